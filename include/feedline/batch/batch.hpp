@@ -1,0 +1,70 @@
+#pragma once
+
+#include <feedline/batch/tensor_view.hpp>
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/index.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace feedline {
+
+namespace detail {
+class device_ring;
+struct batch_source;
+}  // namespace detail
+
+/// A lease on one batch's memory: the consumer reads it on its stream; when the batch is destroyed,
+/// that memory is recycled once the work issued on the stream so far is done. The host waits for
+/// nothing at either end.
+///
+/// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader. While many
+/// batches are kept, the ring they lie in has no room for new ones: keep fewer than a ring holds
+/// (`loader_plan`).
+///
+/// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
+/// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed.
+class batch {
+ public:
+  batch(batch&& other) noexcept;
+  batch& operator=(batch&& other) noexcept;
+  batch(const batch&) = delete;
+  batch& operator=(const batch&) = delete;
+  ~batch();
+
+  /// One field. @throws usage_error if there is none of that name, naming those there are.
+  [[nodiscard]] tensor_view operator[](std::string_view field) const;
+  /// One field by its place in the dataset's `fields()`. @throws usage_error past the last.
+  [[nodiscard]] tensor_view field_at(std::size_t place) const;
+  /// How many fields.
+  [[nodiscard]] std::size_t field_count() const noexcept;
+
+  /// Samples in the batch: the batch size, or fewer in an epoch's last batch.
+  [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
+  /// Number of the batch within its epoch, from 0.
+  [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+  /// Which samples of the dataset these are, in the batch's order. Computed from the sampler, at
+  /// its cost.
+  [[nodiscard]] std::vector<sample_index> samples() const;
+  /// The stream the batch was taken on.
+  [[nodiscard]] stream_ref stream() const noexcept;
+
+ private:
+  friend class detail::device_ring;
+  batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
+        std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept;
+  void release() noexcept;
+
+  std::shared_ptr<detail::device_ring> ring_;
+  slot_index slot_{};
+  const std::byte* data_ = nullptr;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t index_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace feedline

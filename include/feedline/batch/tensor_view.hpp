@@ -1,0 +1,63 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+#include <feedline/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace feedline {
+
+/// One field of one batch: borrowed memory with a type and a shape. Dense, row-major, 256-byte
+/// aligned, in the memory of the batch's device. Valid while the batch lives.
+class tensor_view {
+ public:
+  /// @param spec    Outlives the view.
+  /// @param samples The batch dimension.
+  tensor_view(const field& spec, std::uint64_t samples, std::size_t bytes,
+              const std::byte* data) noexcept
+      : spec_{&spec}, samples_{samples}, bytes_{bytes}, data_{data} {}
+
+  [[nodiscard]] const std::string& name() const noexcept { return spec_->name; }
+  [[nodiscard]] element_type type() const noexcept { return spec_->type; }
+
+  /// The batch dimension first: {64, 28, 28}; {64} for a scalar field.
+  [[nodiscard]] std::vector<std::uint64_t> shape() const;
+
+  /// The first dimension: samples in the batch.
+  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+
+  /// All bytes; on a device other than the host the address is the device's.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
+
+  /// The first element.
+  /// @throws usage_error if T is not the field's type, naming both.
+  template <element T>
+  [[nodiscard]] const T* data() const {
+    expect(element_type_of<T>());
+    return reinterpret_cast<const T*>(
+        data_);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  }
+
+  /// All elements, for a consumer on the host. @throws usage_error as `data`.
+  template <element T>
+  [[nodiscard]] std::span<const T> values() const {
+    return {data<T>(), bytes_ / sizeof(T)};
+  }
+
+ private:
+  void expect(element_type wanted) const {
+    if (wanted != spec_->type) [[unlikely]]
+      throw_type_mismatch(wanted);
+  }
+  [[noreturn]] void throw_type_mismatch(element_type wanted) const;
+
+  const field* spec_;
+  std::uint64_t samples_;
+  std::size_t bytes_;
+  const std::byte* data_;
+};
+
+}  // namespace feedline

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include <vector>
+
+namespace feedline {
+
+/// Datasets one after the other, as one. Their fields must be equal: names, types, shapes, order.
+/// @throws usage_error if there is none, or the fields differ, naming the first difference.
+[[nodiscard]] dataset_ptr concatenate(std::vector<dataset_ptr> parts);
+
+}  // namespace feedline

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+#include <feedline/index.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace feedline {
+
+/// Whether a dataset's `read` may run on several threads at once.
+enum class read_concurrency : std::uint8_t {
+  parallel,    ///< any number of threads
+  serialized,  ///< one at a time: the reader pool takes turns
+};
+
+/// A numbered collection of samples that can be read in any order, straight into a batch's memory.
+///
+/// Derive from it to feed data of your own: three functions, no per-sample object, no collate copy.
+///
+///     class squares : public feedline::dataset {
+///      public:
+///       std::uint64_t size() const override { return 1000; }
+///       std::vector<field> fields() const override { return {{"x", element_type::u32, {}}}; }
+///       void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>>
+///       out) const override {
+///         for (std::size_t i = 0; i < samples.size(); ++i) {
+///           const auto x = static_cast<std::uint32_t>(samples[i].value * samples[i].value);
+///           std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
+///         }
+///       }
+///     };
+///
+/// Threads: `size` and `fields` are called by the thread that makes a loader; `read` by reader
+/// threads, by several at once unless `concurrency()` says serialized. A dataset must not change
+/// while a loader reads it.
+class dataset {
+ public:
+  dataset() = default;
+  dataset(const dataset&) = delete;
+  dataset& operator=(const dataset&) = delete;
+  virtual ~dataset() = default;
+
+  /// Number of samples; constant for the dataset's life.
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+
+  /// What each sample holds; at least one field, names distinct; constant for the dataset's life.
+  [[nodiscard]] virtual std::vector<field> fields() const = 0;
+
+  /// Reads a run of samples.
+  ///
+  /// @param samples Which samples, in the order wanted; each less than `size()`; may repeat; may be
+  /// empty.
+  /// @param out     For each field, in `fields()` order, `samples.size() × sample_bytes(field)`
+  /// bytes: the value of
+  ///                `samples[i]` goes to the i-th place. Every byte must be written.
+  /// @throws dataset_error naming the sample that could not be read. Any other exception is
+  /// reported all the same,
+  ///         without a sample.
+  virtual void read(std::span<const sample_index> samples,
+                    std::span<const std::span<std::byte>> out) const = 0;
+
+  /// Whether several threads may call `read` at once.
+  [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
+};
+
+/// How datasets are handed about: shared, immutable.
+using dataset_ptr = std::shared_ptr<const dataset>;
+
+}  // namespace feedline

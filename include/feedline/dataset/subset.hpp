@@ -1,0 +1,18 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace feedline {
+
+/// Chosen samples of a dataset, in the order given; a sample may be chosen twice.
+/// @throws usage_error if an index is not in the dataset, naming it.
+[[nodiscard]] dataset_ptr subset(dataset_ptr of, std::vector<sample_index> samples);
+
+/// Samples [first, first + count) of a dataset.
+/// @throws usage_error if they are not all in the dataset.
+[[nodiscard]] dataset_ptr subset(dataset_ptr of, sample_index first, std::uint64_t count);
+
+}  // namespace feedline

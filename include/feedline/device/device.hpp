@@ -1,0 +1,82 @@
+#pragma once
+
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace feedline {
+
+/// What a pipeline must know of a device before it is built.
+struct device_capabilities {
+  std::string name;             ///< for people: "host", "cuda:0 NVIDIA H200"
+  bool reads_staging = false;   ///< the consumer reads staging slots in place: nothing is copied
+  bool needs_stream = false;    ///< the consumer must name a stream
+  std::size_t alignment = 256;  ///< of what `allocate` returns, in bytes
+};
+
+/// An event's handle; what it points to is the device's affair.
+enum class event_handle : std::uintptr_t { none = 0 };
+
+/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy.
+///
+/// An event is either never recorded, pending, or done. `wait` on a never recorded event waits for
+/// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
+/// issued before keep what they saw.
+///
+/// Threads: every function may be called by any thread, also at once on different objects. Calls on
+/// one event or one stream are not made at the same time, but for `is_done` and `sync`. Backends:
+/// `host_device`, `cuda_device`; tests have a scripted one.
+class device {
+ public:
+  device() = default;
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+  virtual ~device() = default;
+
+  [[nodiscard]] virtual device_capabilities capabilities() const = 0;
+
+  /// Allocates zeroed memory, aligned as the capabilities say. Blocks; may wait for the device.
+  /// @param bytes At least 1.
+  /// @throws out_of_memory naming bytes and kind; device_error for anything else.
+  [[nodiscard]] virtual void* allocate(memory_kind kind, std::size_t bytes) = 0;
+  /// Frees what `allocate` gave with the same kind and bytes. Null is nothing.
+  virtual void free(memory_kind kind, void* memory, std::size_t bytes) noexcept = 0;
+
+  /// Makes a stream of the pipeline's own, which waits for no other implicitly.
+  [[nodiscard]] virtual stream_ref make_stream() = 0;
+  /// Ends a stream; work on it still runs to its end.
+  virtual void destroy_stream(stream_ref stream) noexcept = 0;
+
+  /// Makes an event, not recorded.
+  [[nodiscard]] virtual event_handle make_event() = 0;
+  virtual void destroy_event(event_handle event) noexcept = 0;
+
+  /// Issues a copy from staging to device memory on `stream` and returns. Neither may be written
+  /// until it is done.
+  virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
+
+  /// Marks the place on `stream` after all work issued on it so far.
+  virtual void record(event_handle event, stream_ref stream) = 0;
+  /// Lets `stream` go no further until the event is done; the host does not wait.
+  virtual void wait(stream_ref stream, event_handle event) = 0;
+  /// Asks whether the event is done; never blocks. @throws device_error if the work before it
+  /// failed.
+  [[nodiscard]] virtual bool is_done(event_handle event) = 0;
+  /// Blocks the host until the event is done, without using the CPU. @throws device_error as
+  /// `is_done`.
+  virtual void sync(event_handle event) = 0;
+
+  /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
+  /// consumer.
+  /// @throws usage_error if it needs a stream and has none, or the stream is another device's.
+  virtual void check(stream_ref stream) const = 0;
+};
+
+/// How devices are handed about: a loader and its batches keep theirs alive.
+using device_ptr = std::shared_ptr<device>;
+
+}  // namespace feedline

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+namespace feedline {
+
+/// The CPU as a device, and the reference for every other: the consumer reads staging slots in
+/// place, with no copy. Needs no stream. Memory is ordinary host memory, page-aligned.
+[[nodiscard]] device_ptr make_host_device();
+
+}  // namespace feedline

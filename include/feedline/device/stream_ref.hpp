@@ -1,0 +1,52 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace feedline {
+
+/// Borrows a stream of the consumer's: the queue its kernels run on. Two pointers' worth of trust,
+/// no ownership: the stream must outlive every batch taken on it.
+///
+///     feedline::stream_ref{compute_stream}        // a cudaStream_t
+///     feedline::stream_ref{cudaStreamPerThread}   // the calling thread's default stream
+///     feedline::stream_ref{}                      // no stream: the consumer runs on the host
+///
+/// A stream is never spelled 0 or nullptr: whether that is the legacy or the per-thread default
+/// stream depends on a compiler flag, so it does not compile. Say `cudaStreamLegacy` or
+/// `cudaStreamPerThread`.
+class stream_ref {
+ public:
+  /// No stream: for devices whose consumer is the host.
+  constexpr stream_ref() noexcept = default;
+
+  /// Borrows a device's stream, such as a `cudaStream_t`.
+  template <class Handle>
+  requires std::is_class_v<Handle>
+  explicit stream_ref(Handle* handle) noexcept : handle_{handle} {}
+
+  stream_ref(std::nullptr_t) = delete;
+  stream_ref(std::integral auto) = delete;
+
+  /// The device's handle; null for no stream.
+  [[nodiscard]] void* get() const noexcept { return handle_; }
+
+  /// Whether there is a stream.
+  [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// For device backends: borrows a handle whose type is known to the backend alone.
+  [[nodiscard]] static stream_ref from_raw(void* handle) noexcept {
+    stream_ref stream;
+    stream.handle_ = handle;
+    return stream;
+  }
+
+  friend bool operator==(const stream_ref&, const stream_ref&) = default;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace feedline

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace feedline {
+
+/// Root of everything feedline throws. `what()` says what failed, where, in whose words, and what
+/// to do.
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The caller asked for something that cannot be: found before any thread starts, or at the call
+/// itself.
+class usage_error : public error {
+ public:
+  using error::error;
+};
+
+/// Where in a dataset something is wrong. Every member may be unknown (empty).
+struct dataset_location {
+  std::string path;                          ///< file, or empty for memory
+  std::string field;                         ///< field name, or the dataset's name within the file
+  std::optional<std::uint64_t> sample = {};  ///< index of the sample in the dataset
+  std::optional<std::uint64_t> offset = {};  ///< byte offset in the file
+};
+
+/// A dataset cannot be opened, or a sample of it cannot be read.
+///
+/// `what()` is "PATH: field 'F', sample N, byte N: MESSAGE", with the parts that are known.
+class dataset_error : public error {
+ public:
+  dataset_error(dataset_location where, std::string_view message);
+
+  [[nodiscard]] const dataset_location& where() const noexcept { return where_; }
+  [[nodiscard]] const std::string& path() const noexcept { return where_.path; }
+  [[nodiscard]] const std::string& field() const noexcept { return where_.field; }
+  [[nodiscard]] std::optional<std::uint64_t> sample() const noexcept { return where_.sample; }
+  [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return where_.offset; }
+
+ private:
+  dataset_location where_;
+};
+
+/// The HDF5 library refused. `what()` carries its innermost message.
+class hdf5_error : public dataset_error {
+ public:
+  using dataset_error::dataset_error;
+};
+
+/// A device refused a call.
+class device_error : public error {
+ public:
+  using error::error;
+};
+
+/// The CUDA runtime refused a call. `what()` names the call, the place, and CUDA's own words.
+class cuda_error : public device_error {
+ public:
+  cuda_error(int code, const std::string& message) : device_error{message}, code_{code} {}
+
+  /// The `cudaError_t` as an integer.
+  [[nodiscard]] int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+/// What kind of memory a device gives.
+enum class memory_kind : std::uint8_t {
+  staging,  ///< host memory the device can copy from asynchronously (pinned)
+  device,   ///< memory the consumer's kernels read
+};
+
+/// "staging" or "device".
+[[nodiscard]] std::string_view to_string(memory_kind kind) noexcept;
+
+/// An allocation did not fit. Nothing was allocated.
+class out_of_memory : public device_error {
+ public:
+  out_of_memory(std::size_t bytes, memory_kind kind, const std::string& message)
+      : device_error{message}, bytes_{bytes}, kind_{kind} {}
+
+  /// Bytes asked for.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] memory_kind kind() const noexcept { return kind_; }
+
+ private:
+  std::size_t bytes_;
+  memory_kind kind_;
+};
+
+/// The stages of the path that can fail while an epoch runs.
+enum class stage : std::uint8_t { reader, staging, transfer, batch };
+
+/// "reader", "staging", "transfer" or "batch".
+[[nodiscard]] std::string_view to_string(stage stage) noexcept;
+
+/// Where on the path an epoch failed.
+struct stage_location {
+  feedline::stage stage = feedline::stage::reader;
+  std::uint64_t epoch = 0;
+  std::uint64_t ticket = 0;  ///< slot's number within the epoch
+  std::uint64_t batch = 0;   ///< the first batch of the epoch that cannot be delivered
+  std::optional<std::uint64_t> sample = {};  ///< index in the dataset, where the cause knows it
+  std::string path;                          ///< file, where the cause knows it
+};
+
+/// An epoch cannot go on. Thrown by the consumer's step that would have delivered the failing
+/// batch, and by every step after it; all batches before that one were delivered.
+class stage_error : public error {
+ public:
+  /// @param cause The original exception; its message is quoted, it is kept for `cause()`.
+  stage_error(stage_location where, std::exception_ptr cause);
+
+  [[nodiscard]] const stage_location& where() const noexcept { return where_; }
+
+  /// The exception the stage met; never null.
+  [[nodiscard]] const std::exception_ptr& cause() const noexcept { return cause_; }
+
+ private:
+  stage_location where_;
+  std::exception_ptr cause_;
+};
+
+}  // namespace feedline

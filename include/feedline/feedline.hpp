@@ -1,0 +1,21 @@
+#pragma once
+
+/// All of the core. The backends have headers of their own: `feedline/cuda/cuda_device.hpp` (target
+/// `feedline::cuda`) and `feedline/dataset/hdf5_dataset.hpp` (target `feedline::hdf5`).
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/batch/tensor_view.hpp>
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/idx_dataset.hpp>
+#include <feedline/dataset/map.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sampler.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>

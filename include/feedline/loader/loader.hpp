@@ -1,0 +1,61 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/loader/epoch_range.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace feedline {
+
+/// Feeds one consumer: reads batches of a dataset ahead, in a sampler's order, into memory its
+/// device can use.
+///
+///     feedline::loader loader{train, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 256}};
+///     for (int epoch = 0; epoch < 10; ++epoch)
+///       for (feedline::batch& batch : loader.epoch(epoch, feedline::stream_ref{compute_stream}))
+///         step(batch["image"].data<std::uint8_t>(), batch.size(), compute_stream);
+///
+/// Owns its threads (readers and one for the transfer) and all sample memory, allocated once.
+/// Destroying it stops them, waiting for a read and a copy that are under way; batches still held
+/// stay valid.
+///
+/// Threads: all functions belong to the consumer's thread, but for `stop`, which any thread may
+/// call.
+class loader {
+ public:
+  /// @throws usage_error if the options cannot be met, before any thread starts or memory is
+  /// allocated; out_of_memory
+  ///         and device_error from the device; what the dataset's `size` and `fields` throw.
+  loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_options options);
+
+  loader(loader&&) noexcept = default;
+  loader& operator=(loader&&) noexcept = default;
+  loader(const loader&) = delete;
+  loader& operator=(const loader&) = delete;
+  ~loader();
+
+  /// The batches of one epoch, to be consumed on `stream`. Reading ahead begins now, at the latest.
+  ///
+  /// Epochs are consumed in the order in which they were asked for: a next one may be asked for
+  /// while the current one is consumed; beginning it abandons what is left of those before.
+  /// @throws usage_error if the device cannot use the stream.
+  [[nodiscard]] epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) &;
+  epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) && = delete;
+
+  /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
+  /// Blocks for nothing.
+  void stop() noexcept;
+
+  /// Sizes, depths and totals as settled at construction.
+  [[nodiscard]] const loader_plan& plan() const noexcept;
+
+ private:
+  std::shared_ptr<detail::pipeline> pipeline_;
+};
+
+}  // namespace feedline

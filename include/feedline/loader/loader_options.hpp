@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline {
+
+/// What becomes of the last batch of an epoch when the samples do not fill it.
+enum class last_batch : std::uint8_t {
+  keep,    ///< delivered with fewer samples
+  drop,    ///< left out
+  refuse,  ///< usage_error at construction
+};
+
+/// For `loader_options::readers`: as many as the machine's cores suggest.
+inline constexpr int automatic_readers = -1;
+
+/// How a loader is to be built. Every member has a default; `loader::plan()` tells what the
+/// automatic ones became.
+struct loader_options {
+  std::uint64_t batch_size = 1;        ///< samples in a batch
+  last_batch last = last_batch::keep;  ///< what becomes of a last batch that is not full
+  int readers = automatic_readers;     ///< reader threads; 0: everything on the calling thread
+  std::uint64_t epochs = 0;  ///< epochs 0 to n-1 will be taken in order: each is read ahead while
+                             ///< the one before ends; 0: unknown
+  std::uint64_t batches_per_slot =
+      0;  ///< batches that share a slot and its copy; 0: as many as reach a few MiB
+  std::size_t staging_slots = 0;  ///< depth of the staging ring; 0: 4, or 3 when slots are large
+  std::size_t device_slots = 0;   ///< depth of the device ring; 0: 4, or 3 when slots are large;
+                                  ///< unused where batches are read in place
+  std::size_t request_bytes = 0;  ///< about how much one reader fills at a time; 0: 256 KiB
+  std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
+  std::size_t max_device_bytes = 0;   ///< budget for device memory; 0: none
+};
+
+/// Checks what can be checked without a dataset, and returns the options.
+/// @throws usage_error naming the member, its value, and what is allowed.
+[[nodiscard]] loader_options validated(const loader_options& options);
+
+}  // namespace feedline

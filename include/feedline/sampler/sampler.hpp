@@ -1,0 +1,74 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace feedline {
+
+/// A type that can say which sample stands at which position of which epoch.
+///
+/// `size(n)` is the number of positions in an epoch over a dataset of n samples. `indices(n, epoch,
+/// first, out)` writes the samples at positions `first, first + 1, …` of the epoch, each less than
+/// n, into `out`. Both are pure: equal arguments give equal answers, from any thread, in time
+/// proportional to `out` and memory independent of n.
+template <class S>
+concept sampler_like = std::copy_constructible<S> &&
+    requires(const S& s, std::uint64_t n, std::uint64_t epoch, position first,
+             std::span<sample_index> out) {
+  { s.size(n) } -> std::convertible_to<std::uint64_t>;
+  s.indices(n, epoch, first, out);
+};
+
+/// Any sampler, by value: what a loader takes. Copies share one immutable object. Callable from any
+/// thread.
+///
+///     feedline::sampler order = feedline::shuffle{.seed = 42};
+class sampler {
+ public:
+  /// Implicit, so that a loader can be given `sequential{}`, `shuffle{…}` or a type of the user's
+  /// own.
+  template <sampler_like S>
+  requires(!std::same_as<S, sampler>) sampler(S order)
+      : order_{std::make_shared<const model<S>>(std::move(order))} {
+  }  // NOLINT(google-explicit-constructor)
+
+  /// Positions in an epoch over a dataset of `samples` samples.
+  [[nodiscard]] std::uint64_t size(std::uint64_t samples) const { return order_->size(samples); }
+
+  /// Writes the samples at positions `first`, `first + 1`, … of `epoch` into `out`.
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const {
+    order_->indices(samples, epoch, first, out);
+  }
+
+ private:
+  struct concept_base {
+    concept_base() = default;
+    concept_base(const concept_base&) = delete;
+    concept_base& operator=(const concept_base&) = delete;
+    virtual ~concept_base() = default;
+    virtual std::uint64_t size(std::uint64_t samples) const = 0;
+    virtual void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+                         std::span<sample_index> out) const = 0;
+  };
+
+  template <class S>
+  struct model final : concept_base {
+    explicit model(S held) : order{std::move(held)} {}
+    std::uint64_t size(std::uint64_t samples) const override { return order.size(samples); }
+    void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+                 std::span<sample_index> out) const override {
+      order.indices(samples, epoch, first, out);
+    }
+    S order;
+  };
+
+  std::shared_ptr<const concept_base> order_;
+};
+
+}  // namespace feedline

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace feedline {
+
+/// Every sample once, in the dataset's order, the same in every epoch.
+struct sequential {
+  [[nodiscard]] std::uint64_t size(std::uint64_t samples) const noexcept { return samples; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const noexcept;
+};
+
+}  // namespace feedline

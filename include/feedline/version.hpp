@@ -1,0 +1,6 @@
+#pragma once
+
+/// Semantic version of these headers. CMakeLists.txt reads it from here.
+#define FEEDLINE_VERSION_MAJOR 0
+#define FEEDLINE_VERSION_MINOR 1
+#define FEEDLINE_VERSION_PATCH 0

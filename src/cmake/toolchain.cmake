@@ -1,0 +1,53 @@
+# Compilers: the CUDA language where there is a toolkit, sanitizers for everything, warnings for our own code.
+
+set(FEEDLINE_HAS_CUDA OFF)
+if(NOT FEEDLINE_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    # Before enable_language: it would settle on its own oldest architecture otherwise.
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real;90-virtual" CACHE STRING
+          "Turing and newer: machine code for the data-centre parts, PTX for the rest")
+    endif()
+    enable_language(CUDA)
+    # CMake 3.25 does not know nvcc 13's C++20 flag.
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(FEEDLINE_HAS_CUDA ON)
+  elseif(FEEDLINE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "FEEDLINE_CUDA is ON, but no CUDA compiler was found: put nvcc on the PATH or set CUDACXX")
+  endif()
+endif()
+
+if(FEEDLINE_SANITIZE STREQUAL "address")
+  set(feedline_sanitizer_flags -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined)
+elseif(FEEDLINE_SANITIZE STREQUAL "thread")
+  set(feedline_sanitizer_flags -fsanitize=thread)
+elseif(FEEDLINE_SANITIZE)
+  message(FATAL_ERROR "FEEDLINE_SANITIZE is '${FEEDLINE_SANITIZE}': say address, thread, or nothing")
+endif()
+if(feedline_sanitizer_flags)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${feedline_sanitizer_flags};-fno-omit-frame-pointer>")
+  add_link_options("$<$<LINK_LANGUAGE:C,CXX>:${feedline_sanitizer_flags}>")
+  if(FEEDLINE_HAS_CUDA)  # nvcc hands flags to the host compiler one by one
+    list(TRANSFORM feedline_sanitizer_flags PREPEND "-Xcompiler=" OUTPUT_VARIABLE feedline_sanitizer_cuda_flags)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${feedline_sanitizer_cuda_flags}>")
+    add_link_options("$<$<LINK_LANGUAGE:CUDA>:${feedline_sanitizer_cuda_flags}>")
+  endif()
+endif()
+
+# feedline_private_options(TARGET): our own code's warnings; nothing that a user of the target would inherit.
+function(feedline_private_options target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wextra;-Xcompiler=-Wconversion;-Xcompiler=-Wshadow>")
+  if(FEEDLINE_WERROR)
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>")
+  endif()
+endfunction()

@@ -1,0 +1,34 @@
+#include <feedline/dataset/field.hpp>
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+
+#include <string>
+
+namespace feedline {
+
+std::size_t sample_bytes(const field& field) {
+  std::size_t bytes = size_bytes(field.type);
+  for (const auto extent : field.shape) {
+    const auto product = detail::checked_multiply<std::size_t>(bytes, extent);
+    if (!product)
+      throw usage_error{"field " + to_string(field) + ": a sample's bytes do not fit in 64 bits"};
+    bytes = *product;
+  }
+  if (bytes == 0)
+    throw usage_error{"field " + to_string(field) +
+                      ": a dimension is 0, so a sample would hold nothing"};
+  return bytes;
+}
+
+std::string to_string(const field& field) {
+  std::string text = field.name + ": " + std::string{to_string(field.type)};
+  text += '[';
+  for (std::size_t i = 0; i < field.shape.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += std::to_string(field.shape[i]);
+  }
+  return text + ']';
+}
+
+}  // namespace feedline
