@@ -1,0 +1,73 @@
+# Sourced by the scripts that set a machine up: `feedline_install_packages GROUP...`.
+#
+# Groups, by what they are for; the names are the same on Debian 12 and Ubuntu 24.04:
+#   build    compiler, CMake and the libraries that feedline is built from
+#   samples  what the samples use besides
+#   tests    the test framework
+#   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
+#            are named so that a check gives the same answer everywhere
+#
+# Says nothing when nothing is missing. Works as root or through sudo.
+
+feedline_packages_of() {
+  case $1 in
+    build) echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev" ;;
+    samples) echo "libeigen3-dev libcli11-dev" ;;
+    tests) echo "catch2 libhdf5-dev zlib1g-dev" ;;
+    checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14" ;;
+    *)
+      echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks" >&2
+      return 1
+      ;;
+  esac
+}
+
+feedline_package_is_installed() {
+  local state
+  # Two letters: what is wanted (i: installed, h: held as it is), then what there is.
+  state=$(dpkg-query --show --showformat='${db:Status-Abbrev}\n' "$1" 2>/dev/null) || return 1
+  [[ $state == [ih]i* ]]
+}
+
+feedline_install_packages() {
+  local group package
+  local -a missing=() names=() as_root=()
+  for group in "$@"; do
+    names+=("$(feedline_packages_of "$group")") || return 1
+  done
+
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "packages: this is no Debian or Ubuntu (there is no apt); install by other means: ${names[*]}," >&2
+    echo "packages: then build with CMake by hand (README.md, 'Using it from CMake')" >&2
+    return 1
+  fi
+  for package in ${names[*]}; do
+    if ! feedline_package_is_installed "$package" && [[ " ${missing[*]} " != *" $package "* ]]; then
+      missing+=("$package")
+    fi
+  done
+  if ((${#missing[@]} == 0)); then return 0; fi
+
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      echo "packages: missing: ${missing[*]}" >&2
+      echo "packages: this is not root, and there is no sudo; as root, run: apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    as_root=(sudo)
+  fi
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
+    -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
+
+  echo "packages: installing ${missing[*]}"
+  if ! "${as_root[@]}" update; then
+    echo "packages: 'apt-get update' failed; see its words above (no network? a wrong line in" >&2
+    echo "packages: /etc/apt/sources.list?), mend that and run this again" >&2
+    return 1
+  fi
+  if ! "${as_root[@]}" install --no-install-recommends "${missing[@]}" >/dev/null; then
+    echo "packages: 'apt-get install ${missing[*]}' failed; see its words above." >&2
+    echo "packages: Needed is Debian 12, Ubuntu 24.04 or newer (on Ubuntu with 'universe' enabled)" >&2
+    return 1
+  fi
+}
