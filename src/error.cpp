@@ -59,7 +59,7 @@ std::string_view to_string(stage stage) noexcept {
 }
 
 dataset_error::dataset_error(dataset_location where, std::string_view message)
-    : error{describe(where, message)}, where_{std::move(where)} {}
+    : error{describe(where, message)}, where_{std::move(where)}, message_{message} {}
 
 stage_error::stage_error(stage_location where, std::exception_ptr cause)
     : error{describe(where, cause)}, where_{std::move(where)}, cause_{std::move(cause)} {}

@@ -40,6 +40,8 @@ class dataset_error : public error {
   dataset_error(dataset_location where, std::string_view message);
 
   [[nodiscard]] const dataset_location& where() const noexcept { return where_; }
+  /// The MESSAGE of `what()`, without the place.
+  [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const std::string& path() const noexcept { return where_.path; }
   [[nodiscard]] const std::string& field() const noexcept { return where_.field; }
   [[nodiscard]] std::optional<std::uint64_t> sample() const noexcept { return where_.sample; }
@@ -47,6 +49,7 @@ class dataset_error : public error {
 
  private:
   dataset_location where_;
+  std::string message_;
 };
 
 /// The HDF5 library refused. `what()` carries its innermost message.

@@ -13,6 +13,7 @@ TEST_CASE("error: a dataset error's message says path, field, sample, byte and w
   const dataset_error whole{{"a.idx", "image", 7, 16}, "cut short"};
   CHECK(std::string{whole.what()} == "a.idx: field 'image', sample 7, byte 16: cut short");
   CHECK(whole.sample() == 7);
+  CHECK(whole.message() == "cut short");
   const dataset_error bare{{}, "cut short"};
   CHECK(std::string{bare.what()} == "cut short");
 }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace feedline::test {
+
+/// What a call's exception says, if it throws an `Error`; else a text that no message is.
+template <class Error, class Call>
+[[nodiscard]] std::string message_of(Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::exception& other) {
+    return std::string{"[another type of exception] "} + other.what();
+  }
+  return "[nothing was thrown]";
+}
+
+}  // namespace feedline::test
