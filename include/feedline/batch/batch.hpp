@@ -14,7 +14,8 @@ namespace feedline {
 
 namespace detail {
 class device_ring;
-struct batch_source;
+struct batch_format;
+
 }  // namespace detail
 
 /// A lease on one batch's memory: the consumer reads it on its stream; when the batch is destroyed,
@@ -40,7 +41,7 @@ class batch {
   /// One field by its place in the dataset's `fields()`. @throws usage_error past the last.
   [[nodiscard]] tensor_view field_at(std::size_t place) const;
   /// How many fields.
-  [[nodiscard]] std::size_t field_count() const noexcept;
+  [[nodiscard]] std::size_t field_count() const;
 
   /// Samples in the batch: the batch size, or fewer in an epoch's last batch.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
@@ -51,13 +52,14 @@ class batch {
   /// its cost.
   [[nodiscard]] std::vector<sample_index> samples() const;
   /// The stream the batch was taken on.
-  [[nodiscard]] stream_ref stream() const noexcept;
+  [[nodiscard]] stream_ref stream() const;
 
  private:
   friend class detail::device_ring;
   batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
         std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept;
   void release() noexcept;
+  [[nodiscard]] const detail::batch_format& format() const;
 
   std::shared_ptr<detail::device_ring> ring_;
   slot_index slot_{};

@@ -46,11 +46,12 @@ class epoch_range {
 
  private:
   friend class loader;
-  epoch_range(std::shared_ptr<detail::pipeline> pipeline,
-              std::shared_ptr<detail::epoch_run> run) noexcept;
+  epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_run> run,
+              stream_ref stream) noexcept;
 
   std::shared_ptr<detail::pipeline> pipeline_;
   std::shared_ptr<detail::epoch_run> run_;
+  stream_ref stream_;
   std::optional<batch> current_;
   bool begun_ = false;
 };

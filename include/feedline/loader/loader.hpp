@@ -34,7 +34,7 @@ class loader {
   loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_options options);
 
   loader(loader&&) noexcept = default;
-  loader& operator=(loader&&) noexcept = default;
+  loader& operator=(loader&& other) noexcept;
   loader(const loader&) = delete;
   loader& operator=(const loader&) = delete;
   ~loader();

@@ -1,0 +1,86 @@
+#include <feedline/batch/batch.hpp>
+#include <feedline/error.hpp>
+
+#include "device/device_ring.hpp"
+
+#include <string>
+#include <utility>
+
+namespace feedline {
+
+batch::batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
+             std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept
+    : ring_{std::move(ring)},
+      slot_{slot},
+      data_{data},
+      epoch_{epoch},
+      index_{index},
+      samples_{samples} {}
+
+batch::batch(batch&& other) noexcept = default;
+
+batch& batch::operator=(batch&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  ring_ = std::move(other.ring_);
+  slot_ = other.slot_;
+  data_ = other.data_;
+  epoch_ = other.epoch_;
+  index_ = other.index_;
+  samples_ = other.samples_;
+  return *this;
+}
+
+batch::~batch() {
+  release();
+}
+
+void batch::release() noexcept {
+  if (!ring_) return;  // moved from
+  ring_->end_lease(slot_);
+  ring_.reset();
+}
+
+const detail::batch_format& batch::format() const {
+  if (!ring_) throw usage_error{"a batch was used after it was moved from"};
+  return ring_->format();
+}
+
+tensor_view batch::operator[](std::string_view field) const {
+  const auto fields = format().layout.fields();
+  for (std::size_t place = 0; place < fields.size(); ++place) {
+    if (fields[place].name == field) return field_at(place);
+  }
+  std::string known;
+  for (const auto& each : fields) known += (known.empty() ? "" : ", ") + each.name;
+  throw usage_error{"a batch has no field '" + std::string{field} + "': it has " + known};
+}
+
+tensor_view batch::field_at(std::size_t place) const {
+  const auto& layout = format().layout;
+  if (place >= layout.fields().size()) {
+    throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +
+                      std::to_string(layout.fields().size())};
+  }
+  return {layout.fields()[place], samples_, samples_ * layout.row_bytes(place),
+          data_ + layout.field_offset(place)};
+}
+
+std::size_t batch::field_count() const {
+  return format().layout.fields().size();
+}
+
+std::vector<sample_index> batch::samples() const {
+  const auto& known = format();
+  std::vector<sample_index> samples(samples_);
+  known.sampler.indices(known.dataset_samples, epoch_, position{index_ * known.layout.batch_size()},
+                        samples);
+  return samples;
+}
+
+stream_ref batch::stream() const {
+  (void)format();  // throws if moved from
+  return (*ring_)[slot_].stream;
+}
+
+}  // namespace feedline

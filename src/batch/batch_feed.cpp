@@ -1,0 +1,37 @@
+#include "batch/batch_feed.hpp"
+
+#include <utility>
+
+namespace feedline::detail {
+
+void batch_feed::begin(std::shared_ptr<epoch_run> run, stream_ref stream) {
+  let_go();
+  run_ = std::move(run);
+  stream_ = stream;
+  dealt_ = 0;
+}
+
+std::optional<batch> batch_feed::deal() {
+  if (!slot_) return std::nullopt;
+  std::optional<batch> dealt{ring_->lease_batch(*slot_, next_)};
+  ++next_;
+  ++dealt_;
+  if (next_ == (*ring_)[*slot_].content.batches) let_go();
+  return dealt;
+}
+
+void batch_feed::accept(slot_index slot) {
+  if ((*ring_)[slot].content.run != run_) {
+    ring_->discard(slot);
+    return;
+  }
+  ring_->lease(slot, stream_);
+  slot_ = slot;
+  next_ = 0;
+}
+
+void batch_feed::let_go() noexcept {
+  if (slot_) ring_->end_lease(*std::exchange(slot_, std::nullopt));
+}
+
+}  // namespace feedline::detail

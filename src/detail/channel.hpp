@@ -1,0 +1,100 @@
+#pragma once
+
+/// The one place that knows Boost.
+
+#include "detail/doorbell.hpp"
+
+#include <boost/lockfree/queue.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+
+namespace feedline::detail {
+
+/// A bounded queue between stages whose receivers wait: a Boost.Lockfree queue, a doorbell, and an
+/// end.
+///
+/// Senders never wait: whoever makes a channel gives it room for all there can be, so a push that
+/// finds no room is a broken invariant. Closing lets receivers take what is there, and then tells
+/// them that nothing more comes.
+template <class T, class Queue>
+class basic_channel {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  /// @param capacity How many items there can ever be at once; at least 1.
+  explicit basic_channel(std::size_t capacity) : queue_{capacity} {}
+
+  /// Sends; never blocks. @throws std::logic_error if there is no room.
+  void push(T item) {
+    put(item);
+    bell_.ring_one();
+  }
+
+  /// Sends without waking anyone: one of several, before `wake_all`.
+  void put(T item) {
+    bool sent = false;
+    if constexpr (requires { queue_.bounded_push(item); }) {
+      sent = queue_.bounded_push(item);
+    } else {
+      sent = queue_.push(item);
+    }
+    if (!sent)
+      throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
+  }
+
+  /// Wakes all receivers.
+  void wake_all() noexcept { bell_.ring_all(); }
+
+  /// Receives if something is there; never blocks.
+  [[nodiscard]] std::optional<T> try_pop() {
+    T item;
+    if (queue_.pop(item)) return item;
+    return std::nullopt;
+  }
+
+  /// Receives; blocks until something is there, or the channel is closed and empty: then nothing.
+  [[nodiscard]] std::optional<T> pop() {
+    std::optional<T> item;
+    wait_until([&] { return (item = try_pop()).has_value(); });
+    return item;
+  }
+
+  /// Blocks until `ready()` is true or the channel is closed; asked again after every push and
+  /// `wake_all`.
+  template <class Ready>
+  void wait_until(Ready&& ready) {
+    bell_.wait_until([&] {
+      const bool closed = closed_.load();  // first: what was pushed before the close must be found
+      return ready() || closed;
+    });
+  }
+
+  /// No more pushes matter; wakes all receivers. May be called again, by any thread.
+  void close() noexcept {
+    closed_.store(true);
+    bell_.ring_all();
+  }
+
+  /// Whether `close` was called. Any thread.
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(); }
+
+ private:
+  Queue queue_;
+  doorbell bell_;
+  std::atomic<bool> closed_{false};
+};
+
+/// Many senders, many receivers. At most 65,000 items.
+template <class T>
+using channel = basic_channel<T, boost::lockfree::queue<T, boost::lockfree::fixed_sized<true>>>;
+
+/// One sender and one receiver at a time: a role may pass to another thread under a lock.
+template <class T>
+using spsc_channel = basic_channel<T, boost::lockfree::spsc_queue<T>>;
+
+}  // namespace feedline::detail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace feedline::detail {
+
+/// How long a waiter spins before it sleeps: a wake-up from sleep costs about this much, so
+/// spinning longer cannot pay. Hardly at all where cores are few: the spinner would keep the one it
+/// waits for from running.
+[[nodiscard]] inline std::chrono::nanoseconds spin_time() noexcept {
+  static const bool many_cores = std::thread::hardware_concurrency() >= 4;
+  return many_cores ? std::chrono::microseconds{40} : std::chrono::microseconds{2};
+}
+
+/// Tells the processor that this is a spin loop.
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
+template <class Ready>
+bool spin_until(Ready&& ready) {
+  if (ready()) return true;
+  const auto until = std::chrono::steady_clock::now() + spin_time();
+  do {
+    for (int i = 0; i < 16; ++i) {
+      pause();
+      if (ready()) return true;
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
+}
+
+/// What threads sleep on until another has changed something: the one waiting policy of the
+/// pipeline.
+///
+/// The ringer changes the state first and rings then; the waiter names a condition over that state.
+/// No ring is missed, whoever comes first. Any thread may do either.
+class doorbell {
+ public:
+  /// Wakes one waiter.
+  void ring_one() noexcept {
+    rings_.fetch_add(1);
+    rings_.notify_one();
+  }
+
+  /// Wakes all waiters.
+  void ring_all() noexcept {
+    rings_.fetch_add(1);
+    rings_.notify_all();
+  }
+
+  /// Returns once `ready()` is true: spins briefly, then sleeps. Blocks, using no CPU while asleep.
+  /// @param ready Is asked again after every ring.
+  template <class Ready>
+  void wait_until(Ready&& ready) {
+    if (spin_until(ready)) return;
+    for (;;) {
+      const auto seen = rings_.load();
+      if (ready()) return;
+      rings_.wait(seen);
+    }
+  }
+
+ private:
+  std::atomic<std::uint32_t> rings_{0};
+};
+
+}  // namespace feedline::detail

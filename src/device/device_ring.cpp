@@ -1,0 +1,125 @@
+#include "device/device_ring.hpp"
+
+#include "detail/log.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace feedline::detail {
+
+device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
+                         std::shared_ptr<const batch_format> format,
+                         std::shared_ptr<failure_board> failures, std::size_t slots)
+    : device_{std::move(device)},
+      staging_{std::move(staging)},
+      format_{std::move(format)},
+      failures_{std::move(failures)},
+      in_place_{slots == 0},
+      free_{in_place_ ? staging_->size() : slots},
+      ready_{in_place_ ? staging_->size() : slots} {
+  const std::size_t slot_bytes = format_->layout.slot_bytes();
+  if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
+  const std::size_t count = in_place_ ? staging_->size() : slots;
+  for (std::size_t i = 0; i < count; ++i) {
+    slots_.push_back(std::make_unique<device_slot>(device_));
+    if (in_place_) {
+      slots_.back()->data = (*staging_)[slot_index{i}].data;
+    } else {
+      slots_.back()->data = memory_.data() + i * slot_bytes;
+      free_.push(slot_index{i});
+    }
+  }
+}
+
+device_ring::~device_ring() {
+  for (const auto& slot : slots_) {
+    try {
+      device_->sync(slot->ready.get());
+      device_->sync(slot->released.get());
+    } catch (const std::exception& exception) {
+      log()->error("waiting for the work on a device ring that is going away: {}",
+                   exception.what());
+    }
+  }
+}
+
+std::optional<slot_index> device_ring::acquire() {
+  const auto slot = free_.pop();
+  if (free_.closed()) return std::nullopt;
+  return slot;
+}
+
+void device_ring::deliver(slot_index slot, slot_content content) {
+  (*this)[slot].content = std::move(content);
+  move(slot, device_state::free, device_state::filled);
+  ready_.push(slot);
+}
+
+void device_ring::discard(slot_index slot) {
+  move(slot, device_state::filled, device_state::free);
+  recycle(slot);
+}
+
+void device_ring::lease(slot_index slot, stream_ref stream) {
+  device_slot& taken = (*this)[slot];
+  if (!in_place_) device_->wait(stream, taken.ready.get());
+  taken.stream = stream;
+  taken.leases.store(1);
+  move(slot, device_state::filled, device_state::leased);
+}
+
+batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
+  device_slot& leased = (*this)[slot];
+  leased.leases.fetch_add(1);
+  const slot_layout& layout = format_->layout;
+  const std::uint64_t before = place * layout.batch_size();
+  return batch{shared_from_this(),
+               slot,
+               leased.data + place * layout.batch_bytes(),
+               leased.content.run->epoch,
+               leased.content.first_batch + place,
+               std::min(layout.batch_size(), leased.content.samples - before)};
+}
+
+void device_ring::end_lease(slot_index slot) noexcept {
+  device_slot& leased = (*this)[slot];
+  if (leased.leases.fetch_sub(1) != 1) return;
+  try {
+    if (!in_place_) device_->record(leased.released.get(), leased.stream);
+    move(slot, device_state::leased, device_state::free);
+    recycle(slot);
+  } catch (...) {
+    // The slot is lost, and with it the order in which work may touch it: the epoch cannot go on.
+    failures_->report({.stage = stage::batch,
+                       .epoch = leased.content.run->epoch,
+                       .ticket = leased.content.ticket.value,
+                       .batch = leased.content.first_batch,
+                       .path = {}},
+                      std::current_exception());
+    close();
+  }
+}
+
+void device_ring::close() noexcept {
+  free_.close();
+  ready_.close();
+}
+
+void device_ring::recycle(slot_index slot) {
+  if (in_place_) {
+    staging_->recycle(slot);
+  } else {
+    free_.push(slot);
+  }
+}
+
+void device_ring::move(slot_index slot, device_state from, device_state to) {
+  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
+    throw std::logic_error{
+        "feedline: a device slot made a transition that its table does not know"};
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/index.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include "detail/channel.hpp"
+#include "detail/failure.hpp"
+#include "device/device_slot.hpp"
+#include "staging/slot_layout.hpp"
+#include "staging/staging_ring.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What batches must know beyond their slot: shared, constant.
+struct batch_format {
+  slot_layout layout;
+  feedline::sampler sampler;
+  std::uint64_t dataset_samples;
+};
+
+/// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.
+///
+/// Batches keep it alive, so it keeps alive all that they point into. Its memory is freed when
+/// every event on it is done. Threads: at each function.
+class device_ring : public std::enable_shared_from_this<device_ring> {
+ public:
+  /// A ring with memory of its own, or, with 0 slots, one over the staging ring's.
+  /// @throws out_of_memory, device_error.
+  device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
+              std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
+              std::size_t slots);
+  device_ring(const device_ring&) = delete;
+  device_ring& operator=(const device_ring&) = delete;
+  /// Blocks until no copy and no consumer's work uses the ring any more.
+  ~device_ring();
+
+  [[nodiscard]] device_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
+  [[nodiscard]] const batch_format& format() const noexcept { return *format_; }
+  /// Whether slots are staging slots, read in place.
+  [[nodiscard]] bool in_place() const noexcept { return in_place_; }
+
+  /// A free slot; blocks until there is one. Nothing once closed. Transfer.
+  [[nodiscard]] std::optional<slot_index> acquire();
+  /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
+  void deliver(slot_index slot, slot_content content);
+  /// Nothing comes after what was delivered. Transfer.
+  void end_delivery() noexcept { ready_.close(); }
+
+  /// A filled slot in ticket order, if there is one. Consumer.
+  [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
+  /// The same; blocks until there is one. Nothing once delivery ended or the ring was closed.
+  /// Consumer.
+  [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
+  /// filled → free: nobody wants it. Consumer.
+  void discard(slot_index slot);
+  /// filled → leased, with one lease, the caller's: `stream` waits for the copy. Consumer. @throws
+  /// device_error.
+  void lease(slot_index slot, stream_ref stream);
+  /// Another lease on a leased slot: batch number `place` of it. Consumer.
+  [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
+  /// Ends one lease; with the last, leased → free. Any thread.
+  void end_lease(slot_index slot) noexcept;
+
+  /// Wakes everyone who waits here; nothing is handed out any more. Any thread.
+  void close() noexcept;
+
+ private:
+  void move(slot_index slot, device_state from, device_state to);
+  void recycle(slot_index slot);
+
+  device_ptr device_;
+  std::shared_ptr<staging_ring> staging_;
+  std::shared_ptr<const batch_format> format_;
+  std::shared_ptr<failure_board> failures_;
+  bool in_place_;
+  device_memory memory_;
+  std::vector<std::unique_ptr<device_slot>> slots_;
+  channel<slot_index> free_;        ///< batches may end on any thread
+  spsc_channel<slot_index> ready_;  ///< filled, in ticket order
+};
+
+}  // namespace feedline::detail

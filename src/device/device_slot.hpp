@@ -1,0 +1,55 @@
+#pragma once
+
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/index.hpp>
+
+#include "device/owned.hpp"
+#include "loader/epoch_run.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace feedline::detail {
+
+/// The states of a device slot.
+///
+/// | from   | to     | who, when | | ------ | ------ |
+/// ---------------------------------------------------------------------------------------- | |
+/// free   | filled | transfer: the copy stream waits for `released`, the copy is issued, `ready`
+/// recorded      | | filled | leased | consumer: its stream waits for `ready` | | leased | free   |
+/// whoever ends the last lease: `released` is recorded on the consumer's stream              | |
+/// filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot |
+///
+/// Invariant: between a lease's end and the next copy's start lies `released`; between the copy's
+/// end and the consumer's first kernel lies `ready`. The host waits for neither. Where the device
+/// reads staging memory, device slot i *is* staging slot i: it has no memory and no events' meaning
+/// of its own, and its end hands the staging slot back.
+enum class device_state : std::uint32_t { free, filled, leased };
+
+/// What a device slot holds: whole batches of one ticket.
+struct slot_content {
+  std::shared_ptr<epoch_run> run;
+  feedline::ticket ticket;
+  position first;             ///< of its first sample, in the epoch's order
+  std::uint64_t first_batch;  ///< number within the epoch
+  std::uint64_t samples;
+  std::uint64_t batches;
+};
+
+/// One slot of the device ring.
+struct device_slot {
+  explicit device_slot(const device_ptr& device) : ready{device}, released{device} {}
+
+  std::atomic<device_state> state{device_state::free};
+  std::byte* data = nullptr;
+  event ready;             ///< recorded behind the copy into the slot
+  event released;          ///< recorded behind the consumer's work on the slot
+  slot_content content{};  ///< written in free → filled
+  stream_ref stream;       ///< the consumer's, written in filled → leased
+  std::atomic<std::uint64_t> leases{
+      0};  ///< batches not destroyed yet, and one for the feed while it deals
+};
+
+}  // namespace feedline::detail

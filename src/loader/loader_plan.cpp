@@ -1,0 +1,31 @@
+#include <feedline/loader/loader_plan.hpp>
+
+#include <cstdio>
+
+namespace feedline {
+namespace {
+
+std::string mebibytes(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const loader_plan& plan) {
+  std::string text = std::to_string(plan.batches_per_epoch) + " batches of " +
+                     std::to_string(plan.batch_size) + " an epoch, " +
+                     std::to_string(plan.batches_per_slot) + " a slot; staging " +
+                     std::to_string(plan.staging_slots) + " × " + mebibytes(plan.slot_bytes) +
+                     " = " + mebibytes(plan.staging_bytes);
+  if (plan.device_slots == 0) {
+    text += ", read in place";
+  } else {
+    text += ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.slot_bytes) +
+            " = " + mebibytes(plan.device_bytes);
+  }
+  return text + "; " + std::to_string(plan.readers) + (plan.readers == 1 ? " reader" : " readers");
+}
+
+}  // namespace feedline

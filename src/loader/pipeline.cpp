@@ -1,0 +1,140 @@
+#include "loader/pipeline.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/log.hpp"
+#include "detail/thread_name.hpp"
+#include "loader/plan.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace feedline::detail {
+
+pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
+                   const loader_options& options)
+    : plan_{settle(*dataset, sampler, device->capabilities(), options)},
+      device_{std::move(device)},
+      format_{std::make_shared<const batch_format>(
+          batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot}, sampler,
+                       dataset->size()})},
+      failures_{std::make_shared<failure_board>()},
+      staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
+      ring_{
+          std::make_shared<device_ring>(device_, staging_, format_, failures_, plan_.device_slots)},
+      schedule_{plan_.slots_per_epoch, options.epochs},
+      opener_{plan_, schedule_, *staging_},
+      filler_{plan_, std::move(dataset), format_, schedule_, *staging_},
+      transfer_{device_, staging_, ring_, failures_},
+      feed_{ring_} {
+  log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
+  if (plan_.readers == 0) return;
+  try {
+    transfer_thread_ = std::thread{[this] { drive_transfer(); }};
+    readers_.emplace(plan_.readers, opener_, filler_);
+  } catch (...) {
+    shut_down();
+    throw;
+  }
+}
+
+pipeline::~pipeline() {
+  shut_down();
+}
+
+std::shared_ptr<epoch_run> pipeline::claim(std::uint64_t epoch, stream_ref stream) {
+  device_->check(stream);
+  return schedule_.claim(epoch);
+}
+
+std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream) {
+  if (failed_) failures_->rethrow();
+  if (stopped_.load() || run->ended) return std::nullopt;
+  if (feed_.run() != run) {
+    if (!schedule_.begin(run)) {
+      throw usage_error{
+          "epoch " + std::to_string(run->epoch) +
+          " was abandoned when a later one began: consume epochs in the order they were asked for"};
+    }
+    feed_.begin(run, stream);
+  }
+  for (;;) {
+    if (auto dealt = feed_.deal()) return dealt;
+    if (feed_.dealt() == plan_.batches_per_epoch) {
+      run->ended = true;
+      schedule_.end(run);
+      return std::nullopt;
+    }
+    const auto slot = next_slot();
+    if (stopped_.load()) return std::nullopt;
+    if (!slot) {
+      failed_ = true;
+      failures_->rethrow();
+    }
+    accept(*slot);
+  }
+}
+
+void pipeline::accept(slot_index slot) {
+  try {
+    feed_.accept(slot);
+  } catch (...) {
+    const slot_content& content = (*ring_)[slot].content;
+    failures_->report({.stage = stage::batch,
+                       .epoch = content.run->epoch,
+                       .ticket = content.ticket.value,
+                       .batch = content.first_batch,
+                       .path = {}},
+                      std::current_exception());
+    failed_ = true;
+    close();
+    failures_->rethrow();
+  }
+}
+
+void pipeline::abandon(const std::shared_ptr<epoch_run>& run) {
+  schedule_.end(run);
+  if (feed_.run() == run) feed_.begin(nullptr, {});
+}
+
+void pipeline::stop() noexcept {
+  stopped_.store(true);
+  close();
+}
+
+void pipeline::shut_down() noexcept {
+  stop();
+  readers_.reset();
+  if (transfer_thread_.joinable()) transfer_thread_.join();
+  feed_.let_go();
+}
+
+void pipeline::close() noexcept {
+  filler_.stop();
+  schedule_.close();
+  opener_.close();
+  staging_->close();
+  ring_->close();
+}
+
+void pipeline::drive_transfer() {
+  name_this_thread("fl-transfer");
+  while (transfer_.step()) {
+  }
+  close();
+}
+
+std::optional<slot_index> pipeline::next_slot() {
+  if (readers_) return ring_->take();
+  for (;;) {
+    if (const auto slot = ring_->try_take()) return slot;
+    const auto request = opener_.next();
+    const bool slot_filled = request && filler_.fill(*request);
+    if ((slot_filled || !request) && !transfer_.step()) {
+      close();
+      return ring_->try_take();
+    }
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include "batch/batch_feed.hpp"
+#include "detail/failure.hpp"
+#include "device/device_ring.hpp"
+#include "loader/epoch_schedule.hpp"
+#include "reader/filler.hpp"
+#include "reader/opener.hpp"
+#include "reader/reader_pool.hpp"
+#include "staging/staging_ring.hpp"
+#include "transfer/transfer.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace feedline::detail {
+
+/// All stages of one loader, and the threads that drive them: readers and one transfer, or, with
+/// zero readers, none: then the consumer drives them, one request at a time, when it finds nothing
+/// ready.
+///
+/// Threads: the consumer's, but for `stop`.
+class pipeline {
+ public:
+  /// Allocates all memory and starts the threads.
+  pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
+           const loader_options& options);
+  pipeline(const pipeline&) = delete;
+  pipeline& operator=(const pipeline&) = delete;
+  ~pipeline();
+
+  [[nodiscard]] const loader_plan& plan() const noexcept { return plan_; }
+
+  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream.
+  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream);
+  /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
+  /// another than the last.
+  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
+  /// Nobody wants the rest of an epoch.
+  void abandon(const std::shared_ptr<epoch_run>& run);
+
+  /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
+  /// blocks for nothing.
+  void stop() noexcept;
+  /// Stops and waits for the threads.
+  void shut_down() noexcept;
+
+ private:
+  void close() noexcept;
+  void drive_transfer();
+  void accept(slot_index slot);
+  [[nodiscard]] std::optional<slot_index> next_slot();
+
+  const loader_plan plan_;
+  const device_ptr device_;
+  const std::shared_ptr<const batch_format> format_;
+  const std::shared_ptr<failure_board> failures_;
+  const std::shared_ptr<staging_ring> staging_;
+  const std::shared_ptr<device_ring> ring_;
+  epoch_schedule schedule_;
+  opener opener_;
+  filler filler_;
+  transfer transfer_;
+  batch_feed feed_;
+  bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
+  std::atomic<bool> stopped_{false};
+  std::thread transfer_thread_;
+  std::optional<reader_pool> readers_;
+};
+
+}  // namespace feedline::detail

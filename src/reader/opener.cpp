@@ -1,0 +1,93 @@
+#include "reader/opener.hpp"
+
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+
+namespace feedline::detail {
+namespace {
+
+std::uint64_t requests_per_slot(const loader_plan& plan) {
+  return divide_up(plan.batches_per_slot * plan.batch_size, plan.request_samples);
+}
+
+}  // namespace
+
+opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging)
+    : plan_{plan},
+      schedule_{schedule},
+      staging_{staging},
+      requests_{staging.size() * requests_per_slot(plan)} {}
+
+std::optional<request> opener::next() {
+  for (;;) {
+    std::optional<request> taken = requests_.try_pop();
+    if (taken) return taken;
+    if (!opening_.exchange(true)) {
+      // Somebody may have opened a ticket between the two lines above: its requests come first.
+      taken = requests_.try_pop();
+      const bool opened = taken || open_next();
+      opening_.store(false);  // before waking: who wakes and finds nothing left may open the next
+      if (taken) {
+        requests_.wake_all();
+        return taken;
+      }
+      if (!opened) {
+        requests_.close();
+        return requests_.try_pop();
+      }
+      requests_.wake_all();
+      continue;
+    }
+    requests_.wait_until([&] { return (taken = requests_.try_pop()) || !opening_.load(); });
+    if (taken || requests_.closed()) return taken;
+  }
+}
+
+bool opener::open_next() {
+  const auto next = schedule_.take();
+  if (!next) {
+    staging_.end_opening({});
+    return false;
+  }
+  try {
+    const auto slot = staging_.claim();
+    if (!slot) return false;
+    open(*next, *slot);
+    return true;
+  } catch (...) {
+    const std::uint64_t first_batch = next->ticket.value * plan_.batches_per_slot;
+    staging_.end_opening(slot_failure{.where = {.stage = stage::staging,
+                                                .epoch = next->run->epoch,
+                                                .ticket = next->ticket.value,
+                                                .batch = first_batch,
+                                                .path = {}},
+                                      .cause = std::current_exception(),
+                                      .first = position{first_batch * plan_.batch_size},
+                                      .good_batches = 0});
+    schedule_.close();
+    return false;
+  }
+}
+
+void opener::open(const scheduled_ticket& next, slot_index slot) {
+  const std::uint64_t first_batch = next.ticket.value * plan_.batches_per_slot;
+  const std::uint64_t first = first_batch * plan_.batch_size;
+  const std::uint64_t samples =
+      std::min(plan_.batches_per_slot * plan_.batch_size, plan_.samples_per_epoch - first);
+  const auto requests = static_cast<std::uint32_t>(divide_up(samples, plan_.request_samples));
+  staging_.open(slot, {.run = next.run,
+                       .ticket = next.ticket,
+                       .first = position{first},
+                       .first_batch = first_batch,
+                       .samples = samples,
+                       .batches = divide_up(samples, plan_.batch_size),
+                       .requests = requests});
+  for (std::uint32_t number = 0; number < requests; ++number) {
+    requests_.put({static_cast<std::uint32_t>(slot.value), number});
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// A run of samples of one ticket: the unit a reader takes.
+struct request {
+  std::uint32_t slot;    ///< place in the staging ring
+  std::uint32_t number;  ///< within the slot: samples from number × request_samples on
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,110 @@
+#include "staging/staging_ring.hpp"
+
+#include "detail/log.hpp"
+
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace feedline::detail {
+
+staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
+    : device_{std::move(device)},
+      memory_{device_, memory_kind::staging, slots * slot_bytes},
+      recycled_{slots},
+      opened_{slots} {
+  for (std::size_t i = 0; i < slots; ++i) {
+    slots_.push_back(std::make_unique<staging_slot>(device_));
+    slots_.back()->data = memory_.data() + i * slot_bytes;
+    recycled_.push(slot_index{i});
+  }
+}
+
+staging_ring::~staging_ring() {
+  for (const auto& slot : slots_) {
+    try {
+      device_->sync(slot->copied.get());
+    } catch (const std::exception& exception) {
+      log()->error("waiting for a copy from a staging ring that is going away: {}",
+                   exception.what());
+    }
+  }
+}
+
+std::optional<slot_index> staging_ring::claim() {
+  const auto slot = recycled_.pop();
+  if (!slot || recycled_.closed()) return std::nullopt;
+  staging_slot& claimed = (*this)[*slot];
+  if (claimed.state.load() == staging_state::copying) {
+    const event_handle copied = claimed.copied.get();
+    if (!spin_until([&] { return device_->is_done(copied); })) device_->sync(copied);
+    move(*slot, staging_state::copying, staging_state::free);
+  }
+  return slot;
+}
+
+void staging_ring::open(slot_index slot, slot_work work) {
+  staging_slot& opened = (*this)[slot];
+  opened.requests_left.store(work.requests);
+  opened.work = std::move(work);
+  move(slot, staging_state::free, staging_state::filling);
+  opened_.push(slot);
+}
+
+void staging_ring::end_opening(std::optional<slot_failure> why) {
+  opening_failure_ = std::move(why);
+  opened_.close();
+}
+
+bool staging_ring::finish_request(slot_index slot) {
+  if ((*this)[slot].requests_left.fetch_sub(1) != 1) return false;
+  move(slot, staging_state::filling, staging_state::filled);
+  filled_.ring_all();
+  return true;
+}
+
+std::optional<slot_index> staging_ring::next_filled() {
+  const auto slot = opened_.pop();
+  if (!slot) return std::nullopt;
+  const auto& state = (*this)[*slot].state;
+  filled_.wait_until([&] { return state.load() == staging_state::filled || recycled_.closed(); });
+  if (state.load() != staging_state::filled) return std::nullopt;
+  return slot;
+}
+
+std::optional<slot_failure> staging_ring::opening_failure() {
+  if (!opened_.closed()) return std::nullopt;
+  return std::exchange(opening_failure_, std::nullopt);
+}
+
+void staging_ring::recycle_after_copy(slot_index slot) {
+  move(slot, staging_state::filled, staging_state::copying);
+  recycled_.push(slot);
+}
+
+void staging_ring::lend(slot_index slot) {
+  move(slot, staging_state::filled, staging_state::lent);
+}
+
+void staging_ring::recycle(slot_index slot) {
+  staging_slot& recycled = (*this)[slot];
+  const auto state = recycled.state.load();
+  move(slot, state == staging_state::lent ? staging_state::lent : staging_state::filled,
+       staging_state::free);
+  recycled_.push(slot);
+}
+
+void staging_ring::close() noexcept {
+  recycled_.close();
+  opened_.close();
+  filled_.ring_all();
+}
+
+void staging_ring::move(slot_index slot, staging_state from, staging_state to) {
+  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
+    throw std::logic_error{
+        "feedline: a staging slot made a transition that its table does not know"};
+  }
+}
+
+}  // namespace feedline::detail

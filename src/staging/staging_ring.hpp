@@ -1,0 +1,77 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+#include <feedline/index.hpp>
+
+#include "detail/channel.hpp"
+#include "device/owned.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The ring of staging slots: who may write which one, and which comes next. `staging_slot.hpp` has
+/// the state table.
+///
+/// One allocation, made at construction, freed when the last owner lets go and every copy from it
+/// is done. Threads: at each function.
+class staging_ring {
+ public:
+  /// @throws out_of_memory, device_error.
+  staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes);
+  staging_ring(const staging_ring&) = delete;
+  staging_ring& operator=(const staging_ring&) = delete;
+  /// Blocks until no copy reads the ring any more.
+  ~staging_ring();
+
+  [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
+  [[nodiscard]] staging_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
+
+  /// Claims a slot that nobody uses; blocks until there is one, and until its copy is done. Nothing
+  /// once closed. If the copy failed, the slot is lost and the device's exception thrown. Opener.
+  [[nodiscard]] std::optional<slot_index> claim();
+  /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
+  /// Opener.
+  void open(slot_index slot, slot_work work);
+
+  /// No slot will be opened any more: the transfer gets those in line, then nothing. Opener.
+  /// @param why Nothing if there is simply no more to open.
+  void end_opening(std::optional<slot_failure> why);
+
+  /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
+  bool finish_request(slot_index slot);
+
+  /// The slot next in ticket order, once it is filled; blocks. Nothing after the last one opened,
+  /// and once closed. Transfer.
+  [[nodiscard]] std::optional<slot_index> next_filled();
+  /// After `next_filled` gave nothing: why opening ended, if it failed. Transfer.
+  [[nodiscard]] std::optional<slot_failure> opening_failure();
+  /// filled → copying, after `copied` was recorded behind the copy. Transfer.
+  void recycle_after_copy(slot_index slot);
+  /// filled → lent: the consumer reads the slot in place. Transfer.
+  void lend(slot_index slot);
+  /// filled or lent → free: nobody reads the slot any more. Transfer, or whoever destroys the
+  /// consumer's last batch.
+  void recycle(slot_index slot);
+
+  /// Wakes everyone who waits here; nothing is handed out any more. Any thread.
+  void close() noexcept;
+
+ private:
+  void move(slot_index slot, staging_state from, staging_state to);
+
+  device_ptr device_;
+  device_memory memory_;
+  std::vector<std::unique_ptr<staging_slot>> slots_;
+  channel<slot_index> recycled_;  ///< free or copying, unclaimed
+  spsc_channel<slot_index>
+      opened_;       ///< filling or filled, in ticket order; openers take turns under their lock
+  doorbell filled_;  ///< rung when a slot becomes filled
+  std::optional<slot_failure> opening_failure_;  ///< written before `opened_` is closed, read after
+};
+
+}  // namespace feedline::detail

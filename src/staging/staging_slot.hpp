@@ -1,0 +1,94 @@
+#pragma once
+
+#include <feedline/error.hpp>
+#include <feedline/index.hpp>
+
+#include "device/owned.hpp"
+#include "loader/epoch_run.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace feedline::detail {
+
+/// The states of a staging slot.
+///
+/// | from    | to      | who, when | | ------- | ------- |
+/// --------------------------------------------------------------------------- | | free    |
+/// filling | opener: a ticket is given to the slot, its requests are offered             | |
+/// filling | filled  | the reader that ends the slot's last request | | filled  | copying |
+/// transfer: the copy is issued and `copied` recorded behind it                | | filled  | lent
+/// | transfer, where the device reads staging memory: consumer reads in place    | | filled  | free
+/// | transfer: the epoch was abandoned, nothing to copy                          | | copying | free
+/// | opener: `copied` is known to be done (asked, or waited for)                 | | lent    | free
+/// | the consumer's last batch in the slot is destroyed                          |
+///
+/// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
+/// only, the consumer in `lent` only. A slot is in the `recycled` channel exactly when it is free
+/// or copying and nobody has claimed it.
+enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
+
+/// What a slot is filled with: the batches of one ticket.
+struct slot_work {
+  std::shared_ptr<epoch_run> run;
+  feedline::ticket ticket;
+  position first;             ///< of its first sample, in the epoch's order
+  std::uint64_t first_batch;  ///< number within the epoch
+  std::uint64_t samples;
+  std::uint64_t batches;
+  std::uint32_t requests;
+};
+
+/// Why a slot cannot be delivered whole.
+struct slot_failure {
+  stage_location where;
+  std::exception_ptr cause;
+  position first;              ///< of the failing run of samples, in the epoch's order
+  std::uint64_t good_batches;  ///< batches of the slot before the failing one
+};
+
+/// One slot of the staging ring. Members are written by whoever the state table names, before the
+/// transition.
+struct staging_slot {
+  explicit staging_slot(const device_ptr& device) : copied{device} {}
+
+  std::atomic<staging_state> state{staging_state::free};
+  std::byte* data = nullptr;
+  event copied;  ///< recorded behind the slot's last copy
+  slot_work work{};
+  std::atomic<std::uint32_t> requests_left{0};
+
+  /// Keeps the failure that stands first in the epoch's order. Any reader of the slot.
+  void fail(slot_failure failure) {
+    const std::scoped_lock lock{failure_mutex_};
+    if (!failure_ || failure.first < failure_->first) failure_ = std::move(failure);
+  }
+  /// Whether a run of samples before this one failed already: then it need not be read. Any reader
+  /// of the slot.
+  [[nodiscard]] bool failed_before(position first) const {
+    const std::scoped_lock lock{failure_mutex_};
+    return failure_ && failure_->first < first;
+  }
+  /// Batches before the first failing one; all of them if none failed.
+  [[nodiscard]] std::uint64_t good_batches() const {
+    const std::scoped_lock lock{failure_mutex_};
+    return failure_ ? failure_->good_batches : work.batches;
+  }
+  /// Takes the failure out, if there is one.
+  [[nodiscard]] std::optional<slot_failure> take_failure() {
+    const std::scoped_lock lock{failure_mutex_};
+    return std::exchange(failure_, std::nullopt);
+  }
+
+ private:
+  mutable std::mutex failure_mutex_;
+  std::optional<slot_failure> failure_;
+};
+
+}  // namespace feedline::detail
