@@ -1,0 +1,115 @@
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/error.hpp>
+
+#include "dataset/composed_error.hpp"
+#include "dataset/field_list.hpp"
+#include "dataset/sample_range.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace feedline {
+namespace {
+
+class concatenation final : public dataset {
+ public:
+  /// @param ends Where each part ends: the sum of the sizes up to and with it.
+  concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends,
+                std::vector<std::size_t> row_bytes)
+      : parts_{std::move(parts)}, ends_{std::move(ends)}, row_bytes_{std::move(row_bytes)} {}
+
+  std::uint64_t size() const override { return ends_.back(); }
+  std::vector<field> fields() const override { return parts_.front()->fields(); }
+
+  read_concurrency concurrency() const override {
+    const auto serialized = [](const dataset_ptr& part) {
+      return part->concurrency() == read_concurrency::serialized;
+    };
+    return std::any_of(parts_.begin(), parts_.end(), serialized) ? read_concurrency::serialized
+                                                                 : read_concurrency::parallel;
+  }
+
+  // Each stretch of samples of one part is one read of that part, straight into its place in `out`.
+  // Two allocations a run, however many stretches there are.
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    detail::require_in_range(samples, size());
+    std::vector<sample_index> local(samples.size());
+    std::vector<std::span<std::byte>> places(out.size());
+    for (std::size_t first = 0; first < samples.size();) {
+      const std::size_t part = part_of(samples[first]);
+      const std::uint64_t start = start_of(part);
+      std::size_t last = first;
+      for (; last < samples.size() && samples[last].value >= start &&
+             samples[last].value < ends_[part];
+           ++last)
+        local[last] = {samples[last].value - start};
+      for (std::size_t i = 0; i < out.size(); ++i)
+        places[i] = out[i].subspan(first * row_bytes_[i], (last - first) * row_bytes_[i]);
+      read_part(part, std::span{local}.subspan(first, last - first), places);
+      first = last;
+    }
+  }
+
+ private:
+  /// The part that holds a sample: the first that ends after it; parts of no samples never do.
+  std::size_t part_of(sample_index sample) const noexcept {
+    const auto after = std::upper_bound(ends_.begin(), ends_.end(), sample.value);
+    return static_cast<std::size_t>(after - ends_.begin());
+  }
+
+  std::uint64_t start_of(std::size_t part) const noexcept {
+    return part == 0 ? 0 : ends_[part - 1];
+  }
+
+  void read_part(std::size_t part, std::span<const sample_index> samples,
+                 std::span<const std::span<std::byte>> out) const {
+    try {
+      parts_[part]->read(samples, out);
+    } catch (const dataset_error& error) {
+      std::optional<std::uint64_t> sample = error.sample();
+      if (sample) *sample += start_of(part);
+      detail::rethrow_as(error, sample, "part " + std::to_string(part) + " of a concatenation");
+    }
+  }
+
+  std::vector<dataset_ptr> parts_;
+  std::vector<std::uint64_t> ends_;
+  std::vector<std::size_t> row_bytes_;
+};
+
+/// @throws usage_error naming the first difference between the first part's fields and another's.
+void require_equal(const std::vector<field>& first, const std::vector<field>& other,
+                   std::size_t part) {
+  const std::string where = "concatenate: part " + std::to_string(part);
+  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i)
+    if (first[i] != other[i])
+      throw usage_error{where + " has field " + to_string(other[i]) + " where part 0 has " +
+                        to_string(first[i])};
+  if (first.size() != other.size())
+    throw usage_error{where + " has " + std::to_string(other.size()) + " fields, part 0 has " +
+                      std::to_string(first.size())};
+}
+
+}  // namespace
+
+dataset_ptr concatenate(std::vector<dataset_ptr> parts) {
+  if (parts.empty()) throw usage_error{"concatenate: there is no dataset to concatenate"};
+  std::vector<field> fields;
+  std::vector<std::uint64_t> ends;
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i]) throw usage_error{"concatenate: part " + std::to_string(i) + " is null"};
+    if (i == 0) fields = parts[i]->fields();
+    require_equal(fields, parts[i]->fields(), i);
+    if (__builtin_add_overflow(end, parts[i]->size(), &end))
+      throw usage_error{"concatenate: the parts' samples are more than 64 bits can count"};
+    ends.push_back(end);
+  }
+  std::vector<std::size_t> row_bytes = detail::checked_row_bytes("concatenate", fields);
+  return std::make_shared<const concatenation>(std::move(parts), std::move(ends),
+                                               std::move(row_bytes));
+}
+
+}  // namespace feedline

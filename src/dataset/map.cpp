@@ -1,0 +1,128 @@
+#include <feedline/dataset/map.hpp>
+#include <feedline/error.hpp>
+
+#include "dataset/field_list.hpp"
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace feedline {
+namespace {
+
+/// The transform's input is read in pieces of about this size, which stay in a core's cache between
+/// the read and the transform; a piece is at least one sample.
+constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+
+/// Where each field's values begin in a piece: enough for any element type and vector instruction.
+constexpr std::size_t alignment = 64;
+
+/// Memory for the inner dataset's values of one piece, field by field.
+class piece_buffer {
+ public:
+  piece_buffer(const std::vector<std::size_t>& row_bytes, std::size_t samples) {
+    std::size_t bytes = 0;
+    for (const std::size_t row : row_bytes) bytes += detail::round_up(row * samples, alignment);
+    memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment})));
+    std::byte* next = memory_.get();
+    for (const std::size_t row : row_bytes) {
+      columns_.push_back(next);
+      next += detail::round_up(row * samples, alignment);
+    }
+  }
+
+  std::byte* column(std::size_t place) const noexcept { return columns_[place]; }
+
+ private:
+  struct free_aligned {
+    void operator()(std::byte* memory) const noexcept {
+      ::operator delete (memory, std::align_val_t{alignment});
+    }
+  };
+  std::unique_ptr<std::byte, free_aligned> memory_;
+  std::vector<std::byte*> columns_;
+};
+
+class mapped_dataset final : public dataset {
+ public:
+  mapped_dataset(dataset_ptr of, std::vector<std::size_t> in_row_bytes, std::vector<field> fields,
+                 std::vector<std::size_t> out_row_bytes, sample_transform transform)
+      : of_{std::move(of)},
+        in_row_bytes_{std::move(in_row_bytes)},
+        fields_{std::move(fields)},
+        out_row_bytes_{std::move(out_row_bytes)},
+        transform_{std::move(transform)} {
+    std::size_t bytes = 0;
+    for (const std::size_t row : in_row_bytes_) bytes += row;
+    piece_samples_ = std::max<std::size_t>(1, piece_bytes / bytes);
+  }
+
+  std::uint64_t size() const override { return of_->size(); }
+  std::vector<field> fields() const override { return fields_; }
+  read_concurrency concurrency() const override { return of_->concurrency(); }
+
+  // A few allocations a run, none a sample.
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    if (samples.empty()) return;
+    const std::size_t most = std::min(piece_samples_, samples.size());
+    const piece_buffer piece{in_row_bytes_, most};
+    std::vector<std::span<std::byte>> columns(in_row_bytes_.size());
+    std::vector<std::span<const std::byte>> in(in_row_bytes_.size());
+    std::vector<std::span<std::byte>> to(out_row_bytes_.size());
+    for (std::size_t first = 0; first < samples.size(); first += most) {
+      const auto run = samples.subspan(first, std::min(most, samples.size() - first));
+      for (std::size_t f = 0; f < columns.size(); ++f)
+        columns[f] = {piece.column(f), run.size() * in_row_bytes_[f]};
+      of_->read(run, columns);
+      for (std::size_t i = 0; i < run.size(); ++i) {
+        for (std::size_t f = 0; f < in.size(); ++f)
+          in[f] = columns[f].subspan(i * in_row_bytes_[f], in_row_bytes_[f]);
+        for (std::size_t f = 0; f < to.size(); ++f)
+          to[f] = out[f].subspan((first + i) * out_row_bytes_[f], out_row_bytes_[f]);
+        transform_one(run[i], in, to);
+      }
+    }
+  }
+
+ private:
+  /// What a transform throws is about the sample it was given, whether it says so or not.
+  void transform_one(sample_index sample, std::span<const std::span<const std::byte>> in,
+                     std::span<const std::span<std::byte>> out) const {
+    try {
+      transform_(sample, in, out);
+    } catch (const std::exception& cause) {
+      std::throw_with_nested(failure(sample, cause.what()));
+    } catch (...) {
+      std::throw_with_nested(failure(sample, "an exception that is no std::exception"));
+    }
+  }
+
+  static dataset_error failure(sample_index sample, const std::string& cause) {
+    return {{.path = {}, .field = {}, .sample = sample.value},
+            "the map's transform threw: " + cause};
+  }
+
+  dataset_ptr of_;
+  std::vector<std::size_t> in_row_bytes_;
+  std::vector<field> fields_;
+  std::vector<std::size_t> out_row_bytes_;
+  sample_transform transform_;
+  std::size_t piece_samples_ = 1;
+};
+
+}  // namespace
+
+dataset_ptr map(dataset_ptr of, std::vector<field> fields, sample_transform transform) {
+  if (!of) throw usage_error{"map: the dataset is null"};
+  if (!transform) throw usage_error{"map: the transform is empty"};
+  std::vector<std::size_t> out_row_bytes = detail::checked_row_bytes("map", fields);
+  std::vector<std::size_t> in_row_bytes = detail::checked_row_bytes("map", of->fields());
+  return std::make_shared<const mapped_dataset>(std::move(of), std::move(in_row_bytes),
+                                                std::move(fields), std::move(out_row_bytes),
+                                                std::move(transform));
+}
+
+}  // namespace feedline
