@@ -1,0 +1,50 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace feedline::detail {
+
+/// A pseudo-random permutation of 0 … size - 1, drawn by (seed, epoch), that is computed a position
+/// at a time and stores nothing of the order.
+///
+/// An alternating, unbalanced Feistel network over just enough bits to count to `size` (S. Lucks,
+/// "Faster Luby-Rackoff Ciphers", FSE 1996); a value beyond the range is enciphered again until it
+/// falls inside ("cycle walking": J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains",
+/// CT-RSA 2002), which takes two evaluations on average at worst. The use for shuffling follows
+/// R. Mitchell, D. Stokes, E. Frank, G. Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", ACM
+/// TOPC 2022. Round keys are a splitmix64 sequence (G. Steele, D. Lea, C. Flood, "Fast Splittable
+/// Pseudorandom Number Generators", OOPSLA 2014). Not a cipher: it hides nothing.
+///
+/// All its constants are part of the promise that an order never changes.
+class bijection {
+ public:
+  /// @param size Any, 0 included. `seed` and `epoch` in other roles give other permutations.
+  bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) noexcept;
+
+  /// Writes the images of `first`, `first + 1`, … into `out`; all of them less than `size`.
+  void evaluate(position first, std::span<sample_index> out) const noexcept;
+
+ private:
+  /// Values enciphered in step, so that their chains of multiplications overlap.
+  static constexpr std::size_t lanes = 8;
+  static constexpr std::size_t max_rounds = 24;
+
+  using lane_array = std::array<std::uint64_t, lanes>;
+
+  void encipher(lane_array& values) const noexcept;
+  void evaluate_block(std::uint64_t first, std::span<sample_index> out) const noexcept;
+
+  std::uint64_t size_;
+  unsigned right_bits_ = 1;
+  std::uint64_t left_mask_ = 1;
+  std::uint64_t right_mask_ = 1;
+  std::size_t rounds_ = 0;
+  std::array<std::uint64_t, max_rounds> keys_ = {};
+};
+
+}  // namespace feedline::detail
