@@ -1,0 +1,177 @@
+/// Epochs: their ends, their edges, and how they follow each other.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/recorder.hpp"
+#include "support/scripted_device.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+static_assert(std::input_iterator<epoch_range::iterator>);
+static_assert(std::ranges::input_range<epoch_range>);
+
+namespace {
+
+std::vector<std::uint64_t> sizes_of_an_epoch(loader& loader) {
+  std::vector<std::uint64_t> sizes;
+  for (batch& batch : loader.epoch(0)) sizes.push_back(batch.size());
+  return sizes;
+}
+
+std::vector<seen_batch> consume(epoch_range range) {
+  recorder record;
+  for (batch& batch : range) record(batch);
+  return record.seen();
+}
+
+}  // namespace
+
+TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][host]") {
+  const auto data = make_identity_dataset(10, 8);
+  const int readers = GENERATE(0, 2);
+  loader keeping{data, sequential{}, make_host_device(), {.batch_size = 4, .readers = readers}};
+  CHECK(sizes_of_an_epoch(keeping) == std::vector<std::uint64_t>{4, 4, 2});
+  CHECK(keeping.plan().batches_per_epoch == 3);
+  loader dropping{data,
+                  sequential{},
+                  make_host_device(),
+                  {.batch_size = 4, .last = last_batch::drop, .readers = readers}};
+  CHECK(sizes_of_an_epoch(dropping) == std::vector<std::uint64_t>{4, 4});
+  CHECK(dropping.plan().samples_per_epoch == 8);
+}
+
+TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loader][host]") {
+  const int readers = GENERATE(0, 3);
+  const std::uint64_t epochs = GENERATE(0, 9);
+  loader loader{make_identity_dataset(200, 8),
+                shuffle{.seed = 1},
+                make_host_device(),
+                {.batch_size = 7, .readers = readers, .epochs = epochs, .batches_per_slot = 2}};
+  for (std::uint64_t taken = 0; taken < 6; ++taken) {
+    std::uint64_t count = 0;
+    for (batch& batch : loader.epoch(taken)) {
+      CHECK(batch.index() == count);
+      if (count++ == taken) break;
+    }
+  }
+  const auto whole = consume(loader.epoch(6));
+  CHECK(whole.size() == 29);
+  CHECK(all_intact(whole));
+}
+
+TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[loader][host]") {
+  const auto data = make_identity_dataset(100, 8);
+  loader loader{
+      data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 2, .epochs = 100}};
+  feedline::loader reference{
+      data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 0}};
+  for (const std::uint64_t epoch : {0, 1, 7, 7, 3, 4, 99, 0}) {
+    CAPTURE(epoch);
+    CHECK(consume(loader.epoch(epoch)) == consume(reference.epoch(epoch)));
+  }
+}
+
+TEST_CASE("epoch: the next one may be asked for before the current one ends, and both are whole",
+          "[loader][host]") {
+  const int readers = GENERATE(0, 2);
+  loader loader{make_identity_dataset(64, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = readers}};
+  auto first = loader.epoch(0);
+  auto second = loader.epoch(1);
+  CHECK(consume(std::move(first)).size() == 8);
+  CHECK(consume(std::move(second)).size() == 8);
+}
+
+TEST_CASE("epoch: beginning a later one abandons the one before, whose next step says so",
+          "[loader][host]") {
+  loader loader{make_identity_dataset(64, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = 2}};
+  auto first = loader.epoch(0);
+  auto second = loader.epoch(1);
+  REQUIRE(first.next());
+  REQUIRE(second.next());
+  CHECK_THROWS_AS((void)first.next(), usage_error);
+  std::uint64_t rest = 0;
+  while (second.next()) ++rest;
+  CHECK(rest == 7);
+  CHECK(!second.next());
+}
+
+TEST_CASE("epoch: an ended range stays at its end", "[loader][host]") {
+  loader loader{make_identity_dataset(8, 8), sequential{}, make_host_device(), {.batch_size = 8}};
+  auto range = loader.epoch(0);
+  REQUIRE(range.next());
+  CHECK(!range.next());
+  CHECK(!range.next());
+  CHECK(consume(loader.epoch(1)).size() == 1);
+  CHECK(!range.next());
+}
+
+TEST_CASE("epoch: a range is gone through once", "[loader][host]") {
+  loader loader{make_identity_dataset(8, 8), sequential{}, make_host_device(), {.batch_size = 8}};
+  auto range = loader.epoch(0);
+  (void)range.begin();
+  CHECK_THROWS_AS((void)range.begin(), usage_error);
+}
+
+TEST_CASE("epoch: a batch can be moved out of the loop and kept", "[batch][host]") {
+  loader loader{make_identity_dataset(64, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = 2}};
+  std::optional<batch> kept;
+  for (batch& batch : loader.epoch(0)) {
+    if (batch.index() == 2) kept = std::move(batch);
+  }
+  REQUIRE(kept);
+  const auto seen = look_at(0, 2, (*kept)["id"], (*kept)["row"]);
+  CHECK(seen.intact);
+  CHECK(seen.samples.front() == 16);
+}
+
+TEST_CASE(
+    "epoch: the next one is read ahead while the current one's last batch is held, when their "
+    "number is known",
+    "[loader][host]") {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t read = 0;
+  const auto counting =
+      gated(make_identity_dataset(32, 8), [&](std::span<const sample_index> samples) {
+        const std::scoped_lock lock{mutex};
+        read += samples.size();
+        changed.notify_all();
+      });
+  loader loader{counting,
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = 1, .epochs = 2, .batches_per_slot = 1}};
+  auto range = loader.epoch(0);
+  std::optional<batch> last;
+  for (int i = 0; i < 4; ++i) last = range.next();
+  REQUIRE(last);
+  // Epoch 1 was not asked for; its first slots are read all the same: three of four are free beside
+  // the one held.
+  std::unique_lock lock{mutex};
+  CHECK(changed.wait_for(lock, std::chrono::seconds{60}, [&] { return read == 32 + 24; }));
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace feedline::test {
+
+/// Another dataset with something done before each read: a gate, a count, a failure.
+class gated_dataset final : public dataset {
+ public:
+  using hook = std::function<void(std::span<const sample_index> samples)>;
+
+  gated_dataset(dataset_ptr of, hook before_read,
+                read_concurrency concurrency = read_concurrency::parallel)
+      : of_{std::move(of)}, before_read_{std::move(before_read)}, concurrency_{concurrency} {}
+
+  [[nodiscard]] std::uint64_t size() const override { return of_->size(); }
+  [[nodiscard]] std::vector<field> fields() const override { return of_->fields(); }
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    before_read_(samples);
+    of_->read(samples, out);
+  }
+  [[nodiscard]] read_concurrency concurrency() const override { return concurrency_; }
+
+ private:
+  dataset_ptr of_;
+  hook before_read_;
+  read_concurrency concurrency_;
+};
+
+/// A dataset with a hook before each read; the hook may be called by several readers at once.
+[[nodiscard]] inline dataset_ptr gated(dataset_ptr of, gated_dataset::hook before_read,
+                                       read_concurrency concurrency = read_concurrency::parallel) {
+  return std::make_shared<const gated_dataset>(std::move(of), std::move(before_read), concurrency);
+}
+
+}  // namespace feedline::test

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+
+#include "support/identity_dataset.hpp"
+#include "support/scripted_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace feedline::test {
+
+/// One batch of identity data as a consumer saw it.
+struct seen_batch {
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;
+  std::vector<std::uint64_t> samples = {};  ///< by the ids found in the data
+  bool intact = true;                       ///< every row spells the id that stands beside it
+
+  friend bool operator==(const seen_batch&, const seen_batch&) = default;
+};
+
+/// What a batch of identity data holds in memory that the host can read now.
+[[nodiscard]] inline seen_batch look_at(std::uint64_t epoch, std::uint64_t index, tensor_view id,
+                                        tensor_view row) {
+  seen_batch seen{.epoch = epoch, .index = index};
+  const std::size_t row_bytes = row.bytes().size() / row.samples();
+  for (std::uint64_t i = 0; i < id.samples(); ++i) {
+    const std::uint64_t sample = id.data<std::uint64_t>()[i];
+    seen.samples.push_back(sample);
+    seen.intact =
+        seen.intact && is_identity(sample, id.bytes().subspan(i * sizeof sample, sizeof sample),
+                                   row.bytes().subspan(i * row_bytes, row_bytes));
+  }
+  return seen;
+}
+
+/// Writes down what batches of identity data hold: at once on the host, in stream order on a
+/// scripted device.
+class recorder {
+ public:
+  /// A consumer on the host.
+  recorder() = default;
+  /// A consumer whose looking is work on a stream.
+  explicit recorder(scripted on) : on_{std::move(on)} {}
+
+  /// Issues the look; the batch may be destroyed right after.
+  void operator()(const batch& batch) {
+    const auto look = [this, epoch = batch.epoch(), index = batch.index(), id = batch["id"],
+                       row = batch["row"]] {
+      auto seen = look_at(epoch, index, id, row);
+      const std::scoped_lock lock{mutex_};
+      seen_.push_back(std::move(seen));
+    };
+    if (on_.device) {
+      on_.device->launch(on_.stream, look);
+    } else {
+      look();
+    }
+  }
+
+  /// All that was seen, once all looks are done.
+  [[nodiscard]] std::vector<seen_batch> seen() {
+    if (on_.device) on_.device->drain(on_.stream);
+    const std::scoped_lock lock{mutex_};
+    return seen_;
+  }
+
+ private:
+  scripted on_{nullptr, {}};
+  std::mutex mutex_;
+  std::vector<seen_batch> seen_;
+};
+
+/// Whether every row of every batch was whole.
+[[nodiscard]] inline bool all_intact(std::span<const seen_batch> batches) {
+  for (const auto& batch : batches) {
+    if (!batch.intact) return false;
+  }
+  return true;
+}
+
+}  // namespace feedline::test

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+namespace feedline::test {
+
+/// The calls of a device that can be told to fail.
+enum class device_call : std::uint8_t {
+  allocate,
+  make_stream,
+  make_event,
+  copy,
+  record,
+  wait,
+  is_done,
+  sync
+};
+
+/// A device whose copies complete when the test says so, in host memory.
+///
+/// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
+/// its target when it starts and reads its source only when it completes: whoever writes the source
+/// or reads the target meanwhile sees it. Copies need permits, and so does the consumer's work
+/// (`launch`): both are plenty until a test holds them.
+///
+/// Threads: any, like every device.
+class scripted_device final : public device {
+ public:
+  static constexpr std::byte poison{0xDB};
+
+  scripted_device();
+  ~scripted_device() override;
+
+  // ---- what the test says
+  // -----------------------------------------------------------------------------------------
+
+  /// No copy completes from now on but for those `allow_copies` lets.
+  void hold_copies();
+  /// Lets `count` more copies complete.
+  void allow_copies(std::uint64_t count);
+  /// Lets all copies complete from now on.
+  void allow_all_copies();
+  /// The same for the consumer's work.
+  void hold_work();
+  void allow_all_work();
+
+  /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
+  void launch(stream_ref stream, std::function<void()> work);
+  /// Blocks the host until all that is queued on a stream is done.
+  void drain(stream_ref stream);
+
+  /// Lets the n-th call of a kind from now on, counted from 1, fail with a device_error
+  /// (out_of_memory for `allocate`).
+  void fail_call(device_call call, std::uint64_t nth);
+
+  /// Blocks until so many copies were issued since construction. @throws std::runtime_error after a
+  /// long while.
+  void wait_for_issued_copies(std::uint64_t count);
+  /// Blocks until so many copies have started: their targets are poisoned, their sources not read
+  /// yet.
+  void wait_for_started_copies(std::uint64_t count);
+  [[nodiscard]] std::uint64_t issued_copies() const;
+  /// Bytes that are allocated now.
+  [[nodiscard]] std::size_t allocated_bytes(memory_kind kind) const;
+  /// Allocations made since construction.
+  [[nodiscard]] std::uint64_t allocations() const;
+  /// Streams and events that exist now.
+  [[nodiscard]] std::size_t handles() const;
+
+  // ---- what the pipeline sees
+  // -------------------------------------------------------------------------------------
+
+  [[nodiscard]] device_capabilities capabilities() const override;
+  [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
+  [[nodiscard]] stream_ref make_stream() override;
+  void destroy_stream(stream_ref stream) noexcept override;
+  [[nodiscard]] event_handle make_event() override;
+  void destroy_event(event_handle event) noexcept override;
+  void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
+  void record(event_handle event, stream_ref stream) override;
+  void wait(stream_ref stream, event_handle event) override;
+  [[nodiscard]] bool is_done(event_handle event) override;
+  void sync(event_handle event) override;
+  void check(stream_ref stream) const override;
+
+ private:
+  struct event_state {
+    std::uint64_t recorded = 0;  ///< how often
+    std::uint64_t done = 0;      ///< the latest recording that is done
+  };
+  enum class step : std::uint8_t { copy, work, record, wait };
+  struct operation {
+    step what;
+    std::uint64_t event = 0;      ///< record, wait
+    std::uint64_t recording = 0;  ///< which one of the event
+    void* to = nullptr;           ///< copy
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+    std::function<void()> work = {};
+    bool started = false;
+  };
+  struct stream_state {
+    std::deque<operation> queue;
+    bool running = false;    ///< the device's thread is at its first operation
+    bool destroyed = false;  ///< goes away once empty
+  };
+
+  void run();
+  std::map<std::uint64_t, stream_state>::iterator runnable();
+  bool may_run(operation& next);
+  void execute(std::unique_lock<std::mutex>& lock, operation& next);
+  void enqueue(stream_ref stream, operation next);
+  void count_call(device_call call);
+  void wait_long(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready,
+                 const std::string& what);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint64_t, stream_state> streams_;
+  std::map<std::uint64_t, event_state> events_;
+  std::map<device_call, std::uint64_t> failing_;  ///< calls until the one that fails
+  std::uint64_t next_handle_ = 1;
+  std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
+  std::optional<std::uint64_t> work_permits_;
+  std::uint64_t issued_copies_ = 0;
+  std::uint64_t started_copies_ = 0;
+  std::uint64_t allocations_ = 0;
+  std::map<memory_kind, std::size_t> allocated_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+/// A scripted device, as a loader takes it, and a stream of the consumer's on it.
+struct scripted {
+  std::shared_ptr<scripted_device> device = std::make_shared<scripted_device>();
+  stream_ref stream = device->make_stream();
+};
+
+}  // namespace feedline::test
