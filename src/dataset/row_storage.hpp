@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace feedline::detail {
+
+/// Memory for rows that will be read in random order; what it holds at first is unspecified.
+///
+/// What is large lies on huge pages where the system gives them: a gather of shuffled rows would
+/// miss the TLB on almost every row otherwise (one core, 784-byte rows out of 1 GiB: 450 against
+/// 700 ns a row).
+class row_storage {
+ public:
+  row_storage() = default;
+  /// @throws std::bad_alloc
+  explicit row_storage(std::size_t bytes);
+
+  /// Makes room for `bytes`, no fewer than there are, keeping what is there.
+  /// @throws std::bad_alloc and changes nothing.
+  void grow(std::size_t bytes);
+
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
+
+  /// Who keeps the bytes alive from now on, besides this.
+  [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return memory_; }
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace feedline::detail
