@@ -1,0 +1,43 @@
+# `cmake --install`: headers, libraries, and a package for find_package(feedline). Each library that was built is a
+# component with an export of its own, so that a user of `core` need have neither CUDA nor HDF5.
+
+include(CMakePackageConfigHelpers)
+set(feedline_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/feedline)
+
+set(feedline_absent_headers PATTERN "*.in" EXCLUDE)
+if(NOT TARGET feedline_cuda)
+  list(APPEND feedline_absent_headers PATTERN "feedline/cuda" EXCLUDE)
+endif()
+if(NOT TARGET feedline_hdf5)
+  list(APPEND feedline_absent_headers PATTERN "hdf5_*" EXCLUDE)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  ${feedline_absent_headers})
+
+set(feedline_components "")
+foreach(component core cuda hdf5 feedline)
+  if(TARGET feedline_${component})
+    list(APPEND feedline_components ${component})
+    install(TARGETS feedline_${component} EXPORT feedline_${component}
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(EXPORT feedline_${component} FILE feedline-${component}-targets.cmake NAMESPACE feedline::
+      DESTINATION ${feedline_package_dir})
+  endif()
+endforeach()
+
+# A static library leaves what it is built from to be linked by its user; a shared one does not.
+get_target_property(feedline_core_type feedline_core TYPE)
+if(feedline_core_type STREQUAL "STATIC_LIBRARY")
+  set(feedline_is_static ON)
+else()
+  set(feedline_is_static OFF)
+endif()
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/src/cmake/feedline-config.cmake.in ${PROJECT_BINARY_DIR}/feedline-config.cmake
+  INSTALL_DESTINATION ${feedline_package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/feedline-config-version.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/feedline-config.cmake ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
+  DESTINATION ${feedline_package_dir})

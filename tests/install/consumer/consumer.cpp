@@ -1,0 +1,39 @@
+// Reads 1000 numbers through a loader, and what else the installed feedline was built with.
+
+#include <feedline/feedline.hpp>
+
+#ifdef WITH_CUDA
+#include <feedline/cuda/cuda_device.hpp>
+#endif
+#ifdef WITH_HDF5
+#include <feedline/dataset/hdf5_dataset.hpp>
+#endif
+
+#include <cstdint>
+#include <iostream>
+#include <numeric>
+#include <vector>
+
+int main() {
+  std::vector<std::uint32_t> numbers(1000);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  const auto dataset = feedline::make_memory_dataset({feedline::own("number", numbers)});
+  feedline::loader loader{
+      dataset, feedline::shuffle{.seed = 1}, feedline::make_host_device(), {.batch_size = 64}};
+
+  std::uint64_t sum = 0;
+  for (feedline::batch& batch : loader.epoch(0))
+    for (const std::uint32_t number : batch["number"].values<std::uint32_t>()) sum += number;
+  std::cout << "sum " << sum << '\n';
+
+#ifdef WITH_CUDA
+  std::cout << "cuda " << (feedline::cuda_device_count() >= 0) << '\n';
+#endif
+#ifdef WITH_HDF5
+  try {
+    static_cast<void>(feedline::list_fields("no such file"));
+  } catch (const feedline::hdf5_error&) {
+    std::cout << "hdf5 1\n";
+  }
+#endif
+}

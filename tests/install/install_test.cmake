@@ -1,0 +1,92 @@
+# cmake -D BUILD=… -D WORK=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D CXX_FLAGS=… -D HAS_CUDA=… -D HAS_HDF5=… -P install_test.cmake
+#
+# Installs the build, moves what was installed elsewhere, and builds and runs outside projects against it.
+
+cmake_minimum_required(VERSION 3.25)
+set(source ${CMAKE_CURRENT_LIST_DIR}/consumer)
+set(prefix ${WORK}/moved)
+
+# must_run(WHAT COMMAND…): runs it, with its output in `output`; fails with that when it fails.
+function(must_run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${what} failed (${code}):\n${text}")
+  endif()
+  set(output "${text}" PARENT_SCOPE)
+endfunction()
+
+function(must_contain what text)
+  foreach(part IN LISTS ARGN)
+    if(NOT text MATCHES "${part}")
+      message(FATAL_ERROR "${what}: expected '${part}' in:\n${text}")
+    endif()
+  endforeach()
+endfunction()
+
+set(configure ${CMAKE_COMMAND} -S ${source} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
+  -D CMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${prefix}
+  -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON -D CMAKE_FIND_PACKAGE_PREFER_CONFIG=OFF)
+
+file(REMOVE_RECURSE ${WORK})
+must_run("cmake --install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed --config ${CONFIG})
+file(RENAME ${WORK}/installed ${prefix})
+
+# ---- what was installed --------------------------------------------------------------------------------------------
+file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
+foreach(wanted include/feedline/feedline.hpp include/feedline/version.hpp)
+  if(NOT wanted IN_LIST installed)
+    message(FATAL_ERROR "${wanted} was not installed, but ${installed}")
+  endif()
+endforeach()
+foreach(file IN LISTS installed)
+  if(NOT file MATCHES "^(include/feedline|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
+    message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries and package are")
+  elseif(file MATCHES "\\.(cmake|hpp)$")
+    file(READ ${prefix}/${file} text)
+    if(text MATCHES "[Bb]oost")
+      message(FATAL_ERROR "${file} mentions Boost: a user of feedline would need it")
+    endif()
+    string(FIND "${text}" "${BUILD}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} names the build folder: what is installed cannot be moved")
+    endif()
+  endif()
+endforeach()
+
+# ---- a project that wants all --------------------------------------------------------------------------------------
+must_run("configuring a project that uses feedline" ${configure} -B ${WORK}/whole -D WANTED_VERSION=0.1)
+must_contain("the package found" "${output}" "feedline_DIR is ${prefix}/")
+must_run("building a project that uses feedline" ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
+must_run("running a program that uses feedline" ${WORK}/whole/consumer)
+set(expected "sum 499500")
+if(HAS_CUDA)
+  list(APPEND expected "cuda 1")
+endif()
+if(HAS_HDF5)
+  list(APPEND expected "hdf5 1")
+endif()
+must_contain("a program that uses feedline" "${output}" ${expected})
+
+# ---- a project that wants the core alone, with neither CUDA nor HDF5 to be found --------------------------------------
+must_run("configuring a project that uses feedline::core" ${configure} -B ${WORK}/core -D CORE_ONLY=ON
+  -D WANTED_VERSION=0.1 -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON)
+must_run("building a project that uses feedline::core" ${CMAKE_COMMAND} --build ${WORK}/core --config ${CONFIG})
+must_run("running a program that uses feedline::core" ${WORK}/core/consumer)
+must_contain("a program that uses feedline::core" "${output}" "sum 499500")
+
+# ---- what must be refused --------------------------------------------------------------------------------------------
+execute_process(COMMAND ${configure} -B ${WORK}/version -D CORE_ONLY=ON -D WANTED_VERSION=0.2
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(code EQUAL 0)
+  message(FATAL_ERROR "a project that asks for another minor version was given this one")
+endif()
+must_contain("asking for version 0.2" "${output}" "requested version \"0.2\"")
+
+execute_process(COMMAND ${configure} -B ${WORK}/component -D CORE_ONLY=ON -D WANTED_COMPONENT=teapot
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(code EQUAL 0)
+  message(FATAL_ERROR "a project that asks for a component that does not exist was configured")
+endif()
+must_contain("asking for a component that does not exist" "${output}" "built[ \n]+without:[ \n]+teapot")
+
+file(REMOVE_RECURSE ${WORK})
