@@ -1,0 +1,218 @@
+/// Ends: stop, destruction in every state, batches and ranges that outlive what made them.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/recorder.hpp"
+#include "support/scripted_device.hpp"
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+/// A dataset whose reads block until the gate opens.
+struct blocked_dataset {
+  std::promise<void> gate;
+  std::promise<void> reached;
+  std::atomic<bool> first{true};
+  dataset_ptr data =
+      gated(make_identity_dataset(256, 8), [this, open = gate.get_future().share()](auto) {
+        if (first.exchange(false)) reached.set_value();
+        open.wait();
+      });
+};
+
+}  // namespace
+
+TEST_CASE(
+    "stop: ends the range at its next step, which is no error, and every later epoch is empty",
+    "[loader][host]") {
+  const int readers = GENERATE(0, 2);
+  loader loader{make_identity_dataset(256, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = readers}};
+  auto range = loader.epoch(0);
+  REQUIRE(range.next());
+  loader.stop();
+  CHECK(!range.next());
+  CHECK(!loader.epoch(1).next());
+}
+
+TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "[loader][host]") {
+  blocked_dataset blocked;
+  loader loader{blocked.data, sequential{}, make_host_device(), {.batch_size = 8, .readers = 2}};
+  auto range = loader.epoch(0);
+  std::thread stopper{[&] {
+    blocked.reached.get_future().wait();  // the consumer has nothing to take until the gate opens
+    loader.stop();
+  }};
+  CHECK(!range.next());
+  stopper.join();
+  blocked.gate.set_value();
+}
+
+TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",
+          "[loader][host]") {
+  const std::uint64_t epochs = GENERATE(0, 3);
+  const int readers = GENERATE(0, 1, 4);
+  const loader loader{make_identity_dataset(256, 8),
+                      sequential{},
+                      make_host_device(),
+                      {.batch_size = 8, .readers = readers, .epochs = epochs}};
+  CHECK(loader.plan().batches_per_epoch == 32);
+}
+
+TEST_CASE("destruction: waits for a read under way, and for no more than that", "[loader][host]") {
+  blocked_dataset blocked;
+  std::optional<loader> loader;
+  loader.emplace(blocked.data, sequential{}, make_host_device(),
+                 loader_options{.batch_size = 8, .readers = 3});
+  auto range = loader->epoch(0);
+  blocked.reached.get_future().wait();
+  std::thread opener{[&] { blocked.gate.set_value(); }};
+  loader.reset();
+  opener.join();
+  CHECK(!range.next());
+}
+
+TEST_CASE("destruction: with a full ring, and after any number of batches", "[loader][host]") {
+  const std::uint64_t taken = GENERATE(0, 1, 2, 5, 31, 32);
+  const int readers = GENERATE(0, 2);
+  loader loader{make_identity_dataset(256, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = readers, .epochs = 2, .batches_per_slot = 2}};
+  auto range = loader.epoch(0);
+  for (std::uint64_t i = 0; i < taken; ++i) REQUIRE(range.next());
+}
+
+TEST_CASE("destruction: a batch outlives its range and its loader, and its bytes stay",
+          "[batch][host]") {
+  const int readers = GENERATE(0, 2);
+  std::optional<batch> kept;
+  {
+    loader loader{make_identity_dataset(256, 8),
+                  sequential{},
+                  make_host_device(),
+                  {.batch_size = 8, .readers = readers}};
+    auto range = loader.epoch(0);
+    for (int i = 0; i < 3; ++i) kept = range.next();
+  }
+  REQUIRE(kept);
+  const auto seen = look_at(0, kept->index(), (*kept)["id"], (*kept)["row"]);
+  CHECK(seen.intact);
+  CHECK(seen.samples.front() == 16);
+  CHECK(kept->samples().front().value == 16);
+}
+
+TEST_CASE(
+    "destruction: memory of a leased batch is freed only when the consumer's work on it is done",
+    "[batch][host]") {
+  const scripted on;
+  recorder record{on};
+  std::optional<batch> kept;
+  {
+    loader loader{
+        make_identity_dataset(256, 8), sequential{}, on.device, {.batch_size = 8, .readers = 2}};
+    auto range = loader.epoch(0, on.stream);
+    kept = range.next();
+  }
+  REQUIRE(kept);
+  CHECK(on.device->allocated_bytes(memory_kind::device) > 0);
+  on.device->hold_work();
+  record(*kept);
+  std::thread ender{[&] { kept.reset(); }};  // blocks in freeing until the work is done
+  on.device->allow_all_work();
+  ender.join();
+  CHECK(on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+  const auto seen = record.seen();
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].intact);
+}
+
+TEST_CASE("destruction: with copies held open waits for them before any memory is freed",
+          "[staging][host]") {
+  const scripted on;
+  on.device->hold_copies();
+  std::promise<void> destroyed;
+  std::thread owner{[&] {
+    {
+      loader loader{make_identity_dataset(256, 8),
+                    sequential{},
+                    on.device,
+                    {.batch_size = 8, .readers = 2, .epochs = 1, .batches_per_slot = 1}};
+      on.device->wait_for_started_copies(1);
+    }
+    destroyed.set_value();
+  }};
+  on.device->wait_for_started_copies(1);
+  CHECK(on.device->allocated_bytes(memory_kind::staging) > 0);
+  on.device->allow_all_copies();
+  owner.join();
+  destroyed.get_future().wait();
+  CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(on.device->handles() == 1);  // the consumer's stream
+}
+
+TEST_CASE("batch: may be destroyed on another thread than the one that took it", "[batch][host]") {
+  loader loader{make_identity_dataset(512, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = 2, .batches_per_slot = 2, .staging_slots = 4}};
+  auto range = loader.epoch(0);
+  std::uint64_t count = 0;
+  while (auto batch = range.next()) {
+    ++count;
+    std::thread{[taken = std::move(batch)]() mutable { taken.reset(); }}.join();
+  }
+  CHECK(count == 64);
+}
+
+TEST_CASE("batch: one that is held long does not keep the others from going round",
+          "[batch][host]") {
+  const scripted on;
+  recorder record{on};
+  loader loader{make_identity_dataset(512, 8),
+                sequential{},
+                on.device,
+                {.batch_size = 8,
+                 .readers = 2,
+                 .batches_per_slot = 1,
+                 .staging_slots = 2,
+                 .device_slots = 2}};
+  auto range = loader.epoch(0, on.stream);
+  const std::optional<batch> held = range.next();
+  REQUIRE(held);
+  while (auto batch = range.next()) record(*batch);
+  record(*held);
+  const auto seen = record.seen();
+  CHECK(seen.size() == 64);
+  CHECK(all_intact(seen));
+  CHECK(seen.back().samples.front() == 0);
+}
+
+TEST_CASE("loader: can be moved while it reads ahead", "[loader][host]") {
+  loader first{make_identity_dataset(64, 8),
+               sequential{},
+               make_host_device(),
+               {.batch_size = 8, .readers = 2, .epochs = 1}};
+  loader second{std::move(first)};
+  std::uint64_t count = 0;
+  for (batch& batch : second.epoch(0)) count += batch.size();
+  CHECK(count == 64);
+}
