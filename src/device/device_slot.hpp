@@ -13,19 +13,21 @@
 
 namespace feedline::detail {
 
+// clang-format off
 /// The states of a device slot.
 ///
-/// | from   | to     | who, when | | ------ | ------ |
-/// ---------------------------------------------------------------------------------------- | |
-/// free   | filled | transfer: the copy stream waits for `released`, the copy is issued, `ready`
-/// recorded      | | filled | leased | consumer: its stream waits for `ready` | | leased | free   |
-/// whoever ends the last lease: `released` is recorded on the consumer's stream              | |
-/// filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot |
+/// | from   | to     | who, when                                                                   |
+/// | ------ | ------ | --------------------------------------------------------------------------- |
+/// | free   | filled | transfer: the copy waits for `released` and is issued, `ready` is recorded  |
+/// | filled | leased | consumer: its stream waits for `ready`                                      |
+/// | leased | free   | whoever ends the last lease: `released` is recorded on its stream           |
+/// | filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot    |
 ///
 /// Invariant: between a lease's end and the next copy's start lies `released`; between the copy's
 /// end and the consumer's first kernel lies `ready`. The host waits for neither. Where the device
 /// reads staging memory, device slot i *is* staging slot i: it has no memory and no events' meaning
-/// of its own, and its end hands the staging slot back.
+/// of its own; its end hands the staging slot back.
+// clang-format on
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket.

@@ -21,7 +21,7 @@ class slot_layout {
 
   /// @param batch_size       Samples in a batch, at least 1.
   /// @param batches_per_slot At least 1.
-  /// @throws usage_error if a slot's bytes do not fit in 64 bits.
+  /// @throws usage_error if a slot's bytes do not fit in 62 bits.
   slot_layout(std::vector<field> fields, std::uint64_t batch_size, std::uint64_t batches_per_slot);
 
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }

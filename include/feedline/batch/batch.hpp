@@ -22,9 +22,9 @@ struct batch_format;
 /// that memory is recycled once the work issued on the stream so far is done. The host waits for
 /// nothing at either end.
 ///
-/// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader. While many
-/// batches are kept, the ring they lie in has no room for new ones: keep fewer than a ring holds
-/// (`loader_plan`).
+/// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader; the last one
+/// to do so frees the loader's memory, and waits for the device then. While many batches are kept,
+/// the ring they lie in has no room for new ones: keep fewer than a ring holds (`loader_plan`).
 ///
 /// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
 /// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed.

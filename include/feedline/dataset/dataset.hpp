@@ -14,7 +14,8 @@ namespace feedline {
 /// Whether a dataset's `read` may run on several threads at once.
 enum class read_concurrency : std::uint8_t {
   parallel,    ///< any number of threads
-  serialized,  ///< one at a time: the reader pool takes turns
+  serialized,  ///< one at a time: a loader's readers take turns (two loaders know nothing of each
+               ///< other)
 };
 
 /// A numbered collection of samples that can be read in any order, straight into a batch's memory.
@@ -25,8 +26,8 @@ enum class read_concurrency : std::uint8_t {
 ///      public:
 ///       std::uint64_t size() const override { return 1000; }
 ///       std::vector<field> fields() const override { return {{"x", element_type::u32, {}}}; }
-///       void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>>
-///       out) const override {
+///       void read(std::span<const sample_index> samples,
+///                 std::span<const std::span<std::byte>> out) const override {
 ///         for (std::size_t i = 0; i < samples.size(); ++i) {
 ///           const auto x = static_cast<std::uint32_t>(samples[i].value * samples[i].value);
 ///           std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
@@ -54,12 +55,10 @@ class dataset {
   ///
   /// @param samples Which samples, in the order wanted; each less than `size()`; may repeat; may be
   /// empty.
-  /// @param out     For each field, in `fields()` order, `samples.size() × sample_bytes(field)`
-  /// bytes: the value of
-  ///                `samples[i]` goes to the i-th place. Every byte must be written.
+  /// @param out For each field, in `fields()` order, `samples.size() × sample_bytes(field)` bytes:
+  /// the value of `samples[i]` goes to the i-th place. Every byte must be written.
   /// @throws dataset_error naming the sample that could not be read. Any other exception is
-  /// reported all the same,
-  ///         without a sample.
+  /// reported all the same, without a sample.
   virtual void read(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const = 0;
 

@@ -27,9 +27,9 @@ enum class event_handle : std::uintptr_t { none = 0 };
 /// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
 /// issued before keep what they saw.
 ///
-/// Threads: every function may be called by any thread, also at once on different objects. Calls on
-/// one event or one stream are not made at the same time, but for `is_done` and `sync`. Backends:
-/// `host_device`, `cuda_device`; tests have a scripted one.
+/// Threads: every function may be called by any thread, several at once. A stream may be called on
+/// by several threads too, since a batch may be destroyed on any; one event is recorded by one at a
+/// time. Backends: `host_device`, `cuda_device`; tests have a scripted one.
 class device {
  public:
   device() = default;

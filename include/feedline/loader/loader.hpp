@@ -29,8 +29,8 @@ namespace feedline {
 class loader {
  public:
   /// @throws usage_error if the options cannot be met, before any thread starts or memory is
-  /// allocated; out_of_memory
-  ///         and device_error from the device; what the dataset's `size` and `fields` throw.
+  /// allocated; out_of_memory and device_error from the device; what the dataset's `size` and
+  /// `fields` throw.
   loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_options options);
 
   loader(loader&&) noexcept = default;
