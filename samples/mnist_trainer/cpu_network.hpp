@@ -1,0 +1,45 @@
+#pragma once
+
+#include "network.hpp"
+
+#include <Eigen/Core>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mnist {
+
+/// The network on the CPU, by Eigen, which spreads large products over the cores where the compiler
+/// has OpenMP.
+class cpu_network final : public network {
+ public:
+  explicit cpu_network(const network_options& options);
+
+  void train(const digits_view& batch, float learning_rate) override;
+  void test(const digits_view& batch) override;
+  [[nodiscard]] score take_score() override;
+
+ private:
+  using matrix = Eigen::MatrixXf;  // a column a digit
+  using weights_map = Eigen::Map<matrix>;
+  using biases_map = Eigen::Map<Eigen::VectorXf>;
+
+  [[nodiscard]] weights_map weights(Eigen::VectorXf& of, const layer& layer) const;
+  [[nodiscard]] biases_map biases(Eigen::VectorXf& of, const layer& layer) const;
+  void forward(const digits_view& batch);
+  void judge(const digits_view& batch);
+  void backward(Eigen::Index count);
+
+  std::vector<layer> layers_;
+  Eigen::VectorXf parameters_;
+  Eigen::VectorXf gradient_;
+  Eigen::VectorXf velocity_;
+  std::vector<matrix> activations_;  // the input, then every layer's output
+  std::vector<matrix> deltas_;       // the loss's slope at every layer's output, before ReLU
+  double loss_ = 0.0;
+  std::uint64_t correct_ = 0;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace mnist

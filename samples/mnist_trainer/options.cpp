@@ -1,0 +1,61 @@
+#include "options.hpp"
+
+#include <feedline/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstdlib>
+
+namespace mnist {
+
+device_choice device_choice::parse(const std::string& text) {
+  if (text == "auto") return {kind::automatic, 0};
+  if (text == "cpu") return {kind::cpu, 0};
+  if (text == "cuda") return {kind::cuda, 0};
+  const std::string prefix = "cuda:";
+  if (text.starts_with(prefix)) {
+    int ordinal = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data() + prefix.size(), end, ordinal);
+    if (error == std::errc{} && rest == end && ordinal >= 0) return {kind::cuda, ordinal};
+  }
+  throw feedline::usage_error{"--device is '" + text + "': say auto, cpu, or cuda:N with N from 0"};
+}
+
+trainer_options parse_command_line(int argc, char** argv) {
+  CLI::App app{"Trains a small network to read digits, fed by feedline."};
+  app.option_defaults()->always_capture_default();
+  trainer_options options;
+  std::string device = "auto";
+  app.add_option("--data", options.data,
+                 "Folder with MNIST's four IDX files, plain or .gz; or with train.h5 and test.h5; "
+                 "or an HDF5 file of training data, test.h5 beside it")
+      ->required();
+  app.add_option("--batch-size", options.batch_size, "Digits in a batch")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--epochs", options.epochs, "Passes over the training data")
+      ->check(CLI::Range(1, 100000));
+  auto* const readers =
+      app.add_option(
+             "--readers", options.readers,
+             "Threads that read; 0: the training loop reads; -1: as many as suit the machine")
+          ->check(CLI::Range(-1, 1024));
+  app.add_option("--device", device, "auto, cpu, or cuda:N");
+  app.add_option("--seed", options.seed, "Of the order of the digits and of the initial weights");
+  app.add_option("--learning-rate", options.learning_rate, "The highest; it rises and falls")
+      ->check(CLI::PositiveNumber);
+  app.add_flag(
+         "!--no-prefetch", options.prefetch,
+         "Read each batch when it is asked for, to compare with: no readers, one batch a copy")
+      ->excludes(readers);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  options.device = device_choice::parse(device);
+  return options;
+}
+
+}  // namespace mnist
