@@ -1,0 +1,107 @@
+#include "dataset/hdf5_column.hpp"
+
+#include "dataset/hdf5_storage.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace feedline::detail {
+namespace {
+
+std::string last_part(const std::string& path) {
+  const auto end = path.find_last_not_of('/');
+  const auto name = path.substr(0, end == std::string::npos ? 0 : end + 1);
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+/// The dataset's dimensions: at least one, none of them 0.
+std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
+                                const std::string& name, hid_t space) {
+  switch (H5Sget_simple_extent_type(space)) {
+    case H5S_SIMPLE:
+      break;
+    case H5S_NULL:
+      throw file.error(name, "is empty (a null dataspace): it holds no samples");
+    case H5S_SCALAR:
+      throw file.error(name,
+                       "is a single value, not rows: its first dimension would be the samples");
+    default:
+      throw file.error(name, "its dimensions cannot be read: " + hdf5.last_message());
+  }
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+  if (rank < 0) throw file.error(name, "its dimensions cannot be read: " + hdf5.last_message());
+  if (rank == 0)
+    throw file.error(name, "is a single value, not rows: its first dimension would be the samples");
+  if (extents[0] == 0) throw file.error(name, "holds no samples: its first dimension is 0");
+  for (int i = 1; i < rank; ++i)
+    if (extents[static_cast<std::size_t>(i)] == 0)
+      throw file.error(name,
+                       "a sample would hold nothing: dimension " + std::to_string(i) + " is 0");
+  return {extents.begin(), extents.begin() + rank};
+}
+
+}  // namespace
+
+hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
+    : path_{file.path()}, name_{chosen.dataset}, id_{file.open_dataset(hdf5, chosen.dataset)} {
+  const hdf5_type_id type{H5Dget_type(id_.get())};
+  space_ = hdf5_space_id{H5Dget_space(id_.get())};
+  if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
+  auto element = describe_type(hdf5, type.get());
+  if (!element.refusal.empty()) throw file.error(name_, element.refusal);
+  extents_ = extents_of(hdf5, file, name_, space_.get());
+  memory_type_ = std::move(element.memory);
+
+  spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element.type, {}};
+  spec_.shape.assign(extents_.begin() + 1, extents_.end());
+  spec_.shape.insert(spec_.shape.end(), element.shape.begin(), element.shape.end());
+  samples_ = extents_[0];
+  try {
+    row_bytes_ = sample_bytes(spec_);
+  } catch (const usage_error& overflow) {
+    throw file.error(name_, overflow.what());
+  }
+}
+
+void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
+  require_storage(hdf5, file, name_, id_.get());
+  zero_first_ = leaves_gaps(hdf5, id_.get());
+}
+
+bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const {
+  if (zero_first_) std::memset(out, 0, count * row_bytes_);
+  std::vector<hsize_t> start(extents_.size(), 0);
+  std::vector<hsize_t> counts = extents_;
+  start[0] = first;
+  counts[0] = count;
+  const hdf5_space_id memory_space{
+      H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
+  return memory_space &&
+         H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                             nullptr) >= 0 &&
+         H5Dread(id_.get(), memory_type_.get(), memory_space.get(), space_.get(), H5P_DEFAULT,
+                 out) >= 0;
+}
+
+void hdf5_column::read_run(const hdf5_session& hdf5, std::uint64_t first, std::uint64_t count,
+                           std::byte* out) const {
+  if (try_read(first, count, out)) return;
+  for (std::uint64_t i = 0; i < count; ++i)  // row by row, to tell which
+    if (!try_read(first + i, 1, out + i * row_bytes_))
+      throw hdf5_error{{.path = path_, .field = name_, .sample = first + i},
+                       "cannot be read: " + hdf5.last_message()};
+}
+
+void hdf5_column::read(const hdf5_session& hdf5, std::span<const sample_index> samples,
+                       std::byte* out) const {
+  for (std::size_t at = 0; at < samples.size();) {
+    const std::uint64_t first = samples[at].value;
+    std::size_t count = 1;
+    while (at + count < samples.size() && samples[at + count].value == first + count) ++count;
+    read_run(hdf5, first, count, out + at * row_bytes_);
+    at += count;
+  }
+}
+
+}  // namespace feedline::detail

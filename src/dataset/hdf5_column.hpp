@@ -1,0 +1,56 @@
+#pragma once
+
+#include <feedline/dataset/hdf5_dataset.hpp>
+
+#include "dataset/hdf5_file.hpp"
+#include "dataset/hdf5_handle.hpp"
+#include "dataset/hdf5_session.hpp"
+#include "dataset/hdf5_type.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// An HDF5 dataset read as a field: its rows are the samples' values. All calls, the destructor's
+/// included, fall within a session.
+class hdf5_column {
+ public:
+  /// @throws hdf5_error if it is no dataset of the file, has no rows, or no numeric type.
+  hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen);
+
+  [[nodiscard]] const field& spec() const noexcept { return spec_; }
+  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+
+  /// @throws hdf5_error if the values are not all there: a filter or another file is missing.
+  void require_readable(const hdf5_session& hdf5, const hdf5_file& file);
+
+  /// Reads consecutive rows straight into `out`.
+  /// @throws hdf5_error naming the first sample that cannot be read.
+  void read_run(const hdf5_session& hdf5, std::uint64_t first, std::uint64_t count,
+                std::byte* out) const;
+
+  /// Reads rows in any order: one call of the library for each run of consecutive ones, for its
+  /// unions of selections are slower than that by far.
+  /// @throws as `read_run`.
+  void read(const hdf5_session& hdf5, std::span<const sample_index> samples, std::byte* out) const;
+
+ private:
+  [[nodiscard]] bool try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const;
+
+  std::string path_;
+  std::string name_;  ///< within the file
+  field spec_;
+  std::uint64_t samples_ = 0;
+  std::size_t row_bytes_ = 0;
+  bool zero_first_ = false;  ///< the library may leave bytes unwritten
+  hdf5_dataset_id id_;
+  hdf5_space_id space_;
+  hdf5_type_id memory_type_;
+  std::vector<hsize_t> extents_ = {};  ///< of the dataset
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,124 @@
+#include "dataset/hdf5_file.hpp"
+
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+/// A message lists so many datasets at most.
+constexpr std::size_t most_named = 10;
+
+/// What is wrong with the path itself, which the library would not say plainly; or nothing.
+std::string fault_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "is a directory; name a file in it";
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return "cannot be opened: " + std::generic_category().message(errno) +
+           "; check the path and its permissions";
+  ::close(descriptor);
+  return {};
+}
+
+hdf5_properties_id access_properties() {
+  hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
+#if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 12, 0) && H5_VERSION_GE(1, 10, 7))
+  // A writer's lock is respected, but a file system that has no locks is no obstacle.
+  H5Pset_file_locking(access.get(), true, true);
+#endif
+  return access;
+}
+
+herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/,
+                    void* names) noexcept {
+  try {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  if (names.empty()) return "the file has no datasets";
+  std::string text = "the file has ";
+  const std::size_t shown = std::min(names.size(), most_named);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}
+
+/// Whether every link along a path is there; the library's own check takes one link at a time.
+bool has_link(hid_t file, std::string_view path) {
+  for (std::size_t end = 0; end < path.size();) {
+    const std::size_t begin = path.find_first_not_of('/', end);
+    if (begin == std::string_view::npos) break;
+    end = std::min(path.find('/', begin), path.size());
+    if (H5Lexists(file, std::string{path.substr(0, end)}.c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return true;
+}
+
+/// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
+/// megabyte would decode a bigger chunk again for every row. External files are looked for where
+/// the HDF5 file is, wherever the program runs.
+hdf5_dataset_id try_open(hid_t file, const std::string& dataset) {
+  constexpr std::size_t chunk_slots = 12'421;  // a prime, for the library hashes by remainder
+  constexpr std::size_t chunk_cache_bytes = 64 << 20;
+  const hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
+  H5Pset_chunk_cache(access.get(), chunk_slots, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+  H5Pset_efile_prefix(access.get(), "${ORIGIN}");
+  return hdf5_dataset_id{H5Dopen2(file, dataset.c_str(), access.get())};
+}
+
+}  // namespace
+
+hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path)
+    : path_{path.string()} {
+  if (const auto fault = fault_of(path); !fault.empty())
+    throw hdf5_error{{.path = path_, .field = {}}, fault};
+  const auto access = access_properties();
+  id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get())};
+  if (id_) return;
+  const auto message = hdf5.last_message();
+  if (H5Fis_hdf5(path_.c_str()) == 0)
+    throw hdf5_error{{.path = path_, .field = {}}, "is not an HDF5 file: " + message};
+  throw hdf5_error{{.path = path_, .field = {}},
+                   "the HDF5 library cannot open it; it may be cut short, damaged, or still being "
+                   "written: " +
+                       message};
+}
+
+std::vector<std::string> hdf5_file::dataset_paths(const hdf5_session& hdf5) const {
+  std::vector<std::string> paths;
+  if (H5Lvisit(id_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, collect_link, &paths) < 0)
+    throw hdf5_error{{.path = path_, .field = {}},
+                     "its groups cannot be listed: " + hdf5.last_message()};
+  std::erase_if(paths, [this](const std::string& path) { return !try_open(id_.get(), path); });
+  for (auto& path : paths) path.insert(path.begin(), '/');
+  std::ranges::sort(paths);
+  return paths;
+}
+
+hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5,
+                                        const std::string& dataset) const {
+  if (!has_link(id_.get(), dataset))
+    throw error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)));
+  if (auto id = try_open(id_.get(), dataset)) return id;
+
+  const auto message = hdf5.last_message();
+  const hdf5_object_id object{
+      H5Oopen(id_.get(), dataset.empty() ? "/" : dataset.c_str(), H5P_DEFAULT)};
+  if (object && H5Iget_type(object.get()) != H5I_DATASET)
+    throw error(dataset, "is a group or a type, not a dataset; " + list_of(dataset_paths(hdf5)));
+  throw error(dataset, "cannot be opened: " + message);
+}
+
+}  // namespace feedline::detail

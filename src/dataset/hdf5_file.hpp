@@ -1,0 +1,41 @@
+#pragma once
+
+#include <feedline/error.hpp>
+
+#include "dataset/hdf5_handle.hpp"
+#include "dataset/hdf5_session.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// An HDF5 file open for reading.
+class hdf5_file {
+ public:
+  /// @throws hdf5_error if the path cannot be read, is not HDF5, or is damaged.
+  hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path);
+
+  /// Absolute paths of all links to datasets, sorted; within the file, or through a link that
+  /// resolves. Groups behind soft and external links are not entered.
+  [[nodiscard]] std::vector<std::string> dataset_paths(const hdf5_session& hdf5) const;
+
+  /// @param dataset Its path, from the root.
+  /// @throws hdf5_error if there is no such dataset, telling which there are.
+  [[nodiscard]] hdf5_dataset_id open_dataset(const hdf5_session& hdf5,
+                                             const std::string& dataset) const;
+
+  /// An error about one dataset of the file.
+  [[nodiscard]] hdf5_error error(const std::string& dataset, const std::string& message) const {
+    return {{.path = path_, .field = dataset}, message};
+  }
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  hdf5_file_id id_;
+};
+
+}  // namespace feedline::detail

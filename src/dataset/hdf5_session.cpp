@@ -1,0 +1,36 @@
+#include "dataset/hdf5_session.hpp"
+
+namespace feedline::detail {
+namespace {
+
+/// Never destroyed before a dataset that lives as long as the program: its destructor does nothing.
+constinit std::mutex library_mutex;
+
+herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noexcept {
+  auto& message = *static_cast<std::string*>(kept);
+  try {
+    if (message.empty() && entry->desc != nullptr) message = entry->desc;
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+hdf5_session::hdf5_session() : lock_{library_mutex} {
+  H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+hdf5_session::~hdf5_session() {
+  H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
+}
+
+std::string hdf5_session::last_message() const {
+  std::string message;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &message);
+  return message.empty() ? "the HDF5 library gives no reason" : message;
+}
+
+}  // namespace feedline::detail

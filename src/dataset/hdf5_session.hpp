@@ -1,0 +1,33 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <string>
+
+namespace feedline::detail {
+
+/// The process-wide lock around every call of the HDF5 library, which is not safe, and at best not
+/// faster, on several threads. While one lives the library prints no errors; what it said before is
+/// restored after.
+///
+/// Functions that call the library take a session by reference, so that none can be called without.
+/// Not recursive: a thread has one at a time.
+class hdf5_session {
+ public:
+  hdf5_session();
+  hdf5_session(const hdf5_session&) = delete;
+  hdf5_session& operator=(const hdf5_session&) = delete;
+  ~hdf5_session();
+
+  /// What the library said of its last failed call: the innermost message of the error stack, which
+  /// names the cause rather than the caller.
+  [[nodiscard]] std::string last_message() const;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  H5E_auto2_t printer_ = nullptr;
+  void* printer_data_ = nullptr;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,166 @@
+#include "dataset/hdf5_type.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::string_view what_serves =
+    "; a field can hold integers of 1, 2, 4 or 8 bytes, IEEE half, single and double precision, "
+    "bfloat16, enumerations of these integers, and fixed-size arrays of all these";
+
+std::string_view name_of(H5T_class_t type_class) {
+  switch (type_class) {
+    case H5T_INTEGER:
+      return "integer";
+    case H5T_FLOAT:
+      return "floating-point";
+    case H5T_TIME:
+      return "time";
+    case H5T_STRING:
+      return "string";
+    case H5T_BITFIELD:
+      return "bitfield";
+    case H5T_OPAQUE:
+      return "opaque";
+    case H5T_COMPOUND:
+      return "compound";
+    case H5T_REFERENCE:
+      return "reference";
+    case H5T_ENUM:
+      return "enumeration";
+    case H5T_VLEN:
+      return "variable-length";
+    case H5T_ARRAY:
+      return "array";
+    default:
+      return "unknown";
+  }
+}
+
+hdf5_element refuse(const std::string& what) {
+  hdf5_element element;
+  element.refusal = "its values are of HDF5 type " + what + std::string{what_serves};
+  return element;
+}
+
+hdf5_element as(element_type type, hid_t native) {
+  return {.type = type, .memory = hdf5_type_id{H5Tcopy(native)}};
+}
+
+hdf5_element describe_integer(hid_t type) {
+  const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+  switch (H5Tget_size(type)) {
+    case 1:
+      return is_signed ? as(element_type::i8, H5T_NATIVE_INT8)
+                       : as(element_type::u8, H5T_NATIVE_UINT8);
+    case 2:
+      return is_signed ? as(element_type::i16, H5T_NATIVE_INT16)
+                       : as(element_type::u16, H5T_NATIVE_UINT16);
+    case 4:
+      return is_signed ? as(element_type::i32, H5T_NATIVE_INT32)
+                       : as(element_type::u32, H5T_NATIVE_UINT32);
+    case 8:
+      return is_signed ? as(element_type::i64, H5T_NATIVE_INT64)
+                       : as(element_type::u64, H5T_NATIVE_UINT64);
+    default:
+      return refuse("integer of " + std::to_string(H5Tget_size(type)) + " bytes");
+  }
+}
+
+struct float_format {
+  element_type type;
+  std::size_t bytes;
+  std::size_t exponent_bits;
+  std::size_t mantissa_bits;
+  std::size_t bias;
+};
+
+constexpr std::array<float_format, 4> float_formats{{
+    {element_type::f16, 2, 5, 10, 15},
+    {element_type::bf16, 2, 8, 7, 127},
+    {element_type::f32, 4, 8, 23, 127},
+    {element_type::f64, 8, 11, 52, 1023},
+}};
+
+bool has_format(hid_t type, const float_format& format) {
+  std::size_t sign_at = 0;
+  std::size_t exponent_at = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa_at = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at, &mantissa_bits) < 0)
+    return false;
+  return H5Tget_size(type) == format.bytes && sign_at == 8 * format.bytes - 1 &&
+         exponent_at == format.mantissa_bits && exponent_bits == format.exponent_bits &&
+         mantissa_at == 0 && mantissa_bits == format.mantissa_bits &&
+         H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED;
+}
+
+hdf5_element describe_float(hid_t type) {
+  const H5T_order_t order = H5Tget_order(type);
+  if (order == H5T_ORDER_LE || order == H5T_ORDER_BE)
+    for (const auto& format : float_formats)
+      if (has_format(type, format)) {
+        // Not a native type: two of the formats have none. The file's own, in the machine's order.
+        auto element = as(format.type, type);
+        H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
+        return element;
+      }
+  return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
+                " bytes in a format of its own");
+}
+
+/// What h5py writes for NumPy's bool: an enumeration of two one-byte integers.
+bool is_boolean(hid_t type) {
+  constexpr std::array<const char*, 2> names{"FALSE", "TRUE"};
+  if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
+  for (unsigned char wanted = 0; wanted < 2; ++wanted) {
+    unsigned char value = 0;
+    if (H5Tenum_valueof(type, names[wanted], &value) < 0 || value != wanted) return false;
+  }
+  return true;
+}
+
+hdf5_element describe_enumeration(const hdf5_session& hdf5, hid_t type) {
+  const hdf5_type_id base{H5Tget_super(type)};
+  auto element = describe_type(hdf5, base.get());
+  if (element.refusal.empty() && is_boolean(type)) element.type = element_type::boolean;
+  return element;
+}
+
+hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
+  const hdf5_type_id base{H5Tget_super(type)};
+  auto element = describe_type(hdf5, base.get());
+  if (!element.refusal.empty()) return element;
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Tget_array_dims2(type, extents.data());
+  if (rank < 0) return refuse("array, which the library cannot describe");
+  element.memory = hdf5_type_id{
+      H5Tarray_create2(element.memory.get(), static_cast<unsigned>(rank), extents.data())};
+  element.shape.insert(element.shape.begin(), extents.begin(), extents.begin() + rank);
+  return element;
+}
+
+}  // namespace
+
+hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  switch (type_class) {
+    case H5T_INTEGER:
+      return describe_integer(type);
+    case H5T_FLOAT:
+      return describe_float(type);
+    case H5T_ENUM:
+      return describe_enumeration(hdf5, type);
+    case H5T_ARRAY:
+      return describe_array(hdf5, type);
+    default:
+      return refuse("class '" + std::string{name_of(type_class)} + "'");
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <feedline/dataset/element_type.hpp>
+
+#include "dataset/hdf5_handle.hpp"
+#include "dataset/hdf5_session.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// How values of an HDF5 type appear as a field's elements.
+struct hdf5_element {
+  element_type type = element_type::u8;
+  std::vector<std::uint64_t> shape = {};  ///< of an array type; empty otherwise
+  hdf5_type_id memory = {};  ///< what to read as: the same values in the machine's byte order
+  std::string refusal = {};  ///< why no element type stands for it; empty if one does
+};
+
+/// Decides by the type's own description (class, size, bit fields), never by comparison with the
+/// library's native types: to HDF5 1.10 the native type of a half is float.
+[[nodiscard]] hdf5_element describe_type(const hdf5_session& hdf5, hid_t type);
+
+}  // namespace feedline::detail
