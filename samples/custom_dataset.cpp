@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+// [dataset]
 class noisy_line : public feedline::dataset {
  public:
   explicit noisy_line(std::uint64_t samples) : samples_{samples} {}
@@ -42,6 +43,7 @@ class noisy_line : public feedline::dataset {
  private:
   std::uint64_t samples_;
 };
+// [/dataset]
 
 int main() {
   constexpr std::uint64_t epochs = 3;

@@ -3,7 +3,7 @@
 # Installs the build, moves what was installed elsewhere, and builds and runs outside projects against it.
 
 cmake_minimum_required(VERSION 3.25)
-set(source ${CMAKE_CURRENT_LIST_DIR}/consumer)
+set(source ${CMAKE_CURRENT_LIST_DIR})
 set(prefix ${WORK}/moved)
 
 # must_run(WHAT COMMAND…): runs it, with its output in `output`; fails with that when it fails.
@@ -23,7 +23,7 @@ function(must_contain what text)
   endforeach()
 endfunction()
 
-set(configure ${CMAKE_COMMAND} -S ${source} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
+set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
   -D CMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${prefix}
   -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON -D CMAKE_FIND_PACKAGE_PREFER_CONFIG=OFF)
 
@@ -54,10 +54,10 @@ foreach(file IN LISTS installed)
 endforeach()
 
 # ---- a project that wants all --------------------------------------------------------------------------------------
-must_run("configuring a project that uses feedline" ${configure} -B ${WORK}/whole -D WANTED_VERSION=0.1)
+must_run("configuring a project that uses feedline" ${configure} -S ${source}/whole -B ${WORK}/whole)
 must_contain("the package found" "${output}" "feedline_DIR is ${prefix}/")
 must_run("building a project that uses feedline" ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
-must_run("running a program that uses feedline" ${WORK}/whole/consumer)
+must_run("running a program that uses feedline" ${WORK}/whole/my_trainer)
 set(expected "sum 499500")
 if(HAS_CUDA)
   list(APPEND expected "cuda 1")
@@ -68,21 +68,21 @@ endif()
 must_contain("a program that uses feedline" "${output}" ${expected})
 
 # ---- a project that wants the core alone, with neither CUDA nor HDF5 to be found --------------------------------------
-must_run("configuring a project that uses feedline::core" ${configure} -B ${WORK}/core -D CORE_ONLY=ON
-  -D WANTED_VERSION=0.1 -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON)
+must_run("configuring a project that uses feedline::core" ${configure} -S ${source}/core_alone -B ${WORK}/core
+  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON)
 must_run("building a project that uses feedline::core" ${CMAKE_COMMAND} --build ${WORK}/core --config ${CONFIG})
-must_run("running a program that uses feedline::core" ${WORK}/core/consumer)
+must_run("running a program that uses feedline::core" ${WORK}/core/my_trainer)
 must_contain("a program that uses feedline::core" "${output}" "sum 499500")
 
 # ---- what must be refused --------------------------------------------------------------------------------------------
-execute_process(COMMAND ${configure} -B ${WORK}/version -D CORE_ONLY=ON -D WANTED_VERSION=0.2
+execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/version -D WANTED_VERSION=0.2
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a project that asks for another minor version was given this one")
 endif()
 must_contain("asking for version 0.2" "${output}" "requested version \"0.2\"")
 
-execute_process(COMMAND ${configure} -B ${WORK}/component -D CORE_ONLY=ON -D WANTED_COMPONENT=teapot
+execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/component -D WANTED_COMPONENT=teapot
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a project that asks for a component that does not exist was configured")

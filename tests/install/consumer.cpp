@@ -1,4 +1,4 @@
-// Reads 1000 numbers through a loader, and what else the installed feedline was built with.
+// Reads 1000 numbers through a loader, and asks for what else the installed feedline has.
 
 #include <feedline/feedline.hpp>
 

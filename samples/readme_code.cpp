@@ -1,0 +1,47 @@
+// The code that README.md shows, compiled and not run. Between `// [name]` and `// [/name]` lies
+// what is copied there; a test compares, and this writes it anew:
+//
+//     cmake -D SOURCE=. -D UPDATE=ON -P tests/house/readme.cmake
+
+#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/feedline.hpp>
+
+#include <cstdint>
+#include <iostream>
+
+struct CUstream_st;
+using cudaStream_t = CUstream_st*;  // as the CUDA runtime has it, for machines that have none
+
+void train_step(const std::uint8_t* images, const std::uint8_t* labels, std::uint64_t samples,
+                cudaStream_t stream);
+
+void ten_lines(cudaStream_t compute_stream) {
+  // [ten_lines]
+  auto train = feedline::open_idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
+  auto gpu = feedline::make_cuda_device(0);
+
+  feedline::loader loader{
+      train, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 256, .epochs = 10}};
+
+  for (std::uint64_t epoch = 0; epoch < 10; ++epoch)
+    for (feedline::batch& batch : loader.epoch(epoch, feedline::stream_ref{compute_stream}))
+      train_step(batch["image"].data<std::uint8_t>(), batch["label"].data<std::uint8_t>(),
+                 batch.size(), compute_stream);
+  // [/ten_lines]
+}
+
+feedline::dataset_ptr datasets() {
+  // [datasets]
+  // What is in an HDF5 file, and two of its datasets as the fields "image" and "label":
+  for (const auto& found : feedline::list_fields("digits.h5"))
+    std::cout << found.dataset << ": " << found.samples << " of " << to_string(found.spec) << '\n';
+  auto digits =
+      feedline::open_hdf5("digits.h5", {{"train/images", "image"}, {"train/labels", "label"}});
+
+  // Datasets compose; nothing is copied until a reader fills a batch:
+  auto some = feedline::subset(digits, feedline::sample_index{0}, 5000);
+  auto twice = feedline::concatenate({some, some});
+  // [/datasets]
+  return twice;
+}

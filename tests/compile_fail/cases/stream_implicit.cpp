@@ -1,0 +1,14 @@
+// a pointer does not become a stream unasked
+// expect: (explicit|could not convert|no viable conversion).*stream_ref
+
+#include <feedline/device/stream_ref.hpp>
+
+struct opaque_stream;
+
+feedline::stream_ref stream(opaque_stream* handle) {
+#ifdef MISUSE
+  return handle;
+#else
+  return feedline::stream_ref{handle};
+#endif
+}
