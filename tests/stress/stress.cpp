@@ -1,0 +1,258 @@
+/// Randomized stress of whole loaders: every round draws readers, depths, sizes, devices, slow and
+/// fast stages, held batches, early exits, failures and stops from one seed, and checks every
+/// sample of every batch that comes. A round that hangs is ended by a watchdog.
+///
+///     feedline_stress --seconds 30            # as long as asked; FEEDLINE_STRESS_SECONDS sets the
+///     default feedline_stress --seed 1234 --rounds 1  # one round again
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/recorder.hpp"
+#include "support/scripted_device.hpp"
+
+#include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+/// What one round does; drawn from its seed.
+struct round_plan {
+  std::uint64_t seed;
+  std::uint64_t samples;
+  std::size_t row_bytes;
+  loader_options options;
+  bool on_host;
+  std::uint64_t reader_pause;    ///< yields before a read, at most
+  std::uint64_t consumer_pause;  ///< yields a batch, at most
+  std::uint64_t held_batches;
+  std::optional<std::uint64_t> failing_sample;
+  std::optional<std::uint64_t> stop_after;  ///< batches
+  std::uint64_t epochs;
+  std::uint64_t leave_early;  ///< one epoch in so many is left early; 0: none
+};
+
+class random_source {
+ public:
+  explicit random_source(std::uint64_t seed) : engine_{seed} {}
+  std::uint64_t between(std::uint64_t low, std::uint64_t high) {
+    return std::uniform_int_distribution<std::uint64_t>{low, high}(engine_);
+  }
+  bool one_in(std::uint64_t n) { return between(1, n) == 1; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+round_plan draw(std::uint64_t seed) {
+  random_source random{seed};
+  round_plan plan{};
+  plan.seed = seed;
+  plan.samples = random.one_in(4) ? random.between(1, 20) : random.between(20, 3000);
+  plan.row_bytes = random.one_in(3) ? random.between(1, 9) : random.between(10, 400);
+  plan.options.batch_size = random.between(1, std::min<std::uint64_t>(plan.samples, 64));
+  plan.options.last = random.one_in(3) ? last_batch::drop : last_batch::keep;
+  plan.options.readers = static_cast<int>(random.between(0, 6));
+  plan.options.epochs = random.one_in(2) ? 0 : random.between(1, 6);
+  plan.options.batches_per_slot = random.between(0, 6);
+  plan.options.staging_slots = random.between(2, 6);
+  plan.options.device_slots = random.between(2, 5);
+  plan.options.request_bytes = random.between(1, 20'000);
+  plan.on_host = random.one_in(3);
+  plan.reader_pause = random.one_in(2) ? 0 : random.between(1, 20);
+  plan.consumer_pause = random.one_in(2) ? 0 : random.between(1, 20);
+  // Fewer slots may be held than the consumer's ring has, or it would wait for itself.
+  const std::size_t ring = plan.on_host ? plan.options.staging_slots : plan.options.device_slots;
+  plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
+  plan.epochs = random.between(1, 4);
+  if (random.one_in(5)) plan.failing_sample = random.between(0, plan.samples - 1);
+  if (random.one_in(6)) plan.stop_after = random.between(0, 50);
+  plan.leave_early = random.one_in(3) ? 2 : 0;
+  return plan;
+}
+
+[[noreturn]] void fail(const round_plan& plan, const std::string& what) {
+  throw std::runtime_error{"seed " + std::to_string(plan.seed) + ": " + what};
+}
+
+/// Checks all that was seen against the sampler's arithmetic.
+void check(const round_plan& plan, const std::vector<seen_batch>& seen) {
+  const shuffle order{.seed = plan.seed};
+  std::vector<sample_index> expected;
+  for (const auto& batch : seen) {
+    if (!batch.intact) fail(plan, "a torn or stale row in batch " + std::to_string(batch.index));
+    expected.resize(batch.samples.size());
+    order.indices(plan.samples, batch.epoch, position{batch.index * plan.options.batch_size},
+                  expected);
+    const bool equal =
+        std::equal(expected.begin(), expected.end(), batch.samples.begin(), batch.samples.end(),
+                   [](sample_index want, std::uint64_t have) { return want.value == have; });
+    if (!equal) fail(plan, "wrong samples in batch " + std::to_string(batch.index));
+  }
+}
+
+void pause_for(std::uint64_t yields) {
+  for (std::uint64_t i = 0; i < yields; ++i) std::this_thread::yield();
+}
+
+/// Consumes one epoch; how many batches came.
+std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range range,
+                      recorder& record, std::uint64_t& total, loader& loader) {
+  const bool leave = plan.leave_early != 0 && random.one_in(plan.leave_early);
+  const std::uint64_t last = leave ? random.between(0, 20) : UINT64_MAX;
+  std::deque<batch> held;
+  std::uint64_t count = 0;
+  while (count < last) {
+    auto batch = range.next();
+    if (!batch) break;
+    if (batch->index() != count) fail(plan, "a batch out of order");
+    ++count;
+    record(*batch);
+    pause_for(plan.consumer_pause == 0 ? 0 : random.between(0, plan.consumer_pause));
+    if (plan.held_batches > 0) {
+      held.push_back(std::move(*batch));
+      if (held.size() > plan.held_batches) held.pop_front();
+    }
+    if (plan.stop_after && ++total == *plan.stop_after)
+      std::thread{[&loader] { loader.stop(); }}.join();
+  }
+  return leave ? UINT64_MAX : count;
+}
+
+void run(const round_plan& plan) {
+  random_source random{plan.seed + 1};
+  const scripted on;
+  recorder host_recorder;
+  recorder device_recorder{on};
+  recorder& record = plan.on_host ? host_recorder : device_recorder;
+  std::atomic<std::uint64_t> reads{0};
+  const auto data = gated(make_identity_dataset(plan.samples, plan.row_bytes),
+                          [&](std::span<const sample_index> run) {
+                            if (plan.reader_pause != 0)
+                              pause_for((reads++ * 7919) % (plan.reader_pause + 1));
+                            for (const auto sample : run) {
+                              if (sample.value == plan.failing_sample)
+                                throw dataset_error{{}, "told to fail"};
+                            }
+                          });
+  bool failed = false;
+  bool stopped = false;
+  {
+    loader loader{data, shuffle{.seed = plan.seed}, plan.on_host ? make_host_device() : on.device,
+                  plan.options};
+    const stream_ref stream = plan.on_host ? stream_ref{} : on.stream;
+    std::uint64_t total = 0;
+    try {
+      for (std::uint64_t i = 0; i < plan.epochs; ++i) {
+        const std::uint64_t epoch = random.one_in(4) ? random.between(0, 9) : i;
+        const auto count =
+            consume(plan, random, loader.epoch(epoch, stream), record, total, loader);
+        stopped = plan.stop_after && total >= *plan.stop_after && *plan.stop_after > 0;
+        if (!stopped && count != UINT64_MAX && count != loader.plan().batches_per_epoch) {
+          fail(plan, "an epoch of " + std::to_string(count) + " batches");
+        }
+      }
+    } catch (const stage_error&) {
+      failed = true;
+    }
+  }
+  if (failed && !plan.failing_sample) fail(plan, "an error that was not asked for");
+  check(plan, record.seen());
+  if (on.device->allocated_bytes(memory_kind::staging) != 0) fail(plan, "staging memory was kept");
+}
+
+/// Ends the program if nobody strokes it for a long while.
+class watchdog {
+ public:
+  watchdog() : thread_{[this] { watch(); }} {}
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+  ~watchdog() {
+    stroke(0, true);
+    thread_.join();
+  }
+  void stroke(std::uint64_t seed, bool end = false) {
+    const std::scoped_lock lock{mutex_};
+    seed_ = seed;
+    ++strokes_;
+    ended_ = end;
+    stroked_.notify_all();
+  }
+
+ private:
+  void watch() {
+    std::unique_lock lock{mutex_};
+    while (!ended_) {
+      const auto before = strokes_;
+      if (!stroked_.wait_for(lock, std::chrono::seconds{120}, [&] { return strokes_ != before; })) {
+        std::printf("stress: seed %llu hangs\n", static_cast<unsigned long long>(seed_));
+        std::fflush(stdout);
+        std::abort();
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable stroked_;
+  std::uint64_t seed_ = 0;
+  std::uint64_t strokes_ = 0;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Randomized stress of feedline's pipeline"};
+  double seconds = 2;
+  std::uint64_t seed = std::random_device{}();
+  std::uint64_t rounds = UINT64_MAX;
+  app.add_option("--seconds", seconds, "how long to go on")
+      ->envname("FEEDLINE_STRESS_SECONDS")
+      ->capture_default_str();
+  app.add_option("--seed", seed, "seed of the first round; each next one's is one more");
+  app.add_option("--rounds", rounds, "rounds at most");
+  CLI11_PARSE(app, argc, argv);
+
+  spdlog::set_level(spdlog::level::warn);
+  std::printf("stress: from seed %llu, for %.0f s\n", static_cast<unsigned long long>(seed),
+              seconds);
+  std::fflush(stdout);
+  watchdog dog;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>{seconds};
+  std::uint64_t done = 0;
+  try {
+    for (; done < rounds && std::chrono::steady_clock::now() < end; ++done) {
+      dog.stroke(seed + done);
+      run(draw(seed + done));
+    }
+  } catch (const std::exception& failure) {
+    std::printf("stress: FAILED: %s (again: --seed %llu --rounds 1)\n", failure.what(),
+                static_cast<unsigned long long>(seed + done));
+    return 1;
+  }
+  std::printf("stress: %llu rounds passed\n", static_cast<unsigned long long>(done));
+  return 0;
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace feedline::test {
+
+/// What the contract must know of a device that `device.hpp` cannot tell.
+struct device_under_test {
+  device_ptr device;
+  stream_ref stream;  ///< one a consumer may use
+  /// Bytes of device memory, once all issued work is done.
+  std::function<std::vector<std::byte>(const void* memory, std::size_t bytes)> read_back;
+};
+
+/// What every device promises, checked with Catch assertions: memory zeroed, aligned and freed;
+/// copies done once their event is; events never recorded, recorded and recorded again; waits that
+/// order streams.
+void check_device_contract(const device_under_test& subject);
+
+}  // namespace feedline::test

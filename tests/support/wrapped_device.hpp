@@ -1,0 +1,39 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace feedline::test {
+
+/// Another device, call for call: to derive from and change one.
+class wrapped_device : public device {
+ public:
+  explicit wrapped_device(device_ptr real) : real_{std::move(real)} {}
+
+  [[nodiscard]] device_capabilities capabilities() const override { return real_->capabilities(); }
+  [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
+    return real_->allocate(kind, bytes);
+  }
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    real_->free(kind, memory, bytes);
+  }
+  [[nodiscard]] stream_ref make_stream() override { return real_->make_stream(); }
+  void destroy_stream(stream_ref stream) noexcept override { real_->destroy_stream(stream); }
+  [[nodiscard]] event_handle make_event() override { return real_->make_event(); }
+  void destroy_event(event_handle event) noexcept override { real_->destroy_event(event); }
+  void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    real_->copy(to, from, bytes, stream);
+  }
+  void record(event_handle event, stream_ref stream) override { real_->record(event, stream); }
+  void wait(stream_ref stream, event_handle event) override { real_->wait(stream, event); }
+  [[nodiscard]] bool is_done(event_handle event) override { return real_->is_done(event); }
+  void sync(event_handle event) override { real_->sync(event); }
+  void check(stream_ref stream) const override { real_->check(stream); }
+
+ private:
+  device_ptr real_;
+};
+
+}  // namespace feedline::test
