@@ -106,7 +106,7 @@ TEST_CASE("idx: a compressed file may be longer than any buffer, and of several 
                     joined(gzip_bytes(plain), gzip_bytes({})));
   const auto dataset = open_idx_file(folder.write("file", file), "x");
   REQUIRE(dataset->size() == 6001);
-  for (const std::uint64_t sample : {0, 1, 1047, 1048, 3332, 3333, 6000})
+  for (const std::uint64_t sample : {0u, 1u, 1047u, 1048u, 3332u, 3333u, 6000u})
     CHECK(test::read_sample(*dataset, {sample})[0] == counting(1000)({sample}, 0));
 }
 
