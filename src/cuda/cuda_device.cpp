@@ -20,8 +20,7 @@ cudaStream_t native(stream_ref stream) noexcept {
 }
 
 cudaEvent_t native(event_handle event) noexcept {
-  return reinterpret_cast<cudaEvent_t>(
-      event);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  return reinterpret_cast<cudaEvent_t>(event);
 }
 
 std::string name_of(int ordinal) {
@@ -96,8 +95,7 @@ class cuda_device final : public device {
     // Blocking: who syncs on it sleeps. No timing: it is cheaper to record.
     FEEDLINE_CUDA_CHECK(
         cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
-    return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(
-        event));  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(event));
   }
   void destroy_event(event_handle event) noexcept override {
     FEEDLINE_CUDA_LOG(cudaEventDestroy(native(event)));

@@ -37,8 +37,7 @@ class tensor_view {
   template <element T>
   [[nodiscard]] const T* data() const {
     expect(element_type_of<T>());
-    return reinterpret_cast<const T*>(
-        data_);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return reinterpret_cast<const T*>(data_);
   }
 
   /// All elements, for a consumer on the host. @throws usage_error as `data`.

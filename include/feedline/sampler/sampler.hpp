@@ -33,9 +33,9 @@ class sampler {
   /// Implicit, so that a loader can be given `sequential{}`, `shuffle{…}` or a type of the user's
   /// own.
   template <sampler_like S>
+  // NOLINTNEXTLINE(google-explicit-constructor)
   requires(!std::same_as<S, sampler>) sampler(S order)
-      : order_{std::make_shared<const model<S>>(std::move(order))} {
-  }  // NOLINT(google-explicit-constructor)
+      : order_{std::make_shared<const model<S>>(std::move(order))} {}
 
   /// Positions in an epoch over a dataset of `samples` samples.
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const { return order_->size(samples); }
