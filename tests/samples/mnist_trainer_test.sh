@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# mnist_trainer_test.sh CASE MNIST_TRAINER DIGITS WORK [IDX_TO_HDF5]: one case of those at the end.
+#   DIGITS  folder with IDX files, left as it is
+#   WORK    folder for what the case makes
+set -euo pipefail
+case=$1 trainer=$2 digits=$3 work=$4 idx_to_hdf5=${5:-}
+rm -rf "$work"
+mkdir -p "$work"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# value NAME OUTPUT: NAME's value in the result line.
+value() { sed -n "s/^result .*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
+
+checksum() {
+  local output
+  output=$("$trainer" --data "$@" --device cpu --epochs 2)
+  value batches_checksum "$output"
+}
+
+learns() {
+  local output accuracy
+  output=$("$trainer" --data "$digits" --device cpu --epochs 1 --batch-size 32)
+  echo "$output"
+  local lines='^epoch 1/1  loss [0-9.]+  accuracy [0-9.]+  [0-9]+ samples/s  waited for data [0-9.]+ ms \([0-9.]+ %\)$'
+  [[ $(grep -cE "$lines" <<<"$output") == 1 ]] || fail "no line for the epoch"
+  local result='^result accuracy=[01]\.[0-9]{4} samples_per_second=[0-9]+ wait_fraction=[01]\.[0-9]{4} batches_checksum=[0-9a-f]{16} device=cpu$'
+  tail -n 1 <<<"$output" | grep -qE "$result" || fail "the last line is no result line"
+  [[ $output != *$'\r'* && $output != *$'\x1b'* ]] || fail "a progress bar where there is no terminal"
+  accuracy=$(value accuracy "$output")
+  awk -v found="$accuracy" 'BEGIN { exit !(found >= 0.75) }' ||
+    fail "accuracy $accuracy after an epoch of 6000 digits; at least 0.75 is usual"
+}
+
+checksums() {
+  local reference other
+  reference=$(checksum "$digits" --readers 0)
+  [[ $reference =~ ^[0-9a-f]{16}$ ]] || fail "no checksum: '$reference'"
+
+  same() {  # same WHAT CHECKSUM
+    [[ $2 == "$reference" ]] || fail "$1: checksum $2, where zero readers have $reference"
+  }
+  same "three readers" "$(checksum "$digits" --readers 3)"
+  same "no prefetch" "$(checksum "$digits" --no-prefetch)"
+  same "batches of 50" "$(checksum "$digits" --batch-size 50)"
+
+  mkdir "$work/mixed"
+  cp "$digits"/*labels* "$work/mixed"
+  gzip --stdout "$digits/train-images-idx3-ubyte" >"$work/mixed/train-images-idx3-ubyte.gz"
+  gzip --stdout "$digits/t10k-images-idx3-ubyte" >"$work/mixed/t10k-images-idx3-ubyte.gz"
+  same "images compressed, labels plain" "$(checksum "$work/mixed" --readers 2)"
+
+  other=$(checksum "$digits" --seed 2)
+  [[ $other != "$reference" ]] || fail "another seed has the same checksum: it shows nothing"
+}
+
+# refused CODE WORDS ARGUMENTS...: the trainer ends with the code and says the words, once.
+refused() {
+  local code=0 wanted=$1 words=$2
+  shift 2
+  "$trainer" "$@" >"$work/output" 2>"$work/errors" || code=$?
+  [[ $code == "$wanted" ]] || fail "exit code $code, not $wanted, for: $*"
+  grep -q -- "$words" "$work/errors" || fail "for: $*: no '$words' in: $(cat "$work/errors")"
+  ! grep -q '^result' "$work/output" || fail "a result line for: $*"
+}
+
+refuses() {
+  refused 2 'data is required'
+  refused 2 "--device is 'gpu': say auto, cpu, or cuda:N" --data "$digits" --device gpu
+  refused 2 "--device is 'cuda:-1'" --data "$digits" --device cuda:-1
+  refused 2 'excludes' --data "$digits" --no-prefetch --readers 2
+  refused 2 'no such file or folder' --data "$work/nothing"
+  mkdir "$work/empty"
+  refused 2 'train-images-idx3-ubyte, train-labels-idx1-ubyte, .*make_digits' --data "$work/empty"
+  cp -r "$digits" "$work/cut"
+  head -c 100000 "$digits/train-images-idx3-ubyte" >"$work/cut/train-images-idx3-ubyte"
+  refused 1 "^mnist_trainer: $work/cut/train-images-idx3-ubyte: " --data "$work/cut" --device cpu
+  cp -r "$digits" "$work/labels"
+  printf '\x0b' | dd of="$work/labels/train-labels-idx1-ubyte" bs=1 seek=8 conv=notrunc status=none
+  refused 1 '^mnist_trainer: a label is 11: ' --data "$work/labels" --device cpu --epochs 1
+}
+
+"$case"
