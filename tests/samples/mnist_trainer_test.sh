@@ -53,6 +53,16 @@ checksums() {
   gzip --stdout "$digits/t10k-images-idx3-ubyte" >"$work/mixed/t10k-images-idx3-ubyte.gz"
   same "images compressed, labels plain" "$(checksum "$work/mixed" --readers 2)"
 
+  if [[ -n $idx_to_hdf5 ]]; then
+    local set
+    for set in train t10k; do
+      "$idx_to_hdf5" --images "$digits/$set-images-idx3-ubyte" --labels "$digits/$set-labels-idx1-ubyte" \
+        --output "$work/${set/t10k/test}.h5" --gzip 1
+    done
+    same "HDF5, the folder" "$(checksum "$work" --readers 2)"
+    same "HDF5, the file of training data" "$(checksum "$work/train.h5" --no-prefetch)"
+  fi
+
   other=$(checksum "$digits" --seed 2)
   [[ $other != "$reference" ]] || fail "another seed has the same checksum: it shows nothing"
 }
@@ -75,6 +85,12 @@ refuses() {
   refused 2 'no such file or folder' --data "$work/nothing"
   mkdir "$work/empty"
   refused 2 'train-images-idx3-ubyte, train-labels-idx1-ubyte, .*make_digits' --data "$work/empty"
+  touch "$work/lone.h5"
+  refused 2 'test.h5: not there; beside .*lone.h5' --data "$work/lone.h5"
+  if [[ -n $idx_to_hdf5 ]]; then
+    touch "$work/test.h5"
+    refused 1 "^mnist_trainer: $work/lone.h5: " --data "$work/lone.h5"
+  fi
   cp -r "$digits" "$work/cut"
   head -c 100000 "$digits/train-images-idx3-ubyte" >"$work/cut/train-images-idx3-ubyte"
   refused 1 "^mnist_trainer: $work/cut/train-images-idx3-ubyte: " --data "$work/cut" --device cpu
