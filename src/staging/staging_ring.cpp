@@ -52,7 +52,10 @@ void staging_ring::open(slot_index slot, slot_work work) {
 }
 
 void staging_ring::end_opening(std::optional<slot_failure> why) {
-  opening_failure_ = std::move(why);
+  {
+    const std::scoped_lock lock{opening_failure_mutex_};
+    if (!opening_failure_) opening_failure_ = std::move(why);
+  }
   opened_.close();
 }
 
@@ -73,7 +76,7 @@ std::optional<slot_index> staging_ring::next_filled() {
 }
 
 std::optional<slot_failure> staging_ring::opening_failure() {
-  if (!opened_.closed()) return std::nullopt;
+  const std::scoped_lock lock{opening_failure_mutex_};
   return std::exchange(opening_failure_, std::nullopt);
 }
 

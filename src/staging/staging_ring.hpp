@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -38,7 +39,8 @@ class staging_ring {
   /// Opener.
   void open(slot_index slot, slot_work work);
 
-  /// No slot will be opened any more: the transfer gets those in line, then nothing. Opener.
+  /// No slot will be opened any more: the transfer gets those in line, then nothing. May be said
+  /// again: the first failure stays. Opener.
   /// @param why Nothing if there is simply no more to open.
   void end_opening(std::optional<slot_failure> why);
 
@@ -71,7 +73,8 @@ class staging_ring {
   spsc_channel<slot_index>
       opened_;       ///< filling or filled, in ticket order; openers take turns under their lock
   doorbell filled_;  ///< rung when a slot becomes filled
-  std::optional<slot_failure> opening_failure_;  ///< written before `opened_` is closed, read after
+  std::mutex opening_failure_mutex_;  ///< `close` may let the transfer in while openers still write
+  std::optional<slot_failure> opening_failure_;
 };
 
 }  // namespace feedline::detail
