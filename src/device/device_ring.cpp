@@ -35,12 +35,13 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
 
 device_ring::~device_ring() {
   for (const auto& slot : slots_) {
-    try {
-      device_->sync(slot->ready.get());
-      device_->sync(slot->released.get());
-    } catch (const std::exception& exception) {
-      log()->error("waiting for the work on a device ring that is going away: {}",
-                   exception.what());
+    for (const event_handle last : {slot->ready.get(), slot->released.get()}) {
+      try {
+        device_->sync(last);
+      } catch (const std::exception& exception) {
+        log()->error("waiting for the work on a device ring that is going away: {}",
+                     exception.what());
+      }
     }
   }
 }
