@@ -24,7 +24,7 @@ std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch) {
     append(epoch, true);
   }
   auto run = line_.back().run;
-  if (epoch + 1 < epochs_) append(epoch + 1, false);
+  if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1, false);
   changed_.notify_all();
   return run;
 }

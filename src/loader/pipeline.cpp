@@ -7,6 +7,7 @@
 #include "loader/plan.hpp"
 
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
 namespace feedline::detail {
@@ -24,7 +25,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
           std::make_shared<device_ring>(device_, staging_, format_, failures_, plan_.device_slots)},
       schedule_{plan_.slots_per_epoch, options.epochs},
       opener_{plan_, schedule_, *staging_},
-      filler_{plan_, std::move(dataset), format_, schedule_, *staging_},
+      filler_{plan_, std::move(dataset), format_, *staging_},
       transfer_{device_, staging_, ring_, failures_},
       feed_{ring_} {
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
@@ -70,6 +71,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (!slot) {
       failed_ = true;
       failures_->rethrow();
+      throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
     }
     accept(*slot);
   }
@@ -111,9 +113,7 @@ void pipeline::shut_down() noexcept {
 
 void pipeline::close() noexcept {
   filler_.stop();
-  schedule_.close();
   opener_.close();
-  staging_->close();
   ring_->close();
 }
 

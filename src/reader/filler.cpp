@@ -27,12 +27,10 @@ scratch& this_threads_scratch() {
 }  // namespace
 
 filler::filler(const loader_plan& plan, dataset_ptr dataset,
-               std::shared_ptr<const batch_format> format, epoch_schedule& schedule,
-               staging_ring& staging)
+               std::shared_ptr<const batch_format> format, staging_ring& staging)
     : plan_{plan},
       dataset_{std::move(dataset)},
       format_{std::move(format)},
-      schedule_{schedule},
       staging_{staging},
       serialized_{dataset_->concurrency() == read_concurrency::serialized} {}
 
@@ -101,7 +99,6 @@ void filler::fail(staging_slot& slot, std::uint64_t begin) noexcept {
     // Another exception knows no sample and no path.
   }
   slot.fail({std::move(where), cause, position{slot.work.first.value + begin}, batch});
-  schedule_.close();
 }
 
 }  // namespace feedline::detail

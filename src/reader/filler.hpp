@@ -5,7 +5,6 @@
 #include <feedline/loader/loader_plan.hpp>
 
 #include "device/device_ring.hpp"
-#include "loader/epoch_schedule.hpp"
 #include "reader/request.hpp"
 #include "staging/staging_ring.hpp"
 
@@ -20,12 +19,12 @@ namespace feedline::detail {
 /// staging slot. Threads: `fill` by any number of readers, `stop` by any thread.
 class filler {
  public:
-  /// Borrows plan, schedule and staging for its life.
+  /// Borrows plan and staging for its life.
   filler(const loader_plan& plan, dataset_ptr dataset, std::shared_ptr<const batch_format> format,
-         epoch_schedule& schedule, staging_ring& staging);
+         staging_ring& staging);
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
-  /// marks the slot and closes the schedule: what comes before it in the epoch is still delivered.
+  /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
   bool fill(request request);
 
   /// Requests that were not begun are not read any more.
@@ -39,7 +38,6 @@ class filler {
   const loader_plan& plan_;
   dataset_ptr dataset_;
   std::shared_ptr<const batch_format> format_;
-  epoch_schedule& schedule_;
   staging_ring& staging_;
   const bool serialized_;
   std::mutex turn_;  ///< for datasets that are read by one thread at a time

@@ -46,6 +46,12 @@ std::optional<request> opener::next() {
   }
 }
 
+void opener::close() noexcept {
+  schedule_.close();
+  staging_.close();
+  requests_.close();
+}
+
 bool opener::open_next() {
   const auto next = schedule_.take();
   if (!next) {

@@ -29,8 +29,9 @@ class opener {
   /// the requests that were offered are taken. Any reader.
   [[nodiscard]] std::optional<request> next();
 
-  /// Wakes all readers; no request is offered any more. Any thread.
-  void close() noexcept { requests_.close(); }
+  /// Closes the schedule and the ring too: all readers wake, whatever they wait for, and end once
+  /// the requests that were offered are taken. Any thread.
+  void close() noexcept;
 
  private:
   bool open_next();

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,21 +18,23 @@
 
 namespace feedline::detail {
 
+// clang-format off
 /// The states of a staging slot.
 ///
-/// | from    | to      | who, when | | ------- | ------- |
-/// --------------------------------------------------------------------------- | | free    |
-/// filling | opener: a ticket is given to the slot, its requests are offered             | |
-/// filling | filled  | the reader that ends the slot's last request | | filled  | copying |
-/// transfer: the copy is issued and `copied` recorded behind it                | | filled  | lent
-/// | transfer, where the device reads staging memory: consumer reads in place    | | filled  | free
-/// | transfer: the epoch was abandoned, nothing to copy                          | | copying | free
-/// | opener: `copied` is known to be done (asked, or waited for)                 | | lent    | free
-/// | the consumer's last batch in the slot is destroyed                          |
+/// | from    | to      | who, when                                                             |
+/// | ------- | ------- | --------------------------------------------------------------------- |
+/// | free    | filling | opener: the slot is given a ticket, its requests are offered          |
+/// | filling | filled  | the reader that ends the slot's last request                          |
+/// | filled  | copying | transfer: the copy is issued and `copied` recorded behind it          |
+/// | filled  | lent    | transfer, where the consumer reads staging memory in place            |
+/// | filled  | free    | transfer: no good batch in it, or the epoch was abandoned             |
+/// | copying | free    | opener: `copied` is known to be done (asked, or waited for)           |
+/// | lent    | free    | whoever ends the last lease, or discards the slot                     |
 ///
 /// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
 /// only, the consumer in `lent` only. A slot is in the `recycled` channel exactly when it is free
 /// or copying and nobody has claimed it.
+// clang-format on
 enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
 
 /// What a slot is filled with: the batches of one ticket.
@@ -67,28 +70,28 @@ struct staging_slot {
   /// Keeps the failure that stands first in the epoch's order. Any reader of the slot.
   void fail(slot_failure failure) {
     const std::scoped_lock lock{failure_mutex_};
-    if (!failure_ || failure.first < failure_->first) failure_ = std::move(failure);
+    if (failure_ && failure_->first <= failure.first) return;
+    failed_at_.store(failure.first.value, std::memory_order_relaxed);
+    failure_ = std::move(failure);
   }
-  /// Whether a run of samples before this one failed already: then it need not be read. Any reader
-  /// of the slot.
-  [[nodiscard]] bool failed_before(position first) const {
-    const std::scoped_lock lock{failure_mutex_};
-    return failure_ && failure_->first < first;
+  /// Whether a run of samples before this one failed already, as far as is known here: then it need
+  /// not be read. Any reader of the slot.
+  [[nodiscard]] bool failed_before(position first) const noexcept {
+    return failed_at_.load(std::memory_order_relaxed) < first.value;
   }
-  /// Batches before the first failing one; all of them if none failed.
-  [[nodiscard]] std::uint64_t good_batches() const {
-    const std::scoped_lock lock{failure_mutex_};
-    return failure_ ? failure_->good_batches : work.batches;
-  }
-  /// Takes the failure out, if there is one.
+  /// Takes the failure out, if there is one. Transfer.
   [[nodiscard]] std::optional<slot_failure> take_failure() {
     const std::scoped_lock lock{failure_mutex_};
+    failed_at_.store(nowhere, std::memory_order_relaxed);
     return std::exchange(failure_, std::nullopt);
   }
 
  private:
-  mutable std::mutex failure_mutex_;
+  static constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
+
+  std::mutex failure_mutex_;
   std::optional<slot_failure> failure_;
+  std::atomic<std::uint64_t> failed_at_{nowhere};  ///< `failure_`'s, for asking without the lock
 };
 
 }  // namespace feedline::detail

@@ -24,6 +24,7 @@ bool transfer::step() {
   }
   staging_slot& filled = (*staging_)[*slot];
   auto failure = filled.take_failure();
+  if (filled.work.run->abandoned.load()) failure.reset();  // nobody wants what could not be read
   const std::uint64_t batches = failure ? failure->good_batches : filled.work.batches;
   try {
     if (!deliver(*slot, batches)) {
@@ -78,8 +79,20 @@ bool transfer::deliver(slot_index slot, std::uint64_t batches) {
 void transfer::copy(staging_slot& from, device_slot& to, std::uint64_t samples) {
   device_->wait(stream_.get(), to.released.get());
   device_->copy(to.data, from.data, ring_->format().layout.used_bytes(samples), stream_.get());
-  device_->record(to.ready.get(), stream_.get());
-  device_->record(from.copied.get(), stream_.get());
+  try {
+    device_->record(to.ready.get(), stream_.get());
+    device_->record(from.copied.get(), stream_.get());
+  } catch (...) {
+    // The slots are lost, but their memory must not be freed under the copy: try once more.
+    for (const event_handle behind : {to.ready.get(), from.copied.get()}) {
+      try {
+        device_->record(behind, stream_.get());
+      } catch (...) {
+        // The first refusal is the one to report.
+      }
+    }
+    throw;
+  }
 }
 
 }  // namespace feedline::detail
