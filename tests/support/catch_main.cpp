@@ -7,6 +7,11 @@
 #include <catch2/catch.hpp>
 #endif
 
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
 int main(int argc, char* argv[]) {
+  // The library logs to the logger of this name: a loader's plan is no news here, a warning is.
+  spdlog::stderr_color_mt("feedline")->set_level(spdlog::level::warn);
   return Catch::Session().run(argc, argv);
 }

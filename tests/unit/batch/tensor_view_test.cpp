@@ -1,0 +1,59 @@
+#include <feedline/batch/tensor_view.hpp>
+
+#include "support/catch.hpp"
+#include "support/message_of.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+using namespace feedline;
+
+TEST_CASE("tensor view: its shape begins with the batch, then the sample's", "[batch][host]") {
+  const field image{"image", element_type::u8, {28, 27}};
+  const field label{"label", element_type::i64, {}};
+  const std::array<std::byte, 1> bytes{};
+  CHECK(tensor_view{image, 64, 64 * 28 * 27, bytes.data()}.shape() ==
+        std::vector<std::uint64_t>{64, 28, 27});
+  CHECK(tensor_view{label, 3, 24, bytes.data()}.shape() == std::vector<std::uint64_t>{3});
+}
+
+TEST_CASE("tensor view: it gives typed access to the bytes, all of them and no more",
+          "[batch][host]") {
+  const field spec{"x", element_type::f32, {2}};
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const auto bytes = std::as_bytes(std::span{values});
+  const tensor_view view{spec, 3, bytes.size(), bytes.data()};
+  CHECK(view.name() == "x");
+  CHECK(view.type() == element_type::f32);
+  CHECK(view.samples() == 3);
+  CHECK(view.bytes().data() == bytes.data());
+  CHECK(view.bytes().size() == 24);
+  CHECK(view.data<float>() == values.data());
+  CHECK(std::vector<float>(view.values<float>().begin(), view.values<float>().end()) == values);
+}
+
+TEST_CASE("tensor view: a type that is not the field's is refused, with both names",
+          "[batch][host]") {
+  const field spec{"label", element_type::u8, {}};
+  const std::array<std::byte, 4> bytes{};
+  const tensor_view view{spec, 4, 4, bytes.data()};
+  CHECK_NOTHROW(view.data<std::uint8_t>());
+  CHECK_NOTHROW(view.data<std::byte>());
+  CHECK(test::message_of<usage_error>([&] { (void)view.data<float>(); }) ==
+        "field 'label' holds uint8, not float32: ask for the type it holds, or for bytes()");
+  CHECK_THROWS_AS(view.data<std::int8_t>(), usage_error);
+  CHECK_THROWS_AS(view.data<bool>(), usage_error);
+  CHECK_THROWS_AS(view.values<std::int64_t>(), usage_error);
+}
+
+TEST_CASE("tensor view: half-precision fields are read as bytes only", "[batch][host]") {
+  const auto type = GENERATE(element_type::f16, element_type::bf16);
+  const field spec{"h", type, {2}};
+  const std::array<std::byte, 8> bytes{};
+  const tensor_view view{spec, 2, 8, bytes.data()};
+  CHECK_THROWS_AS(view.data<std::uint16_t>(), usage_error);
+  CHECK(view.bytes().size() == 8);
+}

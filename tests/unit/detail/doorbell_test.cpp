@@ -1,0 +1,109 @@
+#include "detail/doorbell.hpp"
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <future>
+#include <latch>
+#include <thread>
+#include <vector>
+
+using namespace feedline::detail;
+
+namespace {
+
+std::chrono::nanoseconds cpu_time_of_this_thread() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
+}
+
+}  // namespace
+
+TEST_CASE("doorbell: a condition that is true already is not waited for", "[detail][host]") {
+  doorbell bell;
+  int asked = 0;
+  bell.wait_until([&] { return ++asked > 0; });
+  CHECK(asked == 1);
+}
+
+TEST_CASE("doorbell: no ring is missed, whoever comes first", "[detail][host]") {
+  // Two threads take turns: one missed ring, and both sleep for ever.
+  constexpr int turns = 20'000;
+  doorbell bells[2];
+  std::atomic<int> turn{0};
+  std::thread other{[&] {
+    for (int mine = 1; mine < turns; mine += 2) {
+      bells[1].wait_until([&] { return turn.load() == mine; });
+      turn.store(mine + 1);
+      bells[0].ring_one();
+    }
+  }};
+  for (int mine = 0; mine < turns; mine += 2) {
+    bells[0].wait_until([&] { return turn.load() == mine; });
+    turn.store(mine + 1);
+    bells[1].ring_one();
+  }
+  other.join();
+  CHECK(turn.load() == turns);
+}
+
+TEST_CASE("doorbell: ringing for all wakes every waiter", "[detail][host]") {
+  constexpr int waiters = 4;
+  for (int round = 0; round < 200; ++round) {
+    doorbell bell;
+    std::atomic<bool> open{false};
+    std::latch started{waiters};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < waiters; ++i) {
+      threads.emplace_back([&] {
+        started.count_down();
+        bell.wait_until([&] { return open.load(); });
+      });
+    }
+    started.wait();
+    open.store(true);
+    bell.ring_all();
+    for (auto& thread : threads) thread.join();
+  }
+  SUCCEED("nobody was left asleep");
+}
+
+TEST_CASE("doorbell: the condition is asked again after a ring that did not fulfil it",
+          "[detail][host]") {
+  doorbell bell;
+  std::atomic<int> value{0};
+  std::thread waiter{[&] { bell.wait_until([&] { return value.load() == 2; }); }};
+  value.store(1);
+  bell.ring_one();
+  value.store(2);
+  bell.ring_one();
+  waiter.join();
+  CHECK(value.load() == 2);
+}
+
+TEST_CASE("doorbell: who waits long uses no CPU", "[detail][host]") {
+  doorbell bell;
+  std::atomic<bool> open{false};
+  std::chrono::nanoseconds spent{};
+  std::thread waiter{[&] {
+    const auto before = cpu_time_of_this_thread();
+    bell.wait_until([&] { return open.load(); });
+    spent = cpu_time_of_this_thread() - before;
+  }};
+  std::promise<void> never;  // what is measured is the passing of time
+  (void)never.get_future().wait_for(std::chrono::milliseconds{200});
+  open.store(true);
+  bell.ring_one();
+  waiter.join();
+  CHECK(spent < std::chrono::milliseconds{100});
+}
+
+TEST_CASE("doorbell: spinning ends by itself, and says whether it was worth it", "[detail][host]") {
+  CHECK_FALSE(spin_until([] { return false; }));
+  int asked = 0;
+  CHECK(spin_until([&] { return ++asked == 3; }));
+  CHECK(asked == 3);
+}

@@ -1,0 +1,62 @@
+#include "detail/failure.hpp"
+
+#include "support/catch.hpp"
+#include "support/message_of.hpp"
+
+#include <exception>
+#include <latch>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace feedline;
+using feedline::detail::failure_board;
+
+namespace {
+
+void report(failure_board& board, std::uint64_t ticket, const std::string& what) {
+  board.report({.stage = stage::reader, .ticket = ticket, .path = {}},
+               std::make_exception_ptr(std::runtime_error{what}));
+}
+
+}  // namespace
+
+TEST_CASE("failure: an empty board throws nothing", "[detail][host]") {
+  const failure_board board;
+  CHECK_NOTHROW(board.rethrow());
+}
+
+TEST_CASE("failure: the first one put up stays, and is thrown each time, with place and cause",
+          "[detail][host]") {
+  failure_board board;
+  report(board, 3, "first");
+  report(board, 1, "second");
+  for (int i = 0; i < 3; ++i) {
+    CHECK(test::message_of<stage_error>([&] { board.rethrow(); }) ==
+          "the reader stage failed in epoch 0, batch 0 (ticket 3): first");
+  }
+  try {
+    board.rethrow();
+  } catch (const stage_error& error) {
+    CHECK(error.where().ticket == 3);
+    CHECK_THROWS_AS(std::rethrow_exception(error.cause()), std::runtime_error);
+  }
+}
+
+TEST_CASE("failure: of several threads that fail at once one wins, for good", "[detail][host]") {
+  constexpr std::uint64_t count = 4;
+  failure_board board;
+  std::latch gate{count};
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      gate.arrive_and_wait();
+      report(board, i, "thread " + std::to_string(i));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const auto thrown = test::message_of<stage_error>([&] { board.rethrow(); });
+  CHECK(thrown.find(": thread ") != std::string::npos);
+  CHECK(test::message_of<stage_error>([&] { board.rethrow(); }) == thrown);
+}

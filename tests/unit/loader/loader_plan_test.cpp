@@ -1,0 +1,38 @@
+#include <feedline/loader/loader_plan.hpp>
+
+#include "support/catch.hpp"
+
+using namespace feedline;
+
+namespace {
+
+loader_plan mnist_plan() {
+  loader_plan plan;
+  plan.batch_size = 64;
+  plan.batches_per_epoch = 938;
+  plan.batches_per_slot = 166;
+  plan.slot_bytes = std::size_t{8} << 20;
+  plan.staging_slots = 4;
+  plan.staging_bytes = std::size_t{32} << 20;
+  plan.readers = 8;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("loader plan: its line says slots, sizes and totals", "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  plan.device_slots = 3;
+  plan.device_bytes = std::size_t{24} << 20;
+  CHECK(to_string(plan) ==
+        "938 batches of 64 an epoch, 166 a slot; staging 4 × 8.0 MiB = 32.0 MiB, device 3 × 8.0 "
+        "MiB = 24.0 MiB; 8 readers");
+}
+
+TEST_CASE("loader plan: its line says when batches are read in place", "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  plan.readers = 1;
+  CHECK(to_string(plan) ==
+        "938 batches of 64 an epoch, 166 a slot; staging 4 × 8.0 MiB = 32.0 MiB, read in place; 1 "
+        "reader");
+}

@@ -1,0 +1,217 @@
+#include "loader/plan.hpp"
+
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/error.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "support/catch.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+#include "support/serialized_dataset.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using feedline::detail::divide_up;
+using feedline::detail::settle;
+using feedline::test::make_identity_dataset;
+
+namespace {
+
+const device_capabilities in_place{.name = "host", .reads_staging = true};
+const device_capabilities with_copies{.name = "gpu"};
+
+/// 784 bytes and an id: 792 bytes a sample, as good as MNIST's.
+loader_plan plan(std::uint64_t samples, const loader_options& options,
+                 const device_capabilities& device = with_copies) {
+  return settle(*make_identity_dataset(samples, 784), sequential{}, device, options);
+}
+
+std::string refusal(std::uint64_t samples, const loader_options& options,
+                    const device_capabilities& device = with_copies) {
+  return test::message_of<usage_error>([&] { (void)plan(samples, options, device); });
+}
+
+/// A dataset of any fields, with nothing to read.
+class shaped_dataset final : public dataset {
+ public:
+  shaped_dataset(std::uint64_t size, std::vector<field> fields)
+      : size_{size}, fields_{std::move(fields)} {}
+  std::uint64_t size() const override { return size_; }
+  std::vector<field> fields() const override { return fields_; }
+  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
+
+ private:
+  std::uint64_t size_;
+  std::vector<field> fields_;
+};
+
+std::string refusal_of(const shaped_dataset& data, const loader_options& options = {}) {
+  return test::message_of<usage_error>(
+      [&] { (void)settle(data, sequential{}, with_copies, options); });
+}
+
+}  // namespace
+
+TEST_CASE("plan: small batches share a slot of about 8 MiB, four deep", "[loader][host]") {
+  const loader_plan settled = plan(60'000, {.batch_size = 64});
+  CHECK(settled.batches_per_epoch == 938);
+  CHECK(settled.batch_bytes == 512 + 50'176);
+  CHECK(settled.batches_per_slot == (std::size_t{8} << 20) / settled.batch_bytes);
+  CHECK(settled.slots_per_epoch == divide_up<std::uint64_t>(938, settled.batches_per_slot));
+  CHECK(settled.slot_bytes == settled.batches_per_slot * settled.batch_bytes);
+  CHECK(settled.staging_slots == 4);
+  CHECK(settled.device_slots == 4);
+  CHECK(settled.staging_bytes == 4 * settled.slot_bytes);
+  CHECK(settled.device_bytes == 4 * settled.slot_bytes);
+  CHECK(settled.staging_bytes <= std::size_t{64} << 20);
+  CHECK(settled.request_samples == (std::size_t{256} << 10) / 792);
+}
+
+TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]") {
+  const loader_plan settled = plan(640, {.batch_size = 64});
+  CHECK(settled.batches_per_epoch == 10);
+  CHECK(settled.batches_per_slot == 3);
+  CHECK(settled.slots_per_epoch == 4);
+  CHECK(plan(10, {.batch_size = 64}).batches_per_slot == 1);
+}
+
+TEST_CASE("plan: slots beyond 16 MiB are three deep", "[loader][host]") {
+  const loader_plan settled = plan(1'000'000, {.batch_size = 40'000});
+  CHECK(settled.batches_per_slot == 1);
+  CHECK(settled.slot_bytes > std::size_t{16} << 20);
+  CHECK(settled.staging_slots == 3);
+  CHECK(settled.device_slots == 3);
+}
+
+TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {
+  const loader_plan settled = plan(6'400, {.batch_size = 64,
+                                           .readers = 3,
+                                           .batches_per_slot = 5,
+                                           .staging_slots = 7,
+                                           .device_slots = 2,
+                                           .request_bytes = 7'920});
+  CHECK(settled.batches_per_slot == 5);
+  CHECK(settled.staging_slots == 7);
+  CHECK(settled.device_slots == 2);
+  CHECK(settled.request_samples == 10);
+  CHECK(settled.readers == 3);
+  CHECK(settled.slots_per_epoch == 20);
+}
+
+TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") {
+  CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 1'000}).batches_per_slot == 10);
+}
+
+TEST_CASE("plan: where batches are read in place there is no device memory, nor its limits",
+          "[loader][host]") {
+  const loader_plan settled =
+      plan(6'400, {.batch_size = 64, .device_slots = 9, .max_device_bytes = 1}, in_place);
+  CHECK(settled.device_slots == 0);
+  CHECK(settled.device_bytes == 0);
+  CHECK(settled.staging_slots == 4);
+}
+
+TEST_CASE("plan: a request is at least a sample, at most a slot, and their number is bounded",
+          "[loader][host]") {
+  CHECK(plan(640, {.batch_size = 64, .request_bytes = 1}).request_samples == 1);
+  CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 2, .request_bytes = 1 << 30})
+            .request_samples == 128);
+  const loader_plan settled = plan(
+      10'000'000,
+      {.batch_size = 1'000'000, .batches_per_slot = 1, .staging_slots = 4'096, .request_bytes = 1});
+  CHECK(settled.staging_slots * divide_up<std::uint64_t>(1'000'000, settled.request_samples) <=
+        60'000);
+}
+
+TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[loader][host]") {
+  CHECK(plan(10, {.batch_size = 4}).batches_per_epoch == 3);
+  CHECK(plan(10, {.batch_size = 4}).samples_per_epoch == 10);
+  CHECK(plan(10, {.batch_size = 4, .last = last_batch::drop}).batches_per_epoch == 2);
+  CHECK(plan(10, {.batch_size = 4, .last = last_batch::drop}).samples_per_epoch == 8);
+  CHECK(plan(12, {.batch_size = 4, .last = last_batch::refuse}).batches_per_epoch == 3);
+  CHECK(refusal(10, {.batch_size = 4, .last = last_batch::refuse}) ==
+        "batch_size 4 leaves a last batch of 2 of the epoch's 10 samples, and last_batch::refuse "
+        "forbids one: choose a divisor, or keep or drop it");
+  CHECK(refusal(10, {.batch_size = 11, .last = last_batch::drop}) ==
+        "batch_size 11 is larger than the epoch's 10 samples, and last_batch::drop would leave "
+        "nothing: lower batch_size, or keep the last batch");
+  CHECK(plan(10, {.batch_size = 11}).batches_per_epoch == 1);
+}
+
+TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
+  struct half {
+    std::uint64_t size(std::uint64_t samples) const { return samples / 2; }
+    void indices(std::uint64_t, std::uint64_t, position, std::span<sample_index>) const {}
+  };
+  const auto data = make_identity_dataset(100, 8);
+  CHECK(settle(*data, half{}, in_place, {.batch_size = 10}).batches_per_epoch == 5);
+  CHECK(test::message_of<usage_error>([&] {
+          (void)settle(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
+        }) == "the dataset has no samples: there is nothing to load");
+}
+
+TEST_CASE("plan: a dataset that cannot be batched is refused", "[loader][host]") {
+  CHECK(refusal_of({0, {{"x", element_type::u8, {}}}}) ==
+        "the dataset has no samples: there is nothing to load");
+  CHECK(refusal_of({5, {}}) == "the dataset has no fields: fields() must name at least one");
+  CHECK(refusal_of({5, {{"x", element_type::u8, {}}, {"x", element_type::f32, {}}}}) ==
+        "the dataset has two fields named 'x': rename one");
+  CHECK_FALSE(refusal_of({5, {{"x", element_type::u8, {0}}}}).empty());
+  CHECK(refusal_of({5, {{"x", element_type::u8, {std::uint64_t{1} << 40}}}},
+                   {.batch_size = std::uint64_t{1} << 30})
+            .find("batch_size 1073741824") == 0);
+}
+
+TEST_CASE("plan: rings that fit in no address space are refused before anything is allocated",
+          "[loader][host]") {
+  CHECK(refusal_of({std::uint64_t{1} << 62, {{"x", element_type::u8, {}}}},
+                   {.batch_size = std::uint64_t{1} << 61, .staging_slots = 4'096}) ==
+        "4096 slots of 2305843009213693952 bytes do not fit in 64 bits: lower batch_size, "
+        "batches_per_slot or the number of slots");
+}
+
+TEST_CASE("plan: a budget makes slots smaller, then fewer, and is never overdrawn",
+          "[loader][host]") {
+  const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
+  for (const std::size_t budget : {2 * batch, 2 * batch + 1, 3 * batch, 5 * batch, 40 * batch,
+                                   std::size_t{32} << 20, std::size_t{1} << 40}) {
+    CAPTURE(budget);
+    const loader_plan staged = plan(60'000, {.batch_size = 64, .max_staging_bytes = budget});
+    CHECK(staged.staging_bytes <= budget);
+    CHECK(staged.staging_slots >= 2);
+    const loader_plan on_device = plan(60'000, {.batch_size = 64, .max_device_bytes = budget});
+    CHECK(on_device.device_bytes <= budget);
+    CHECK(on_device.device_slots >= 2);
+  }
+}
+
+TEST_CASE("plan: a budget too small is refused with the bytes that are needed", "[loader][host]") {
+  // Two slots of one batch of 50,688 bytes.
+  CHECK(refusal(60'000, {.batch_size = 64, .max_staging_bytes = 101'375}) ==
+        "max_staging_bytes is 101375 bytes, but 2 slots of 1 batches of 50688 bytes need 101376: "
+        "raise it, or lower batch_size");
+  CHECK_NOTHROW(plan(60'000, {.batch_size = 64, .max_staging_bytes = 101'376}));
+  CHECK(refusal(60'000, {.batch_size = 64,
+                         .batches_per_slot = 10,
+                         .device_slots = 3,
+                         .max_device_bytes = 1'000'000}) ==
+        "max_device_bytes is 1000000 bytes, but 3 slots of 10 batches of 50688 bytes need "
+        "1520640: raise it, or lower batch_size, batches_per_slot or the number of slots");
+}
+
+TEST_CASE("plan: readers are chosen by the machine, or one where reads take turns",
+          "[loader][host]") {
+  const int chosen = plan(640, {}).readers;
+  CHECK(chosen >= 1);
+  CHECK(chosen <= 8);
+  CHECK(plan(640, {.readers = 0}).readers == 0);
+  const test::serialized_dataset serial{make_identity_dataset(640, 8)};
+  CHECK(settle(serial, sequential{}, in_place, {}).readers == 1);
+  CHECK(settle(serial, sequential{}, in_place, {.readers = 4}).readers == 4);
+}

@@ -1,0 +1,328 @@
+#include "staging/staging_ring.hpp"
+
+#include <feedline/error.hpp>
+
+#include "support/catch.hpp"
+#include "support/recording_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::device_call;
+using feedline::test::recording_device;
+
+namespace {
+
+constexpr std::size_t slot_bytes = 512;
+constexpr std::array all_states{staging_state::free, staging_state::filling, staging_state::filled,
+                                staging_state::copying, staging_state::lent};
+
+slot_work work(std::uint64_t ticket, std::uint32_t requests = 1) {
+  return {.run = std::make_shared<epoch_run>(0),
+          .ticket = feedline::ticket{ticket},
+          .first = position{ticket * 8},
+          .first_batch = ticket,
+          .samples = 8,
+          .batches = 1,
+          .requests = requests};
+}
+
+slot_index open_next(staging_ring& ring, std::uint64_t ticket, std::uint32_t requests = 1) {
+  const slot_index slot = ring.claim().value();
+  ring.open(slot, work(ticket, requests));
+  return slot;
+}
+
+slot_failure failure(const std::string& what) {
+  return {.where = {.stage = stage::staging, .path = {}},
+          .cause = std::make_exception_ptr(std::runtime_error{what}),
+          .first = {},
+          .good_batches = 0};
+}
+
+/// Runs `act` on a slot that nobody else uses and that is in state `from`; the state after.
+/// Throws what `act` throws, if the state stayed as it was.
+staging_state after(staging_state from, const std::function<void(staging_ring&, slot_index)>& act) {
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+  const slot_index slot = ring.claim().value();
+  ring[slot].requests_left.store(1);
+  ring[slot].state.store(from);
+  try {
+    act(ring, slot);
+  } catch (const std::logic_error&) {
+    if (ring[slot].state.load() != from) return ring[slot].state.load();
+    throw;
+  }
+  return ring[slot].state.load();
+}
+
+struct transition {
+  const char* name;
+  std::function<void(staging_ring&, slot_index)> act;
+  std::vector<std::pair<staging_state, staging_state>> allowed;
+};
+
+}  // namespace
+
+TEST_CASE("staging ring: every transition of the table is made, and no other", "[staging][host]") {
+  using enum staging_state;
+  const std::vector<transition> table{
+      {"open", [](auto& ring, auto slot) { ring.open(slot, work(0)); }, {{free, filling}}},
+      {"finish_request",
+       [](auto& ring, auto slot) { ring.finish_request(slot); },
+       {{filling, filled}}},
+      {"recycle_after_copy",
+       [](auto& ring, auto slot) { ring.recycle_after_copy(slot); },
+       {{filled, copying}}},
+      {"lend", [](auto& ring, auto slot) { ring.lend(slot); }, {{filled, lent}}},
+      {"recycle",
+       [](auto& ring, auto slot) { ring.recycle(slot); },
+       {{filled, free}, {lent, free}}},
+  };
+  for (const auto& row : table) {
+    for (const staging_state from : all_states) {
+      CAPTURE(row.name, static_cast<int>(from));
+      const auto found = std::find_if(row.allowed.begin(), row.allowed.end(),
+                                      [&](const auto& pair) { return pair.first == from; });
+      if (found != row.allowed.end()) {
+        CHECK(after(from, row.act) == found->second);
+      } else {
+        CHECK_THROWS_AS(after(from, row.act), std::logic_error);
+      }
+    }
+  }
+}
+
+TEST_CASE("staging ring: slots lie one after another in one zeroed block", "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 3, slot_bytes};
+  REQUIRE(ring.size() == 3);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const slot_index slot{i};
+    CHECK(ring[slot].data == ring[slot_index{0}].data + i * slot_bytes);
+    CHECK(std::all_of(ring[slot].data, ring[slot].data + slot_bytes,
+                      [](std::byte byte) { return byte == std::byte{0}; }));
+    CHECK(ring[slot].state.load() == staging_state::free);
+  }
+}
+
+TEST_CASE("staging ring: a slot is claimed by one opener until it comes back", "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+  const slot_index first = open_next(ring, 0);
+  const slot_index second = open_next(ring, 1);
+  CHECK(first != second);
+  auto third = std::async(std::launch::async, [&] { return ring.claim(); });
+  ring.finish_request(first);
+  CHECK(ring.next_filled() == first);
+  ring.recycle(first);
+  CHECK(third.get() == first);
+}
+
+TEST_CASE("staging ring: a slot being copied is not handed out before its copy is done",
+          "[staging][host]") {
+  const auto device = std::make_shared<recording_device>();
+  bool done = false;
+  device->on_is_done = [&](event_handle) { return done; };
+  device->on_sync = [&](event_handle) { done = true; };
+  staging_ring ring{device, 2, slot_bytes};
+  const slot_index slot = open_next(ring, 0);
+  (void)open_next(ring, 1);
+  ring.finish_request(slot);
+  (void)ring.next_filled();
+  ring.recycle_after_copy(slot);
+  CHECK(ring[slot].state.load() == staging_state::copying);
+
+  SECTION("a copy that takes long is waited for, by its own event") {
+    CHECK(ring.claim() == slot);
+    const auto calls = device->calls();
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].what == device_call::sync);
+    CHECK(calls[0].event == ring[slot].copied.get());
+  }
+  SECTION("a copy that is done is only asked after") {
+    done = true;
+    CHECK(ring.claim() == slot);
+    CHECK(device->calls().empty());
+  }
+  CHECK(ring[slot].state.load() == staging_state::free);
+}
+
+TEST_CASE("staging ring: a slot whose copy failed is lost, and the others go on",
+          "[staging][host]") {
+  const auto device = std::make_shared<recording_device>();
+  staging_ring ring{device, 3, slot_bytes};
+  std::vector<slot_index> slots;
+  for (std::uint64_t i = 0; i < 3; ++i) slots.push_back(open_next(ring, i));
+  for (const slot_index slot : slots) {
+    ring.finish_request(slot);
+    (void)ring.next_filled();
+    ring.recycle_after_copy(slot);
+  }
+  const event_handle bad = ring[slots[0]].copied.get();
+  device->on_is_done = [bad](event_handle event) {
+    if (event == bad) throw device_error{"the copy engine is gone"};
+    return true;
+  };
+  CHECK_THROWS_AS(ring.claim(), device_error);
+  CHECK(ring.claim() == slots[1]);
+  CHECK(ring.claim() == slots[2]);
+}
+
+TEST_CASE("staging ring: a slot is filled with the last of its requests, which one thread learns",
+          "[staging][host]") {
+  constexpr std::uint32_t requests = 4;
+  for (int round = 0; round < 100; ++round) {
+    staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+    const slot_index slot = open_next(ring, 0, requests);
+    std::atomic<int> last{0};
+    std::latch gate{requests};
+    std::vector<std::thread> readers;
+    for (std::uint32_t i = 0; i < requests; ++i) {
+      readers.emplace_back([&] {
+        gate.arrive_and_wait();
+        if (ring.finish_request(slot)) last.fetch_add(1);
+      });
+    }
+    CHECK(ring.next_filled() == slot);
+    for (auto& reader : readers) reader.join();
+    CHECK(last.load() == 1);
+  }
+}
+
+TEST_CASE("staging ring: a slot with a request open is not filled", "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+  const slot_index slot = open_next(ring, 0, 3);
+  CHECK_FALSE(ring.finish_request(slot));
+  CHECK_FALSE(ring.finish_request(slot));
+  CHECK(ring[slot].state.load() == staging_state::filling);
+  CHECK(ring.finish_request(slot));
+  CHECK(ring[slot].state.load() == staging_state::filled);
+}
+
+TEST_CASE("staging ring: slots come in ticket order, whichever is filled first",
+          "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 3, slot_bytes};
+  std::vector<slot_index> slots;
+  for (std::uint64_t i = 0; i < 3; ++i) slots.push_back(open_next(ring, i));
+  ring.finish_request(slots[2]);
+  ring.finish_request(slots[1]);
+  auto first = std::async(std::launch::async, [&] { return ring.next_filled(); });
+  ring.finish_request(slots[0]);
+  CHECK(first.get() == slots[0]);
+  CHECK(ring.next_filled() == slots[1]);
+  CHECK(ring.next_filled() == slots[2]);
+}
+
+TEST_CASE("staging ring: after the end of opening come the slots in line, then nothing",
+          "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 3, slot_bytes};
+  const slot_index slot = open_next(ring, 0);
+  ring.end_opening({});
+  ring.finish_request(slot);
+  CHECK(ring.next_filled() == slot);
+  CHECK_FALSE(ring.next_filled().has_value());
+  CHECK_FALSE(ring.opening_failure().has_value());
+}
+
+TEST_CASE("staging ring: the end of opening wakes a transfer that waits", "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+  auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
+  ring.end_opening(failure("no slot"));
+  CHECK_FALSE(waiting.get().has_value());
+  CHECK(ring.opening_failure().has_value());
+  CHECK_FALSE(ring.opening_failure().has_value());  // taken
+}
+
+TEST_CASE("staging ring: why opening ended stays said, though others end it after",
+          "[staging][host]") {
+  // Every reader that finds no more to open says so, those that come after a failure too.
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+  ring.end_opening(failure("first"));
+  ring.end_opening({});
+  ring.end_opening(failure("second"));
+  const auto why = ring.opening_failure();
+  REQUIRE(why);
+  try {
+    std::rethrow_exception(why->cause);
+  } catch (const std::runtime_error& error) {
+    CHECK(std::string{error.what()} == "first");
+  }
+}
+
+TEST_CASE("staging ring: closing it while opening ends is no race", "[staging][host]") {
+  for (int round = 0; round < 200; ++round) {
+    staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+    std::latch gate{3};
+    std::thread opener{[&] {
+      gate.arrive_and_wait();
+      ring.end_opening(failure("gone"));
+      ring.end_opening({});
+    }};
+    std::thread transfer{[&] {
+      gate.arrive_and_wait();
+      while (ring.next_filled()) {
+      }
+      (void)ring.opening_failure();
+    }};
+    gate.arrive_and_wait();
+    ring.close();
+    opener.join();
+    transfer.join();
+  }
+  SUCCEED("for the thread sanitizer to judge");
+}
+
+TEST_CASE("staging ring: closing wakes who waits, and nothing is handed out any more",
+          "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
+
+  SECTION("an opener that waits for a slot") {
+    (void)open_next(ring, 0);
+    (void)open_next(ring, 1);
+    auto waiting = std::async(std::launch::async, [&] { return ring.claim(); });
+    ring.close();
+    CHECK_FALSE(waiting.get().has_value());
+  }
+  SECTION("a transfer that waits for a slot to be opened") {
+    auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
+    ring.close();
+    CHECK_FALSE(waiting.get().has_value());
+  }
+  SECTION("a transfer that waits for a slot to be filled") {
+    (void)open_next(ring, 0);
+    auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
+    ring.close();
+    CHECK_FALSE(waiting.get().has_value());
+  }
+  ring.close();
+  CHECK_FALSE(ring.claim().has_value());  // though a slot is free
+}
+
+TEST_CASE("staging ring: it goes away only when every copy from it is done", "[staging][host]") {
+  const auto device = std::make_shared<recording_device>();
+  std::vector<event_handle> events;
+  {
+    staging_ring ring{device, 3, slot_bytes};
+    for (std::uint64_t i = 0; i < 3; ++i) events.push_back(ring[slot_index{i}].copied.get());
+    device->on_sync =
+        [&](event_handle event) {  // one that fails keeps no other from being waited for
+          if (event == events[0]) throw device_error{"the copy engine is gone"};
+        };
+  }
+  const auto calls = device->calls();
+  REQUIRE(calls.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(calls[i].what == device_call::sync);
+    CHECK(calls[i].event == events[i]);
+  }
+}

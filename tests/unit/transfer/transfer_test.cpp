@@ -1,0 +1,278 @@
+#include "transfer/transfer.hpp"
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+
+#include "support/catch.hpp"
+#include "support/message_of.hpp"
+#include "support/recording_device.hpp"
+#include "support/scripted_device.hpp"
+#include "support/stages.hpp"
+
+#include <exception>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::device_call;
+using feedline::test::make_identity_dataset;
+using feedline::test::recorded_call;
+using feedline::test::recording_device;
+using feedline::test::scripted_device;
+using feedline::test::stages;
+
+namespace {
+
+/// 18 samples in batches of 4 4 4 | 4 2, rings of 2 slots.
+const loader_options small{
+    .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2};
+
+template <class Device>
+struct transferring {
+  std::shared_ptr<Device> device = std::make_shared<Device>();
+  stages parts{device, make_identity_dataset(18, 8), small};
+  transfer under_test{device, parts.staging, parts.ring, parts.failures};
+  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
+
+  staging_slot& staged(slot_index slot) { return (*parts.staging)[slot]; }
+  staging_state state(slot_index slot) { return staged(slot).state.load(); }
+  std::string failure() {
+    return test::message_of<stage_error>([&] { parts.failures->rethrow(); });
+  }
+};
+
+/// Marks a slot as a reader does whose read of a batch failed.
+void fail_batch(staging_slot& slot, std::uint64_t batch) {
+  slot.fail({.where = {.stage = stage::reader,
+                       .epoch = slot.work.run->epoch,
+                       .ticket = slot.work.ticket.value,
+                       .batch = slot.work.first_batch + batch,
+                       .path = {}},
+             .cause = std::make_exception_ptr(std::runtime_error{"unreadable"}),
+             .first = position{slot.work.first.value + batch * 4},
+             .good_batches = batch});
+}
+
+constexpr const char* nothing_thrown = "[nothing was thrown]";
+
+}  // namespace
+
+TEST_CASE("transfer: a slot moves in one copy, behind its last use and before both its events",
+          "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 0);
+  REQUIRE(on.under_test.step());
+  const auto calls = on.device->calls();
+  REQUIRE(calls.size() == 4);
+  const slot_index to = on.parts.ring->take().value();
+  const device_slot& target = (*on.parts.ring)[to];
+  const stream_ref stream = calls[1].stream;
+  CHECK(stream);
+  CHECK(calls[0] ==
+        recorded_call{.what = device_call::wait, .event = target.released.get(), .stream = stream});
+  CHECK(calls[1] == recorded_call{.what = device_call::copy,
+                                  .stream = stream,
+                                  .bytes = on.parts.format->layout.used_bytes(12)});
+  CHECK(calls[2] ==
+        recorded_call{.what = device_call::record, .event = target.ready.get(), .stream = stream});
+  CHECK(calls[3] == recorded_call{.what = device_call::record,
+                                  .event = on.staged(slot).copied.get(),
+                                  .stream = stream});
+  CHECK(on.state(slot) == staging_state::copying);
+  CHECK(target.state.load() == device_state::filled);
+}
+
+TEST_CASE("transfer: what it delivers says what it holds; a short slot is copied no further",
+          "[transfer][host]") {
+  transferring<recording_device> on;
+  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.run, 1);
+  REQUIRE(on.under_test.step());
+  REQUIRE(on.under_test.step());
+  (void)on.parts.ring->take();
+  const slot_content& content = (*on.parts.ring)[on.parts.ring->take().value()].content;
+  CHECK(content.run == on.run);
+  CHECK(content.ticket == ticket{1});
+  CHECK(content.first == position{12});
+  CHECK(content.first_batch == 3);
+  CHECK(content.samples == 6);
+  CHECK(content.batches == 2);
+  CHECK(on.device->calls()[5].bytes == on.parts.format->layout.used_bytes(6));
+}
+
+TEST_CASE("transfer: the bytes arrive", "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 1);
+  REQUIRE(on.under_test.step());
+  const std::byte* const to = (*on.parts.ring)[on.parts.ring->take().value()].data;
+  const std::size_t bytes = on.parts.format->layout.used_bytes(6);
+  CHECK(std::equal(to, to + bytes, on.staged(slot).data));
+  CHECK(test::is_identity(12, {to, 8}, {to + on.parts.format->layout.field_offset(1), 8}));
+}
+
+TEST_CASE("transfer: it issues copies without waiting for one", "[transfer][host]") {
+  transferring<scripted_device> on;
+  on.device->hold_copies();
+  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.run, 1);
+  CHECK(on.under_test.step());
+  CHECK(on.under_test.step());
+  CHECK(on.device->issued_copies() == 2);
+  CHECK(on.parts.ring->try_take().has_value());
+  CHECK(on.parts.ring->try_take().has_value());
+  on.device->allow_all_copies();
+}
+
+TEST_CASE("transfer: it waits for room on the device", "[transfer][host]") {
+  transferring<recording_device> on;
+  (void)on.parts.fill(on.run, 0);
+  (void)on.parts.fill(on.run, 1);
+  REQUIRE(on.under_test.step());
+  REQUIRE(on.under_test.step());
+  (void)on.parts.fill(on.run, 0);
+  auto third = std::async(std::launch::async, [&] { return on.under_test.step(); });
+  const slot_index slot = on.parts.ring->take().value();
+  on.parts.ring->discard(slot);
+  CHECK(third.get());
+  (void)on.parts.ring->take();
+  CHECK(on.parts.ring->take() == slot);
+}
+
+TEST_CASE("transfer: a slot of an abandoned epoch is given back uncopied", "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 0);
+  on.run->abandoned.store(true);
+  CHECK(on.under_test.step());
+  CHECK(on.device->calls().empty());
+  CHECK_FALSE(on.parts.ring->try_take().has_value());
+  CHECK(on.state(slot) == staging_state::free);
+}
+
+TEST_CASE("transfer: a failed read in an abandoned epoch is nobody's failure", "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 0);
+  fail_batch(on.staged(slot), 1);
+  on.run->abandoned.store(true);
+  CHECK(on.under_test.step());
+  CHECK(on.failure() == nothing_thrown);
+  CHECK(on.state(slot) == staging_state::free);
+
+  // The slot is as good as new for the next epoch.
+  const auto next = std::make_shared<epoch_run>(5);
+  (void)on.parts.fill(next, 0);
+  CHECK(on.parts.fill(next, 1) == slot);
+  CHECK(on.under_test.step());
+  CHECK(on.under_test.step());
+  CHECK(on.failure() == nothing_thrown);
+}
+
+TEST_CASE("transfer: good batches before a failed read are delivered, then comes the failure",
+          "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 0);
+  fail_batch(on.staged(slot), 2);
+  CHECK_FALSE(on.under_test.step());
+  const auto taken = on.parts.ring->take();
+  REQUIRE(taken);
+  const slot_content& content = (*on.parts.ring)[*taken].content;
+  CHECK(content.batches == 2);
+  CHECK(content.samples == 8);
+  CHECK(on.device->calls()[1].bytes == on.parts.format->layout.used_bytes(8));
+  CHECK_FALSE(on.parts.ring->take().has_value());
+  CHECK(on.failure() == "the reader stage failed in epoch 4, batch 2 (ticket 0): unreadable");
+}
+
+TEST_CASE("transfer: a slot with no good batch is not copied at all", "[transfer][host]") {
+  transferring<recording_device> on;
+  const slot_index slot = on.parts.fill(on.run, 1);
+  fail_batch(on.staged(slot), 0);
+  CHECK_FALSE(on.under_test.step());
+  CHECK(on.device->calls().empty());
+  CHECK_FALSE(on.parts.ring->take().has_value());
+  CHECK(on.failure() == "the reader stage failed in epoch 4, batch 3 (ticket 1): unreadable");
+}
+
+TEST_CASE("transfer: a call the device refuses is its failure, and the slots are not used again",
+          "[transfer][host]") {
+  const auto refused = GENERATE(device_call::wait, device_call::copy, device_call::record);
+  transferring<recording_device> on;
+  on.device->on_call = [refused](const recorded_call& call) {
+    if (call.what == refused) throw device_error{"refused"};
+  };
+  const slot_index slot = on.parts.fill(on.run, 1);
+  CHECK_FALSE(on.under_test.step());
+  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3 (ticket 1): refused");
+  CHECK_FALSE(on.parts.ring->take().has_value());
+  CHECK(on.state(slot) == staging_state::filled);
+  CHECK(on.parts.staging->claim() != slot);  // the other one; this one is in no line
+}
+
+TEST_CASE("transfer: a copy that was issued is known to both rings, though an event was refused",
+          "[transfer][host]") {
+  // Else their memory could be freed under the copy.
+  const std::uint64_t nth = GENERATE(1u, 2u);
+  transferring<scripted_device> on;
+  on.device->hold_copies();
+  on.device->fail_call(device_call::record, nth);
+  const slot_index slot = on.parts.fill(on.run, 0);
+  CHECK_FALSE(on.under_test.step());
+  CHECK_FALSE(on.device->is_done(on.staged(slot).copied.get()));
+  bool ready_is_pending = false;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const event_handle ready = (*on.parts.ring)[slot_index{i}].ready.get();
+    ready_is_pending = ready_is_pending || !on.device->is_done(ready);
+  }
+  CHECK(ready_is_pending);
+  on.device->allow_all_copies();
+}
+
+TEST_CASE("transfer: why opening ended is its failure, behind all that was opened",
+          "[transfer][host]") {
+  transferring<recording_device> on;
+  (void)on.parts.fill(on.run, 0);
+  on.parts.staging->end_opening(slot_failure{
+      .where = {.stage = stage::staging, .epoch = 4, .ticket = 1, .batch = 3, .path = {}},
+      .cause = std::make_exception_ptr(std::runtime_error{"no slot"}),
+      .first = position{12},
+      .good_batches = 0});
+  CHECK(on.under_test.step());
+  CHECK(on.failure() == nothing_thrown);
+  CHECK_FALSE(on.under_test.step());
+  CHECK(on.failure() == "the staging stage failed in epoch 4, batch 3 (ticket 1): no slot");
+  CHECK(on.parts.ring->take().has_value());
+  CHECK_FALSE(on.parts.ring->take().has_value());
+}
+
+TEST_CASE("transfer: when the rings close it ends, and that is no failure", "[transfer][host]") {
+  transferring<recording_device> on;
+  SECTION("while it waits for a slot") {
+    auto waiting = std::async(std::launch::async, [&] { return on.under_test.step(); });
+    on.parts.staging->close();
+    CHECK_FALSE(waiting.get());
+  }
+  SECTION("while it waits for room") {
+    (void)on.parts.ring->acquire();
+    (void)on.parts.ring->acquire();
+    (void)on.parts.fill(on.run, 0);
+    auto waiting = std::async(std::launch::async, [&] { return on.under_test.step(); });
+    on.parts.ring->close();
+    CHECK_FALSE(waiting.get());
+  }
+  CHECK(on.failure() == nothing_thrown);
+}
+
+TEST_CASE("transfer: where the consumer reads in place nothing is copied, slots are lent",
+          "[transfer][host]") {
+  stages parts{make_host_device(), make_identity_dataset(18, 8), small};
+  transfer under_test{parts.device, parts.staging, parts.ring, parts.failures};
+  const auto run = std::make_shared<epoch_run>(0);
+  const slot_index slot = parts.fill(run, 0);
+  CHECK(under_test.step());
+  CHECK(parts.ring->take() == slot);
+  CHECK((*parts.staging)[slot].state.load() == staging_state::lent);
+  CHECK((*parts.ring)[slot].content.batches == 3);
+}
