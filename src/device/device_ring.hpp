@@ -22,7 +22,7 @@ namespace feedline::detail {
 struct batch_format {
   slot_layout layout;
   feedline::sampler sampler;
-  std::uint64_t dataset_samples;
+  std::uint64_t dataset_samples = 0;
 };
 
 /// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.
