@@ -11,9 +11,9 @@
 namespace mnist {
 
 /// The network on the CPU, by Eigen, on the calling thread alone. Eigen could spread its products
-/// over the cores, but these are small: that doubled the rate of an idle machine with two cores, and
-/// cut it to a tenth when the machine had other work. So, too, a seed gives the same weights on any
-/// number of cores.
+/// over the cores, but these are small: that doubled the rate of an idle machine with two cores,
+/// and cut it to a tenth when the machine had other work. So, too, a seed gives the same weights on
+/// any number of cores.
 class cpu_network final : public network {
  public:
   explicit cpu_network(const network_options& options);

@@ -7,8 +7,8 @@
 namespace mnist {
 
 /// A line on the terminal that shows how far an epoch is, and goes when the epoch ends. Where
-/// standard output is no terminal it prints nothing, so that logs hold whole lines only. (Neither
-/// Debian 12 nor Ubuntu 24.04 packages a C++ library for this.)
+/// standard output is no terminal it prints nothing, so that logs hold whole lines only. (Debian 12
+/// packages no C++ library for this.)
 class progress_line {
  public:
   /// @param title Stands before the bar.

@@ -99,4 +99,25 @@ refuses() {
   refused 1 '^mnist_trainer: a label is 11: ' --data "$work/labels" --device cpu --epochs 1
 }
 
+agrees_on_gpu() {
+  local gpu cpu
+  gpu=$("$trainer" --data "$digits" --device auto --epochs 2 --batch-size 50)
+  echo "$gpu"
+  if [[ $(value device "$gpu") == cpu ]]; then
+    echo "[feedline skip] no GPU that can be used"
+    exit 0
+  fi
+  cpu=$("$trainer" --data "$digits" --device cpu --epochs 2 --batch-size 50)
+  echo "$cpu"
+  [[ $(value batches_checksum "$gpu") == "$(value batches_checksum "$cpu")" ]] ||
+    fail "the GPU was given other batches than the CPU"
+  awk -v gpu="$(value accuracy "$gpu")" -v cpu="$(value accuracy "$cpu")" \
+    'BEGIN { exit !(gpu - cpu < 0.03 && cpu - gpu < 0.03) }' ||
+    fail "the same network, weights and batches, but other accuracies"
+
+  cp -r "$digits" "$work/labels"
+  printf '\x0b' | dd of="$work/labels/train-labels-idx1-ubyte" bs=1 seek=8 conv=notrunc status=none
+  refused 1 '^mnist_trainer: 1 labels are above 9' --data "$work/labels" --epochs 1
+}
+
 "$case"
