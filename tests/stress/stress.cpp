@@ -2,8 +2,8 @@
 /// fast stages, held batches, early exits, failures and stops from one seed, and checks every
 /// sample of every batch that comes. A round that hangs is ended by a watchdog.
 ///
-///     feedline_stress --seconds 30            # as long as asked; FEEDLINE_STRESS_SECONDS sets the
-///     default feedline_stress --seed 1234 --rounds 1  # one round again
+///     feedline_stress --seconds 30            # as long as asked, else FEEDLINE_STRESS_SECONDS
+///     feedline_stress --seed 1234 --rounds 1  # one round again
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
