@@ -67,13 +67,28 @@ bool has_link(hid_t file, std::string_view path) {
 }
 
 /// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
-/// megabyte would decode a bigger chunk again for every row. External files are looked for where
-/// the HDF5 file is, wherever the program runs.
-hdf5_dataset_id try_open(hid_t file, const std::string& dataset) {
+/// megabyte would decode a bigger chunk again for every row.
+hdf5_properties_id dataset_access() {
   constexpr std::size_t chunk_slots = 12'421;  // a prime, for the library hashes by remainder
   constexpr std::size_t chunk_cache_bytes = 64 << 20;
-  const hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
+  hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
   H5Pset_chunk_cache(access.get(), chunk_slots, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+  return access;
+}
+
+bool has_raw_files(hid_t dataset) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  return H5Pget_external_count(creation.get()) > 0;
+}
+
+/// Opens a dataset; raw files of an external one are looked for where the HDF5 file is, wherever
+/// the program runs. Others are opened with no such prefix, for the library refuses two in one
+/// program.
+hdf5_dataset_id try_open(hid_t file, const std::string& dataset) {
+  const auto access = dataset_access();
+  hdf5_dataset_id id{H5Dopen2(file, dataset.c_str(), access.get())};
+  if (id && !has_raw_files(id.get())) return id;
+  id = hdf5_dataset_id{};
   H5Pset_efile_prefix(access.get(), "${ORIGIN}");
   return hdf5_dataset_id{H5Dopen2(file, dataset.c_str(), access.get())};
 }

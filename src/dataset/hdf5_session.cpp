@@ -18,9 +18,16 @@ herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noe
 
 }  // namespace
 
+// Recorded when it happens: closing an id on the way out is a call too, and clears the error stack.
+herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
+  auto& message = static_cast<hdf5_session*>(session)->message_;
+  message.clear();
+  return H5Ewalk2(stack, H5E_WALK_UPWARD, keep_first, &message);
+}
+
 hdf5_session::hdf5_session() : lock_{library_mutex} {
   H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5Eset_auto2(H5E_DEFAULT, record_failure, this);
 }
 
 hdf5_session::~hdf5_session() {
@@ -28,9 +35,7 @@ hdf5_session::~hdf5_session() {
 }
 
 std::string hdf5_session::last_message() const {
-  std::string message;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &message);
-  return message.empty() ? "the HDF5 library gives no reason" : message;
+  return message_.empty() ? "the HDF5 library gives no reason" : message_;
 }
 
 }  // namespace feedline::detail

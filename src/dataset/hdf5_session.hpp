@@ -8,8 +8,8 @@
 namespace feedline::detail {
 
 /// The process-wide lock around every call of the HDF5 library, which is not safe, and at best not
-/// faster, on several threads. While one lives the library prints no errors; what it said before is
-/// restored after.
+/// faster, on several threads. While one lives the library prints no errors; how it reports them
+/// otherwise is restored after.
 ///
 /// Functions that call the library take a session by reference, so that none can be called without.
 /// Not recursive: a thread has one at a time.
@@ -20,12 +20,15 @@ class hdf5_session {
   hdf5_session& operator=(const hdf5_session&) = delete;
   ~hdf5_session();
 
-  /// What the library said of its last failed call: the innermost message of the error stack, which
-  /// names the cause rather than the caller.
+  /// What the library said of the session's last failed call: the innermost message of the error
+  /// stack, which names the cause rather than the caller. Calls that succeed do not clear it.
   [[nodiscard]] std::string last_message() const;
 
  private:
+  static herr_t record_failure(hid_t stack, void* session) noexcept;
+
   std::unique_lock<std::mutex> lock_;
+  mutable std::string message_ = {};  ///< recorded while others hold the session as const
   H5E_auto2_t printer_ = nullptr;
   void* printer_data_ = nullptr;
 };

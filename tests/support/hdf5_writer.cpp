@@ -14,7 +14,7 @@ namespace {
 }  // namespace
 
 void require_hdf5(bool succeeded, const std::string& what) {
-  if (!succeeded) throw std::runtime_error{"writing a test file: HDF5 cannot " + what};
+  if (!succeeded) throw std::runtime_error{"HDF5 cannot " + what};
 }
 
 hdf5_writer::hdf5_writer(std::filesystem::path path, const file_options& options)
@@ -53,6 +53,7 @@ detail::hdf5_dataset_id hdf5_writer::make(const std::string& name, hid_t file_ty
                                           const extent_vector& extents, const hdf5_layout& layout) {
   const detail::hdf5_properties_id creation{H5Pcreate(H5P_DATASET_CREATE)};
   layout.apply(creation.get());
+  require_hdf5(H5Eget_num(H5E_DEFAULT) <= 0, "lay out dataset " + name);
   const detail::hdf5_space_id space{
       extents.empty()
           ? H5Screate(H5S_SCALAR)
@@ -92,9 +93,10 @@ std::filesystem::path hdf5_writer::close() {
   return path_;
 }
 
-std::vector<std::byte> counting_bytes(std::size_t bytes) {
+std::vector<std::byte> various_bytes(std::size_t bytes) {
   std::vector<std::byte> values(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) values[i] = static_cast<std::byte>((i + i / 251) % 251);
+  for (std::size_t i = 0; i < bytes; ++i)
+    values[i] = static_cast<std::byte>((i + 1) * 0x9E3779B97F4A7C15 >> 56);
   return values;
 }
 

@@ -62,8 +62,8 @@ class hdf5_writer {
 /// Throws if an HDF5 call of a test failed.
 void require_hdf5(bool succeeded, const std::string& what);
 
-/// `rows` × `row_bytes` bytes that depend on their place and have no short period.
-[[nodiscard]] std::vector<std::byte> counting_bytes(std::size_t bytes);
+/// Bytes that depend on their place and never repeat in a row.
+[[nodiscard]] std::vector<std::byte> various_bytes(std::size_t bytes);
 
 /// Chunks of the given size, then whatever else.
 [[nodiscard]] hdf5_layout chunked(

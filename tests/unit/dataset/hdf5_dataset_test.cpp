@@ -82,7 +82,7 @@ TEST_CASE("hdf5: every layout and filter gives the rows that were written", "[da
   const hsize_t userblock = GENERATE(0, 512);
   hdf5_writer writer{folder.path() / "layouts.h5",
                      {.userblock = userblock, .latest_format = latest}};
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   for (const auto& layout : layouts())
     writer.write(layout.name, H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data(), layout);
   const auto file = writer.close();
@@ -104,7 +104,7 @@ TEST_CASE("hdf5: rows never written hold the fill value, or zeros where there is
       {chunked("chunked, filled", {7, 3, 4}, fill), std::byte{7}},
       {chunked("chunked, never", {7, 3, 4}, never), std::byte{0}},
   };
-  auto values = counting_bytes(samples * row_bytes);
+  auto values = various_bytes(samples * row_bytes);
   for (const auto& [layout, filler] : cases) {
     const auto dataset = writer.make(layout.name, H5T_STD_U8LE, extents, layout);
     if (layout.name.starts_with("chunked"))  // the third chunk alone
@@ -124,7 +124,7 @@ TEST_CASE("hdf5: a dataset that has grown or shrunk is read as long as it is now
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "resized.h5", {.latest_format = true}};
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   const extent_vector most{H5S_UNLIMITED, 3, 4};
   for (const hsize_t before : {hsize_t{20}, hsize_t{90}}) {
     const extent_vector first{before, 3, 4};
@@ -146,9 +146,9 @@ TEST_CASE("hdf5: a dataset that has grown or shrunk is read as long as it is now
 TEST_CASE("hdf5: values in raw files beside the HDF5 file are found there, wherever the program is",
           "[dataset][host]") {
   const temporary_directory folder;
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   const auto bytes = std::span{values};
-  auto first = counting_bytes(100);  // 100 bytes of something else, then the values
+  auto first = various_bytes(100);  // 100 bytes of something else, then the values
   first.insert(first.end(), values.begin(), values.begin() + 250);
   folder.write("first.raw", first);
   folder.write("second.raw", bytes.subspan(250));
@@ -172,7 +172,7 @@ TEST_CASE("hdf5: values in raw files beside the HDF5 file are found there, where
 TEST_CASE("hdf5: a virtual dataset is read from its sources, and refused if one is missing",
           "[dataset][host]") {
   const temporary_directory folder;
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   const extent_vector half{samples / 2, 3, 4};
   for (const std::size_t part : {0, 1}) {
     hdf5_writer writer{folder.path() / ("part" + std::to_string(part) + ".h5")};
@@ -205,7 +205,7 @@ TEST_CASE("hdf5: a virtual dataset is read from its sources, and refused if one 
 TEST_CASE("hdf5: datasets in groups and behind links are opened by path and named as asked",
           "[dataset][host]") {
   const temporary_directory folder;
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   {
     hdf5_writer other{folder.path() / "other.h5"};
     other.make_group("deep");
@@ -231,7 +231,7 @@ TEST_CASE("hdf5: several datasets are a sample's fields, small ones kept and lar
           "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "fields.h5"};
-  const auto images = counting_bytes(samples * row_bytes);
+  const auto images = various_bytes(samples * row_bytes);
   std::vector<float> labels(samples);
   for (std::size_t i = 0; i < samples; ++i) labels[i] = 0.5F * static_cast<float>(i);
   writer.write("image", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, images.data(),
@@ -270,7 +270,7 @@ TEST_CASE("hdf5: the library's own error printing is as it was after a failure",
 TEST_CASE("hdf5: nothing of the file stays open once its datasets are gone", "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "open.h5"};
-  const auto values = counting_bytes(samples * row_bytes);
+  const auto values = various_bytes(samples * row_bytes);
   writer.write("x", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data());
   const auto file = writer.close();
   const auto open_ids = [] { return H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL); };

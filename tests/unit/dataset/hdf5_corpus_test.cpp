@@ -1,0 +1,120 @@
+#include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/error.hpp>
+
+#include "dataset/hdf5_dataset.hpp"
+#include "support/catch.hpp"
+#include "support/dataset_contract.hpp"
+#include "support/hdf5_writer.hpp"
+#include "support/test_data.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As much of a field is compared; some declare terabytes.
+constexpr std::uint64_t most_samples = 64;
+constexpr std::uint64_t most_bytes = 64 << 20;
+
+std::vector<fs::path> hdf5_files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator{folder})
+    if (entry.path().extension() == ".hdf5" || entry.path().extension() == ".h5")
+      files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+/// The first rows of a dataset as the library gives them, in the type's native form.
+std::vector<std::byte> plain_rows(const fs::path& file, const std::string& name,
+                                  std::uint64_t count, std::size_t bytes) {
+  const detail::hdf5_file_id opened{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+  const detail::hdf5_dataset_id dataset{H5Dopen2(opened.get(), name.c_str(), H5P_DEFAULT)};
+  const detail::hdf5_type_id type{H5Dget_type(dataset.get())};
+  const detail::hdf5_type_id native{H5Tget_native_type(type.get(), H5T_DIR_ASCEND)};
+  const detail::hdf5_space_id space{H5Dget_space(dataset.get())};
+  extent_vector counts(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+  H5Sget_simple_extent_dims(space.get(), counts.data(), nullptr);
+  const extent_vector start(counts.size(), 0);
+  counts[0] = count;
+  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
+  const detail::hdf5_space_id memory{
+      H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
+  REQUIRE(H5Tget_size(native.get()) *
+              static_cast<std::size_t>(H5Sget_select_npoints(space.get())) ==
+          bytes);
+  const auto values = static_cast<std::size_t>(H5Sget_select_npoints(space.get()));
+  require_hdf5(H5Tget_size(native.get()) * values == bytes, "take as many bytes natively");
+  std::vector<std::byte> rows(bytes);
+  require_hdf5(H5Dread(dataset.get(), native.get(), memory.get(), space.get(), H5P_DEFAULT,
+                       rows.data()) >= 0,
+               "read " + name);
+  return rows;
+}
+
+/// What is wrong with one field of a file, or nothing.
+std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& listing,
+                                    std::size_t resident_limit) {
+  dataset_ptr opened;
+  try {
+    opened = detail::open_hdf5(file, {{listing.dataset}}, resident_limit);
+  } catch (const hdf5_error& refused) {
+    const std::string message = refused.what();
+    if (message.find("is stored through filter") != std::string::npos) return std::nullopt;
+    return message;
+  }
+  if (opened->size() != listing.samples) return "the listing tells another number of samples";
+  if (opened->fields() != std::vector{listing.spec}) return "the listing tells another field";
+  if (sample_bytes(listing.spec) > most_bytes / most_samples) return std::nullopt;
+
+  std::vector<sample_index> samples;
+  for (std::uint64_t i = 0; i < std::min(listing.samples, most_samples); ++i)
+    samples.push_back({i});
+  const auto rows = read_samples(*opened, samples).front();
+  (void)read_sample(*opened, sample_index{listing.samples - 1});
+  if (listing.spec.type == element_type::f16) return std::nullopt;  // natively a float, to HDF5
+  if (rows != plain_rows(file, listing.dataset, samples.size(), rows.size()))
+    return "its rows are not what the library reads";
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Files of the jHDF project, made by many versions of h5py and HDF5.
+TEST_CASE("hdf5: of other programs' files every field reads as the library reads it, or is refused",
+          "[dataset][host]") {
+  const auto folder = find_test_data("hdf5/jhdf");
+  if (!folder)
+    FEEDLINE_SKIP("no jHDF files: name the folder above hdf5/jhdf in FEEDLINE_TEST_DATA");
+  const std::size_t limit = GENERATE(0, 1 << 20);
+  std::vector<std::string> refused;
+  std::size_t read = 0;
+  for (const auto& file : hdf5_files_in(*folder)) {
+    std::vector<hdf5_listing> listings;
+    try {
+      listings = list_fields(file);
+    } catch (const hdf5_error& error) {
+      refused.push_back(error.what());
+    }
+    for (const auto& listing : listings) {
+      const auto fault = fault_of(file, listing, limit);
+      INFO(file.filename().string() << ' ' << listing.dataset << ", " << to_string(listing.spec)
+                                    << ": " << fault.value_or("no fault"));
+      CHECK_FALSE(fault.has_value());
+      ++read;
+    }
+  }
+  for (const auto& message : refused) {
+    INFO(message);
+    CHECK(message.find(folder->string()) == 0);
+  }
+  CHECK(read > 100);
+}
