@@ -1,5 +1,6 @@
 #include "support/scripted_device.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -114,7 +115,9 @@ std::uint64_t scripted_device::allocations() const {
 
 std::size_t scripted_device::handles() const {
   const std::scoped_lock lock{mutex_};
-  return streams_.size() + events_.size();
+  const auto living = std::count_if(streams_.begin(), streams_.end(),
+                                    [](const auto& each) { return !each.second.destroyed; });
+  return static_cast<std::size_t>(living) + events_.size();
 }
 
 device_capabilities scripted_device::capabilities() const {
