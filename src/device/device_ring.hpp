@@ -55,8 +55,8 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
 
   /// A filled slot in ticket order, if there is one. Consumer.
   [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
-  /// The same; blocks until there is one. Nothing once delivery ended or the ring was closed.
-  /// Consumer.
+  /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
+  /// what was delivered is taken. Consumer.
   [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
   /// filled → free: nobody wants it. Consumer.
   void discard(slot_index slot);
@@ -68,7 +68,7 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   /// Ends one lease; with the last, leased → free. Any thread.
   void end_lease(slot_index slot) noexcept;
 
-  /// Wakes everyone who waits here; nothing is handed out any more. Any thread.
+  /// Wakes everyone who waits here; no slot is acquired any more. Any thread.
   void close() noexcept;
 
  private:

@@ -13,7 +13,6 @@
 
 namespace feedline::detail {
 
-// clang-format off
 /// The states of a device slot.
 ///
 /// | from   | to     | who, when                                                                   |
@@ -27,7 +26,6 @@ namespace feedline::detail {
 /// end and the consumer's first kernel lies `ready`. The host waits for neither. Where the device
 /// reads staging memory, device slot i *is* staging slot i: it has no memory and no events' meaning
 /// of its own; its end hands the staging slot back.
-// clang-format on
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket.

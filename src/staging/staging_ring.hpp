@@ -60,7 +60,7 @@ class staging_ring {
   /// consumer's last batch.
   void recycle(slot_index slot);
 
-  /// Wakes everyone who waits here; nothing is handed out any more. Any thread.
+  /// Wakes everyone who waits here; no slot is claimed, and none waited for, any more. Any thread.
   void close() noexcept;
 
  private:

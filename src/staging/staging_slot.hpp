@@ -18,7 +18,6 @@
 
 namespace feedline::detail {
 
-// clang-format off
 /// The states of a staging slot.
 ///
 /// | from    | to      | who, when                                                             |
@@ -34,7 +33,6 @@ namespace feedline::detail {
 /// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
 /// only, the consumer in `lent` only. A slot is in the `recycled` channel exactly when it is free
 /// or copying and nobody has claimed it.
-// clang-format on
 enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
 
 /// What a slot is filled with: the batches of one ticket.
