@@ -18,7 +18,7 @@ using expected_bytes =
 ///
 /// Reports through Catch: call it on a test case's main thread. Reads every sample a few times, so
 /// give it a dataset of at most some thousand samples.
-/// @param expected Called on several threads at once.
+/// @param expected Called once for each field of each sample, on the calling thread.
 void check_dataset_contract(const dataset_ptr& under_test, std::uint64_t size,
                             const std::vector<field>& fields, const expected_bytes& expected);
 
