@@ -28,9 +28,11 @@ trainer_options parse_command_line(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   trainer_options options;
   std::string device = "auto";
+  bool no_prefetch = false;
   app.add_option("--data", options.data,
                  "Folder with MNIST's four IDX files, plain or .gz; or with train.h5 and test.h5; "
                  "or an HDF5 file of training data, test.h5 beside it")
+      ->type_name("PATH")
       ->required();
   app.add_option("--batch-size", options.batch_size, "Digits in a batch")
       ->check(CLI::Range(1, 65536));
@@ -41,12 +43,12 @@ trainer_options parse_command_line(int argc, char** argv) {
              "--readers", options.readers,
              "Threads that read; 0: the training loop reads; -1: as many as suit the machine")
           ->check(CLI::Range(-1, 1024));
-  app.add_option("--device", device, "auto, cpu, or cuda:N");
+  app.add_option("--device", device, "auto, cpu, or cuda:N")->type_name("DEVICE");
   app.add_option("--seed", options.seed, "Of the order of the digits and of the initial weights");
   app.add_option("--learning-rate", options.learning_rate, "The highest; it rises and falls")
       ->check(CLI::PositiveNumber);
   app.add_flag(
-         "!--no-prefetch", options.prefetch,
+         "--no-prefetch", no_prefetch,
          "Read each batch when it is asked for, to compare with: no readers, one batch a copy")
       ->excludes(readers);
   try {
@@ -55,6 +57,7 @@ trainer_options parse_command_line(int argc, char** argv) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }
   options.device = device_choice::parse(device);
+  options.prefetch = !no_prefetch;
   return options;
 }
 

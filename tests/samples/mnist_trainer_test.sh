@@ -44,7 +44,8 @@ checksums() {
     [[ $2 == "$reference" ]] || fail "$1: checksum $2, where zero readers have $reference"
   }
   same "three readers" "$(checksum "$digits" --readers 3)"
-  same "no prefetch" "$(checksum "$digits" --no-prefetch)"
+  same "no prefetch" "$(checksum "$digits" --no-prefetch 2>"$work/log")"
+  grep -q ' 1 a slot; .* 0 readers$' "$work/log" || fail "no prefetch: $(cat "$work/log")"
   same "batches of 50" "$(checksum "$digits" --batch-size 50)"
 
   mkdir "$work/mixed"
