@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("channel: closing lets what was sent come out, then nothing",
 TEMPLATE_TEST_CASE("channel: a receiver that waits gets what is sent", "[detail][host]", shared,
                    single) {
   // To and fro: the receiver waits for nearly every one.
-  constexpr int turns = 10'000;
+  constexpr int turns = 1'000;
   TestType there{1};
   TestType back{1};
   std::thread other{[&] {
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("channel: a receiver that waits gets what is sent", "[detail]
 
 TEMPLATE_TEST_CASE("channel: closing wakes a receiver that waits", "[detail][host]", shared,
                    single) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 50; ++round) {
     TestType line{1};
     std::latch started{1};
     auto waiting = std::async(std::launch::async, [&] {
@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("channel: closing wakes a receiver that waits", "[detail][hos
 
 TEST_CASE("channel: what was sent before the close is not lost to a receiver that waits",
           "[detail][host]") {
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 100; ++round) {
     shared line{1};
     std::latch started{1};
     auto waiting = std::async(std::launch::async, [&] {
