@@ -41,6 +41,29 @@ void check_fields(const std::vector<field>& fields) {
   }
 }
 
+std::string names_of(const std::vector<field>& fields) {
+  std::string names;
+  for (const field& field : fields) names += (names.empty() ? "" : ", ") + to_string(field);
+  return names;
+}
+
+void check_expectations(const std::vector<field>& fields,
+                        const std::vector<expected_field>& expected) {
+  for (const expected_field& wanted : expected) {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&](const field& each) { return each.name == wanted.name; });
+    if (found == fields.end()) {
+      throw usage_error{"loader_options::expected_fields names '" + wanted.name +
+                        "', but the dataset has " + names_of(fields)};
+    }
+    if (wanted.type && *wanted.type != found->type) {
+      throw usage_error{"loader_options::expected_fields wants '" + wanted.name + "' as " +
+                        std::string{to_string(*wanted.type)} + ", but the dataset has " +
+                        to_string(*found) + ": take it as that, or convert it with map()"};
+    }
+  }
+}
+
 /// Samples delivered in an epoch under the policy for a last batch.
 std::uint64_t delivered_samples(std::uint64_t samples, const loader_options& options) {
   if (samples == 0) throw usage_error{"the dataset has no samples: there is nothing to load"};
@@ -120,6 +143,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   loader_plan plan;
   plan.fields = dataset.fields();
   check_fields(plan.fields);
+  check_expectations(plan.fields, options.expected_fields);
   plan.batch_size = options.batch_size;
   plan.samples_per_epoch = delivered_samples(sampler.size(dataset.size()), options);
   plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <feedline/dataset/element_type.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace feedline {
 
@@ -14,6 +19,12 @@ enum class last_batch : std::uint8_t {
 
 /// For `loader_options::readers`: as many as the machine's cores suggest.
 inline constexpr int automatic_readers = -1;
+
+/// A field that the consumer is going to take from its batches.
+struct expected_field {
+  std::string name;
+  std::optional<element_type> type = {};  ///< empty: any
+};
 
 /// How a loader is to be built. Every member has a default; `loader::plan()` tells what the
 /// automatic ones became.
@@ -31,6 +42,8 @@ struct loader_options {
   std::size_t request_bytes = 0;  ///< about how much one reader fills at a time; 0: 256 KiB
   std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
   std::size_t max_device_bytes = 0;   ///< budget for device memory; 0: none
+  std::vector<expected_field> expected_fields =
+      {};  ///< checked against the dataset at construction; empty: nothing is
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

@@ -215,3 +215,23 @@ TEST_CASE("plan: readers are chosen by the machine, or one where reads take turn
   CHECK(settle(serial, sequential{}, in_place, {}).readers == 1);
   CHECK(settle(serial, sequential{}, in_place, {.readers = 4}).readers == 4);
 }
+
+TEST_CASE("plan: a field that is expected but not there is refused, with those there are",
+          "[loader][host]") {
+  const auto message = refusal(10, {.expected_fields = {{"row"}, {"image"}}});
+  CHECK(message.find("'image'") != std::string::npos);
+  CHECK(message.find("id: uint64[], row: uint8[784]") != std::string::npos);
+}
+
+TEST_CASE("plan: an expected field of another type is refused, and both types are named",
+          "[loader][host]") {
+  const auto message = refusal(10, {.expected_fields = {{"row", element_type::f32}}});
+  CHECK(message.find("'row' as float32") != std::string::npos);
+  CHECK(message.find("row: uint8[784]") != std::string::npos);
+}
+
+TEST_CASE("plan: expected fields that are there change nothing", "[loader][host]") {
+  const auto expecting =
+      plan(1000, {.batch_size = 10, .expected_fields = {{"row", element_type::u8}, {"id"}}});
+  CHECK(to_string(expecting) == to_string(plan(1000, {.batch_size = 10})));
+}
