@@ -32,9 +32,10 @@ class sampler {
  public:
   /// Implicit, so that a loader can be given `sequential{}`, `shuffle{…}` or a type of the user's
   /// own.
-  template <sampler_like S>
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  requires(!std::same_as<S, sampler>) sampler(S order)
+  // In this order: whether a sampler can be copied must not be asked in answering that.
+  template <class S>
+  requires(!std::same_as<S, sampler> && sampler_like<S>)
+      sampler(S order)  // NOLINT(google-explicit-constructor)
       : order_{std::make_shared<const model<S>>(std::move(order))} {}
 
   /// Positions in an epoch over a dataset of `samples` samples.

@@ -216,7 +216,7 @@ TEST_CASE("hdf5: a damaged chunk loses its own samples alone, and the first is n
   *row ^= std::byte{1};
   folder.write("damaged.h5", bytes);
 
-  const std::size_t limit = GENERATE(0, 1 << 20);
+  const std::size_t limit = GENERATE(0U, 1U << 20);
   const auto opened = detail::open_hdf5(file, {{"x"}}, limit);
   CHECK(read_sample(*opened, sample_index{39}).front() ==
         std::vector<std::byte>(values.begin() + 390, values.begin() + 400));

@@ -94,7 +94,7 @@ TEST_CASE("hdf5: of other programs' files every field reads as the library reads
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)
     FEEDLINE_SKIP("no jHDF files: name the folder above hdf5/jhdf in FEEDLINE_TEST_DATA");
-  const std::size_t limit = GENERATE(0, 1 << 20);
+  const std::size_t limit = GENERATE(0U, 1U << 20);
   std::vector<std::string> refused;
   std::size_t read = 0;
   for (const auto& file : hdf5_files_in(*folder)) {

@@ -79,7 +79,7 @@ std::vector<hdf5_layout> layouts() {
 TEST_CASE("hdf5: every layout and filter gives the rows that were written", "[dataset][host]") {
   const temporary_directory folder;
   const bool latest = GENERATE(false, true);
-  const hsize_t userblock = GENERATE(0, 512);
+  const hsize_t userblock = GENERATE(0U, 512U);
   hdf5_writer writer{folder.path() / "layouts.h5",
                      {.userblock = userblock, .latest_format = latest}};
   const auto values = various_bytes(samples * row_bytes);
@@ -174,7 +174,7 @@ TEST_CASE("hdf5: a virtual dataset is read from its sources, and refused if one 
   const temporary_directory folder;
   const auto values = various_bytes(samples * row_bytes);
   const extent_vector half{samples / 2, 3, 4};
-  for (const std::size_t part : {0, 1}) {
+  for (const std::size_t part : {0U, 1U}) {
     hdf5_writer writer{folder.path() / ("part" + std::to_string(part) + ".h5")};
     writer.write("x", H5T_STD_U8LE, half, H5T_NATIVE_UINT8,
                  values.data() + part * values.size() / 2);
@@ -183,7 +183,7 @@ TEST_CASE("hdf5: a virtual dataset is read from its sources, and refused if one 
   (void)writer.make(
       "x", H5T_STD_U8LE, extents,
       {"virtual", [&](hid_t creation) {
-         for (const hsize_t part : {0, 1}) {
+         for (const hsize_t part : {0U, 1U}) {
            const extent_vector start{part * samples / 2, 0, 0};
            const detail::hdf5_space_id to{H5Screate_simple(3, extents.data(), nullptr)};
            const detail::hdf5_space_id from{H5Screate_simple(3, half.data(), nullptr)};

@@ -63,7 +63,7 @@ void check_both_orders(hid_t memory_type, const field& spec, const std::vector<s
     writer.write(name, in_order(memory_type, order).get(), extents, memory_type, values.data());
   const auto file = writer.close();
   for (const auto* name : {"little", "big"})
-    for (const std::size_t limit : {0, 1 << 20}) {
+    for (const std::size_t limit : {0U, 1U << 20}) {
       INFO(to_string(spec) << ", " << name << "-endian");
       check_dataset_contract(
           detail::open_hdf5(file, {{name, spec.name}}, limit), samples, {spec},
@@ -104,7 +104,8 @@ void check_floats(hid_t memory_type, element_type type, int mantissa_bits) {
     values.push_back(static_cast<Bits>(infinity / 3 + i * 77));        // usual
     values.push_back(static_cast<Bits>(sign | static_cast<Bits>(i)));  // subnormal, or -0
     values.push_back(static_cast<Bits>(infinity | (i % 2 == 0 ? Bits{0} : sign)));
-    values.push_back(static_cast<Bits>(infinity | (Bits{1} << (mantissa_bits - 1)) | i));
+    values.push_back(
+        static_cast<Bits>(infinity | Bits{1} << (mantissa_bits - 1) | static_cast<Bits>(i)));
   }
   check_both_orders(memory_type, {"x", type, {4}}, bytes_of_values(values));
 }
@@ -192,7 +193,7 @@ TEST_CASE("hdf5: the extents of array types follow the dataset's own", "[dataset
   hdf5_writer writer{folder.path() / "array.h5"};
   writer.write("x", outer_file.get(), {samples, 5}, outer.get(), values.data());
   const auto file = writer.close();
-  for (const std::size_t limit : {0, 1 << 20})
+  for (const std::size_t limit : {0U, 1U << 20})
     check_dataset_contract(
         detail::open_hdf5(file, {{"x"}}, limit), samples, {{"x", element_type::i16, {5, 3, 4, 2}}},
         [&](sample_index sample, std::size_t) {
