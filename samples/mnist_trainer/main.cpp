@@ -1,8 +1,7 @@
 // Trains a small network to read digits, on the CPU or a GPU, fed by feedline: the program to look
 // at for how a training loop uses it, and to measure how long that loop waits for its data.
 //
-// Build:  cmake --preset release
-//         cmake --build --preset release --target mnist_trainer make_digits
+// Build:  cmake --preset release && cmake --build --preset release --target mnist_trainer make_digits
 // Run:    build/release/data/make_digits data/digits
 //         build/release/samples/mnist_trainer/mnist_trainer --data data/digits
 //         (samples/run_mnist.sh does all of this, and installs what is needed)

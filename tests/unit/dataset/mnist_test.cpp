@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,7 +33,7 @@ const known_set test10k{
 
 TEST_CASE("mnist: the published files hold the labels and pixels that they are known to hold",
           "[dataset][host][data]") {
-  const known_set& known = GENERATE(std::cref(train), std::cref(test10k));
+  const known_set known = GENERATE(train, test10k);
   const auto images = test::find_test_data("mnist/" + known.prefix + "-images-idx3-ubyte.gz");
   const auto labels = test::find_test_data("mnist/" + known.prefix + "-labels-idx1-ubyte.gz");
   if (!images || !labels) FEEDLINE_SKIP("no MNIST: name its folder's parent in FEEDLINE_TEST_DATA");
