@@ -41,9 +41,10 @@ std::vector<seen_batch> on_host() {
   return record.seen();
 }
 
-std::vector<seen_batch> on_gpu(cudaStream_t stream, const loader_options& options) {
-  loader loader{make_identity_dataset(sample_count, 300), shuffle{.seed = 9}, make_cuda_device(0),
-                options};
+std::vector<seen_batch> on_gpu(cudaStream_t stream, const loader_options& options,
+                               int ordinal = 0) {
+  loader loader{make_identity_dataset(sample_count, 300), shuffle{.seed = 9},
+                make_cuda_device(ordinal), options};
   gpu_recorder record{stream};
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     for (batch& batch : loader.epoch(epoch, stream_ref{stream})) record(batch);
@@ -163,6 +164,22 @@ TEST_CASE(
   CHECK_THROWS_AS((void)loader.epoch(0), usage_error);
   CHECK_THROWS_AS((void)make_cuda_device(cuda_device_count()), usage_error);
   CHECK_THROWS_AS((void)make_cuda_device(-1), usage_error);
+}
+
+TEST_CASE("cuda: a GPU that is not the current one serves, and the current one stays",
+          "[device][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const int last = cuda_device_count() - 1;
+  if (last == 0) FEEDLINE_SKIP("one GPU only");
+  const gpu_stream here;
+  FEEDLINE_CUDA_CHECK(cudaSetDevice(last));
+  const gpu_stream there;
+  FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
+  CHECK(on_gpu(there.get(), {.batch_size = 48, .readers = 4, .epochs = 2}, last) == on_host());
+  int current = -1;
+  FEEDLINE_CUDA_CHECK(cudaGetDevice(&current));
+  CHECK(current == 0);
+  CHECK_THROWS_AS(make_cuda_device(last)->check(here.ref()), usage_error);
 }
 
 TEST_CASE("cuda: memory that no GPU has is out_of_memory, and the next loader works",
