@@ -106,7 +106,8 @@ TEST_CASE("hdf5: a dataset that is not there is refused with those there are", "
                  "there is no such dataset; the file has no datasets"));
 
   hdf5_writer many{folder.path() / "many.h5"};
-  for (int i = 0; i < 13; ++i) (void)many.make("d" + std::to_string(10 + i), H5T_STD_U8LE, {1});
+  for (int i = 0; i < 13; ++i)
+    (void)many.make(std::string{"d"}.append(std::to_string(10 + i)), H5T_STD_U8LE, {1});
   CHECK(contains(refusal_of(many.close(), {{"x"}}), "/d18, /d19 and 3 more"));
 }
 

@@ -47,11 +47,12 @@ struct transferring {
 
 /// Marks a slot as a reader does whose read of a batch failed.
 void fail_batch(staging_slot& slot, std::uint64_t batch) {
-  slot.fail({.where = {.stage = stage::reader,
-                       .epoch = slot.work.run->epoch,
-                       .ticket = slot.work.ticket.value,
-                       .batch = slot.work.first_batch + batch,
-                       .path = {}},
+  stage_location where;
+  where.stage = stage::reader;
+  where.epoch = slot.work.run->epoch;
+  where.ticket = slot.work.ticket.value;
+  where.batch = slot.work.first_batch + batch;
+  slot.fail({.where = where,
              .cause = std::make_exception_ptr(std::runtime_error{"unreadable"}),
              .first = position{slot.work.first.value + batch * 4},
              .good_batches = batch});
@@ -234,11 +235,16 @@ TEST_CASE("transfer: why opening ended is its failure, behind all that was opene
           "[transfer][host]") {
   transferring<recording_device> on;
   (void)on.parts.fill(on.run, 0);
-  on.parts.staging->end_opening(slot_failure{
-      .where = {.stage = stage::staging, .epoch = 4, .ticket = 1, .batch = 3, .path = {}},
-      .cause = std::make_exception_ptr(std::runtime_error{"no slot"}),
-      .first = position{12},
-      .good_batches = 0});
+  stage_location where;
+  where.stage = stage::staging;
+  where.epoch = 4;
+  where.ticket = 1;
+  where.batch = 3;
+  on.parts.staging->end_opening(
+      slot_failure{.where = where,
+                   .cause = std::make_exception_ptr(std::runtime_error{"no slot"}),
+                   .first = position{12},
+                   .good_batches = 0});
   CHECK(on.under_test.step());
   CHECK(on.failure() == nothing_thrown);
   CHECK_FALSE(on.under_test.step());
