@@ -10,9 +10,12 @@
 /// checked here: the tests do that.
 
 #include <feedline/cuda/cuda_device.hpp>
-#include <feedline/feedline.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
 
 #include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
 #include "device/owned.hpp"
 
@@ -21,36 +24,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 using namespace feedline;
-using clock_type = std::chrono::steady_clock;
+using namespace feedline::bench;
 
 namespace {
-
-/// Rows and sizes of data sets people have; MNIST's 47 MB lie in a server's last-level cache, so
-/// one shape has the same rows in 3 GB, where memory's latency sets what readers can gather.
-struct shape {
-  const char* name;
-  std::vector<std::uint64_t> row;
-  std::uint64_t batch_size;
-  std::uint64_t samples;
-};
-
-const std::vector<shape>& shapes() {
-  static const std::vector<shape> all{
-      {"mnist64", {28, 28}, 64, 60'000},       {"mnist1024", {28, 28}, 1024, 60'000},
-      {"cifar256", {3, 32, 32}, 256, 50'000},  {"imagenet256", {224, 224, 3}, 256, 4'096},
-      {"small-dram", {28, 28}, 64, 4'000'000},
-  };
-  return all;
-}
 
 struct options {
   std::string shape;
@@ -60,25 +42,6 @@ struct options {
   double seconds = 0.5;
   int runs = 5;
 };
-
-double seconds_since(clock_type::time_point start) {
-  return std::chrono::duration<double>(clock_type::now() - start).count();
-}
-
-dataset_ptr make_data(const shape& shape) {
-  std::uint64_t row = 1;
-  for (const auto extent : shape.row) row *= extent;
-  std::vector<std::uint8_t> images(row * shape.samples);
-  std::mt19937_64 random{1};
-  for (std::size_t i = 0; i + 8 <= images.size(); i += 8) {
-    const std::uint64_t bits = random();
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(&bits), 8, images.data() + i);
-  }
-  std::vector<std::uint8_t> labels(shape.samples);
-  for (auto& label : labels) label = static_cast<std::uint8_t>(random() % 10);
-  return make_memory_dataset(
-      {own("image", std::move(images), shape.row), own("label", std::move(labels))});
-}
 
 /// Bytes a second of plain pinned copies of one size, back to back on one stream: the limit.
 double copy_limit(std::size_t bytes, double seconds) {
@@ -108,8 +71,8 @@ rate measure(loader& loader, std::uint64_t& epoch, cudaStream_t stream, double s
   const auto& plan = loader.plan();
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
-  std::uint64_t sample_bytes_all = 0;
-  for (const auto& field : plan.fields) sample_bytes_all += sample_bytes(field);
+  std::uint64_t bytes_a_sample = 0;
+  for (const auto& field : plan.fields) bytes_a_sample += feedline::sample_bytes(field);
   const auto start = clock_type::now();
   do {
     for (batch& batch : loader.epoch(epoch++, stream_ref{stream})) {
@@ -120,7 +83,7 @@ rate measure(loader& loader, std::uint64_t& epoch, cudaStream_t stream, double s
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
   const double elapsed = seconds_since(start);
   return {static_cast<double>(batches) / elapsed,
-          static_cast<double>(samples * sample_bytes_all) / elapsed};
+          static_cast<double>(samples * bytes_a_sample) / elapsed};
 }
 
 void run_cell(const shape& shape, const dataset_ptr& data, int readers, const options& options,
@@ -142,8 +105,8 @@ void run_cell(const shape& shape, const dataset_ptr& data, int readers, const op
             [](const rate& a, const rate& b) { return a.bytes_per_second < b.bytes_per_second; });
   const rate& median = rates[rates.size() / 2];
   const auto& plan = loader.plan();
-  std::printf("%-12s %7d %12.0f %8.2f [%6.2f, %6.2f] %8.1f %% %8.1f %9.1f\n", shape.name, readers,
-              median.batches_per_second, median.bytes_per_second / 1e9,
+  std::printf("%-12s %7d %12.0f %8.2f [%6.2f, %6.2f] %8.1f %% %8.1f %9.1f\n", shape.name.c_str(),
+              readers, median.batches_per_second, median.bytes_per_second / 1e9,
               rates.front().bytes_per_second / 1e9, rates.back().bytes_per_second / 1e9,
               100 * median.bytes_per_second / limit,
               static_cast<double>(plan.slot_bytes) / (1 << 20),
@@ -152,7 +115,7 @@ void run_cell(const shape& shape, const dataset_ptr& data, int readers, const op
 }
 
 void run(const options& options) {
-  std::printf("%s", bench::describe_machine().c_str());
+  std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    shuffled rows in RAM, empty consumer, median of %d runs of %.1f s [least, "
       "most]\n\n",
@@ -164,8 +127,7 @@ void run(const options& options) {
               copy_limit(std::size_t{8} << 20, options.seconds) / 1e9);
   std::printf("%-12s %7s %12s %8s %16s %10s %8s %9s\n", "shape", "readers", "batches/s", "GB/s", "",
               "of limit", "slot MiB", "pinned MiB");
-  for (const shape& shape : shapes()) {
-    if (!options.shape.empty() && options.shape != shape.name) continue;
+  for (const shape& shape : shapes_named(options.shape)) {
     const auto data = make_data(shape);
     for (const int readers : options.readers)
       run_cell(shape, data, readers, options, limit, stream);

@@ -1,0 +1,156 @@
+/// What a loader costs where throughput does not show: from construction to the first batch, at an epoch's edge, and on the
+/// consumer's thread for each batch.
+///
+///     feedline_bench_latency
+///
+/// Method: host clock, CUDA context up before. First batch: a loader is made, and the clock stops when the stream has passed
+/// the first batch's copy. Steps: an empty consumer, each step timed, sorted into those within a slot, those that take a new
+/// slot, and those that take an epoch's first batch.
+
+#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "bench/shapes.hpp"
+#include "cuda/cuda_check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cuda_runtime_api.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+struct options {
+  std::string shape;
+  int readers = automatic_readers;
+  int constructions = 15;
+  std::uint64_t epochs = 40;
+};
+
+loader_options loading(const shape& shape, const options& options) {
+  return {.batch_size = shape.batch_size, .readers = options.readers, .epochs = options.epochs};
+}
+
+/// Milliseconds from the call of the constructor to the first batch on the GPU, and of the constructor alone.
+struct start_up {
+  double construction;
+  double first_batch;
+};
+
+start_up measure_start(const shape& shape, const dataset_ptr& data, const device_ptr& device,
+                       const options& options, cudaStream_t stream) {
+  const auto start = clock_type::now();
+  loader loader{data, shuffle{.seed = 1}, device, loading(shape, options)};
+  const double construction = seconds_since(start);
+  auto range = loader.epoch(0, stream_ref{stream});
+  const std::optional<batch> first = range.next();
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  return {1e3 * construction, 1e3 * seconds_since(start)};
+}
+
+/// Microseconds of each step, by kind.
+struct steps {
+  std::vector<double> within_slot;
+  std::vector<double> new_slot;
+  std::vector<double> new_epoch;
+};
+
+steps measure_steps(const shape& shape, const dataset_ptr& data, const device_ptr& device,
+                    const options& options, cudaStream_t stream) {
+  loader loader{data, shuffle{.seed = 1}, device, loading(shape, options)};
+  const std::uint64_t per_slot = loader.plan().batches_per_slot;
+  steps taken;
+  auto before = clock_type::now();
+  for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    for (batch& batch : loader.epoch(epoch, stream_ref{stream})) {
+      const double step = 1e6 * seconds_since(before);
+      if (epoch != 0) {  // the first is the start-up's
+        auto& kind = batch.index() == 0              ? taken.new_epoch
+                     : batch.index() % per_slot == 0 ? taken.new_slot
+                                                     : taken.within_slot;
+        kind.push_back(step);
+      }
+      before = clock_type::now();
+    }
+  }
+  return taken;
+}
+
+void print(const std::vector<double>& values) {
+  if (values.empty()) {
+    std::printf(" %20s", "-");
+  } else {
+    std::printf(" %9.2f %10.2f", median(values), quantile(values, 0.99));
+  }
+}
+
+void run(const options& options) {
+  std::printf("%s\n", describe_machine().c_str());
+  std::printf("%-12s %20s %20s %20s %20s %20s\n", "shape", "constructor, ms", "first batch, ms",
+              "within a slot, us", "a new slot, us", "a new epoch, us");
+  std::printf("%-12s", "");
+  for (int i = 0; i < 5; ++i) std::printf(" %9s %10s", "median", "p99");
+  std::printf("\n");
+  cudaStream_t stream = nullptr;
+  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const auto device = make_cuda_device(0);
+  for (const shape& shape : shapes_named(options.shape)) {
+    if (options.shape.empty() && shape.name == "small-dram") continue;
+    const auto data = make_data(shape);
+    std::vector<double> constructions;
+    std::vector<double> first_batches;
+    for (int i = 0; i < options.constructions; ++i) {
+      const auto each = measure_start(shape, data, device, options, stream);
+      constructions.push_back(each.construction);
+      first_batches.push_back(each.first_batch);
+    }
+    const steps taken = measure_steps(shape, data, device, options, stream);
+    std::printf("%-12s", shape.name.c_str());
+    print(constructions);
+    print(first_batches);
+    print(taken.within_slot);
+    print(taken.new_slot);
+    print(taken.new_epoch);
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  FEEDLINE_CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Start-up, epoch edges, and the consumer's time a batch"};
+  options options;
+  app.add_option("--shape", options.shape, "default: all but small-dram");
+  app.add_option("--readers", options.readers, "reader threads; -1: automatic")
+      ->capture_default_str();
+  app.add_option("--constructions", options.constructions, "loaders to make")
+      ->capture_default_str();
+  app.add_option("--epochs", options.epochs, "epochs to step through")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  if (cuda_device_count() == 0) {
+    std::printf("no GPU: nothing to measure\n");
+    return 0;
+  }
+  try {
+    run(options);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,146 @@
+/// How well transfer hides behind compute: a loop that takes a batch and issues one kernel of a given length on it, for steps
+/// of 0.25 to 4 times the transfer time of a batch.
+///
+///     feedline_bench_stall
+///     feedline_bench_stall --shape imagenet256 --readers 8
+///
+/// Method: three loops over the same number of batches, by the clock of the host, each until the stream is done: the kernels
+/// alone (compute), the loader with an empty consumer (feeding: gather and transfer), and both together. Nothing can be
+/// faster than the longer of the first two: the ratio is the loop's time over that. Medians of the runs, each a round of all
+/// three, one right after the other.
+
+#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/busy_kernel.hpp"
+#include "bench/machine.hpp"
+#include "bench/measure.hpp"
+#include "bench/shapes.hpp"
+#include "cuda/cuda_check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cuda_runtime_api.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+/// Near enough to set kernel lengths by: what they come to is measured.
+constexpr double bus_bytes_per_second = 55e9;
+constexpr double cycles_per_second = 1.98e9;
+
+struct options {
+  std::string shape;
+  int readers = 8;
+  double seconds = 0.3;
+  int runs = 5;
+};
+
+double compute_alone(std::uint64_t batches, std::uint64_t cycles, cudaStream_t stream) {
+  const auto start = clock_type::now();
+  for (std::uint64_t i = 0; i < batches; ++i) launch_busy(stream, cycles);
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  return seconds_since(start);
+}
+
+/// Consumes so many batches, across epochs, with a kernel on each, or none if `cycles` is 0.
+double consume(loader& loader, std::uint64_t& epoch, std::uint64_t batches, std::uint64_t cycles,
+               cudaStream_t stream) {
+  const auto start = clock_type::now();
+  for (std::uint64_t taken = 0; taken < batches;) {
+    for (batch& batch : loader.epoch(epoch++, stream_ref{stream})) {
+      (void)batch;
+      if (cycles != 0) launch_busy(stream, cycles);
+      ++taken;
+    }
+  }
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  return seconds_since(start);
+}
+
+void run_cell(const shape& shape, loader& loader, std::uint64_t& epoch, double ratio,
+              const options& options, cudaStream_t stream) {
+  const double transfer =
+      static_cast<double>(sample_bytes(shape) * shape.batch_size) / bus_bytes_per_second;
+  const auto cycles = static_cast<std::uint64_t>(ratio * transfer * cycles_per_second);
+  const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
+  const auto wanted =
+      static_cast<std::uint64_t>(options.seconds / (transfer * std::max(ratio, 1.0)));
+  const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
+  std::vector<double> compute;
+  std::vector<double> feeding;
+  std::vector<double> both;
+  std::vector<double> ratios;
+  for (int i = 0; i < options.runs; ++i) {
+    compute.push_back(compute_alone(batches, cycles, stream));
+    feeding.push_back(consume(loader, epoch, batches, 0, stream));
+    both.push_back(consume(loader, epoch, batches, cycles, stream));
+    ratios.push_back(both.back() / std::max(compute.back(), feeding.back()));
+  }
+  const double each = 1e6 / static_cast<double>(batches);
+  std::printf("%-12s %9.2f %12.2f %12.2f %12.2f %8.3f [%5.3f, %5.3f]\n", shape.name.c_str(), ratio,
+              median(compute) * each, median(feeding) * each, median(both) * each, median(ratios),
+              quantile(ratios, 0), quantile(ratios, 1));
+  std::fflush(stdout);
+}
+
+void run(const options& options) {
+  std::printf("%s", describe_machine().c_str());
+  std::printf(
+      "method:    %d readers; kernels alone, loader alone, both; medians of %d rounds; times in µs "
+      "a batch\n\n",
+      options.readers, options.runs);
+  std::printf("%-12s %9s %12s %12s %12s %8s\n", "shape", "asked", "compute", "feeding", "both",
+              "ratio");
+  cudaStream_t stream = nullptr;
+  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (const shape& shape : shapes_named(options.shape)) {
+    if (options.shape.empty() && shape.name == "small-dram") continue;
+    loader loader{
+        make_data(shape),
+        shuffle{.seed = 1},
+        make_cuda_device(0),
+        {.batch_size = shape.batch_size, .readers = options.readers, .epochs = UINT64_MAX}};
+    std::uint64_t epoch = 0;
+    (void)consume(loader, epoch, loader.plan().batches_per_epoch, 1, stream);  // warm up
+    for (const double ratio : {0.25, 0.5, 1.0, 2.0, 4.0})
+      run_cell(shape, loader, epoch, ratio, options, stream);
+  }
+  FEEDLINE_CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"How well transfer hides behind compute"};
+  options options;
+  app.add_option("--shape", options.shape, "default: all but small-dram");
+  app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
+  app.add_option("--seconds", options.seconds, "of one loop, about")->capture_default_str();
+  app.add_option("--runs", options.runs, "rounds a cell")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  if (cuda_device_count() == 0) {
+    std::printf("no GPU: nothing to measure\n");
+    return 0;
+  }
+  try {
+    run(options);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+  return 0;
+}
