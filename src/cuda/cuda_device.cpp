@@ -52,7 +52,7 @@ class cuda_device final : public device {
   explicit cuda_device(int ordinal) : ordinal_{ordinal}, name_{name_of(ordinal)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = name_, .reads_staging = false, .needs_stream = true, .alignment = 256};
+    return {.name = name_, .reads_staging = false};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {

@@ -17,7 +17,7 @@ constexpr event_handle always_done{1};
 class host_device final : public device {
  public:
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = "host", .reads_staging = true, .needs_stream = false, .alignment = 4096};
+    return {.name = "host", .reads_staging = true};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {

@@ -14,6 +14,7 @@ int main() {
                           {.batch_size = 2}};
   std::uint64_t sum = 0;
   for (feedline::batch& batch : loader.epoch(0))
-    for (const std::uint32_t number : batch["number"].values<std::uint32_t>()) sum += number;
+    for (std::uint64_t i = 0; i < batch.size(); ++i)
+      sum += batch["number"].data<std::uint32_t>()[i];
   std::cout << sum << '\n';
 }

@@ -41,7 +41,7 @@ class recording_device final : public device {
   }
 
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = "recording", .reads_staging = false, .needs_stream = true, .alignment = 4096};
+    return {.name = "recording", .reads_staging = false};
   }
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
     return host_->allocate(kind, bytes);

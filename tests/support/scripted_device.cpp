@@ -121,7 +121,7 @@ std::size_t scripted_device::handles() const {
 }
 
 device_capabilities scripted_device::capabilities() const {
-  return {.name = "scripted", .reads_staging = false, .needs_stream = true, .alignment = 256};
+  return {.name = "scripted", .reads_staging = false};
 }
 
 void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {

@@ -14,8 +14,6 @@ namespace feedline {
 struct device_capabilities {
   std::string name;             ///< for people: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;   ///< the consumer reads staging slots in place: nothing is copied
-  bool needs_stream = false;    ///< the consumer must name a stream
-  std::size_t alignment = 256;  ///< of what `allocate` returns, in bytes
 };
 
 /// An event's handle; what it points to is the device's affair.
@@ -39,7 +37,7 @@ class device {
 
   [[nodiscard]] virtual device_capabilities capabilities() const = 0;
 
-  /// Allocates zeroed memory, aligned as the capabilities say. Blocks; may wait for the device.
+  /// Allocates zeroed memory, aligned to 256 bytes or more. Blocks; may wait for the device.
   /// @param bytes At least 1.
   /// @throws out_of_memory naming bytes and kind; device_error for anything else.
   [[nodiscard]] virtual void* allocate(memory_kind kind, std::size_t bytes) = 0;
