@@ -39,7 +39,7 @@ struct options {
   std::vector<int> readers{0, 1, 2, 4, 8, 14};
   std::uint64_t batches_per_slot = 0;
   std::size_t staging_slots = 0;
-  double seconds = 0.5;
+  double seconds = 0.3;
   int runs = 5;
 };
 

@@ -37,7 +37,7 @@ namespace {
 
 struct options {
   std::string shape;
-  double seconds = 0.5;
+  double seconds = 0.3;
   int runs = 5;
 };
 

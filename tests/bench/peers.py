@@ -82,7 +82,7 @@ def index_select(images, labels, batch, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of one run; three are made, the median printed")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of one run; three are made, the median printed")
     seconds = parser.parse_args().seconds
     if not torch.cuda.is_available():
         print("no GPU: nothing to measure")
