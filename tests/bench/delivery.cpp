@@ -15,6 +15,7 @@
 
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
+#include "bench/program.hpp"
 #include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
 #include "device/owned.hpp"
@@ -147,17 +148,5 @@ int main(int argc, char* argv[]) {
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
   app.add_option("--seconds", options.seconds, "of one run");
   app.add_option("--runs", options.runs, "runs a cell")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-  spdlog::set_level(spdlog::level::warn);
-  if (cuda_device_count() == 0) {
-    std::printf("no GPU: nothing to measure\n");
-    return 0;
-  }
-  try {
-    run(options);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  return run_program(app, argc, argv, [&] { run(options); });
 }

@@ -13,6 +13,7 @@
 
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
+#include "bench/program.hpp"
 #include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
 
@@ -22,7 +23,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -140,17 +140,5 @@ int main(int argc, char* argv[]) {
   app.add_option("--constructions", options.constructions, "loaders to make")
       ->capture_default_str();
   app.add_option("--epochs", options.epochs, "epochs to step through")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  spdlog::set_level(spdlog::level::warn);
-  if (cuda_device_count() == 0) {
-    std::printf("no GPU: nothing to measure\n");
-    return 0;
-  }
-  try {
-    run(options);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  return run_program(app, argc, argv, [&] { run(options); });
 }

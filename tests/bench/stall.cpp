@@ -16,6 +16,7 @@
 #include "bench/busy_kernel.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
+#include "bench/program.hpp"
 #include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
 
@@ -26,7 +27,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -130,17 +130,5 @@ int main(int argc, char* argv[]) {
   app.add_option("--runs", options.runs, "rounds a cell")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  spdlog::set_level(spdlog::level::warn);
-  if (cuda_device_count() == 0) {
-    std::printf("no GPU: nothing to measure\n");
-    return 0;
-  }
-  try {
-    run(options);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
-  return 0;
+  return run_program(app, argc, argv, [&] { run(options); });
 }

@@ -119,17 +119,6 @@ std::vector<seen_batch> consume_before_the_copy(forgotten edge) {
   return record.seen();
 }
 
-bool in_order_and_intact(const std::vector<seen_batch>& seen) {
-  std::uint64_t next = 0;
-  for (const auto& batch : seen) {
-    if (!batch.intact) return false;
-    for (const auto sample : batch.samples) {
-      if (sample != next++) return false;
-    }
-  }
-  return !seen.empty();
-}
-
 }  // namespace
 
 TEST_CASE("cuda: a slot is not overwritten while the consumer's kernel is held open",

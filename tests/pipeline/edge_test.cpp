@@ -100,17 +100,6 @@ std::vector<seen_batch> consume_with_slow_copies(forgotten edge) {
   return record.seen();
 }
 
-bool in_order_and_intact(const std::vector<seen_batch>& seen) {
-  std::uint64_t next = 0;
-  for (const auto& batch : seen) {
-    if (!batch.intact) return false;
-    for (const auto sample : batch.samples) {
-      if (sample != next++) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 TEST_CASE("device ring: a slot is not overwritten before the consumer's work on it is done",

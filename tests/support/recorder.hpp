@@ -84,4 +84,15 @@ class recorder {
   return true;
 }
 
+/// Whether the batches hold samples 0, 1, 2, … in order, every row whole; not so if there are none.
+[[nodiscard]] inline bool in_order_and_intact(std::span<const seen_batch> batches) {
+  std::uint64_t next = 0;
+  for (const auto& batch : batches) {
+    for (const auto sample : batch.samples) {
+      if (sample != next++) return false;
+    }
+  }
+  return next != 0 && all_intact(batches);
+}
+
 }  // namespace feedline::test

@@ -12,8 +12,8 @@ namespace feedline {
 
 /// What a pipeline must know of a device before it is built.
 struct device_capabilities {
-  std::string name;             ///< for people: "host", "cuda:0 NVIDIA H200"
-  bool reads_staging = false;   ///< the consumer reads staging slots in place: nothing is copied
+  std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
+  bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
 };
 
 /// An event's handle; what it points to is the device's affair.
