@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The GPU tests under compute-sanitizer: memcheck, then racecheck. Needs a GPU and a build with CUDA.
+#
+#   tests/gpu/sanitize.sh [BUILD_FOLDER]     default: build/release
+set -euo pipefail
+build=${1:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/release}
+tests=$build/tests/feedline_gpu_tests
+
+if ! command -v compute-sanitizer >/dev/null; then
+  echo "sanitize: no compute-sanitizer on the PATH: it comes with the CUDA toolkit" >&2
+  exit 1
+fi
+if [[ ! -x $tests ]]; then
+  echo "sanitize: no $tests: build with CUDA first (cmake --preset cuda-release, and build it)" >&2
+  exit 1
+fi
+for tool in memcheck racecheck; do
+  echo "sanitize: $tool"
+  # Calls that fail are not reported: a test asks for more memory than there is, and checks the refusal.
+  compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$tests"
+done
