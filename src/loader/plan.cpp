@@ -24,6 +24,7 @@ constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
 /// Requests of all slots stand in one channel, whose size is bounded.
 constexpr std::uint64_t most_requests = 60'000;
 constexpr std::size_t fewest_slots = 2;
+constexpr std::size_t usual_slots = 4;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
@@ -104,21 +105,23 @@ std::size_t fewest(const ring_request& ring) {
   return ring.wanted_slots == 0 ? fewest_slots : ring.wanted_slots;
 }
 
-/// The most batches a slot may hold for the ring to fit its budget.
+/// The most batches a slot may hold for the ring to fit its budget: slots become smaller first, since
+/// a shallow ring overlaps less, and fewer only when one batch a slot is still too much.
 std::uint64_t batches_within(const ring_request& ring, std::size_t batch_bytes,
                              std::uint64_t batches, bool batches_fixed) {
   if (ring.budget == 0) return batches;
-  const std::uint64_t fit = ring.budget / fewest(ring) / batch_bytes;
   const std::uint64_t needed_batches = batches_fixed ? batches : 1;
-  if (fit < needed_batches) {
-    throw usage_error{
-        std::string{ring.option} + " is " + number(ring.budget) + " bytes, but " +
-        number(fewest(ring)) + " slots of " + number(needed_batches) + " batches of " +
-        number(batch_bytes) + " bytes need " + number(fewest(ring) * needed_batches * batch_bytes) +
-        ": raise it, or lower batch_size" + (batches_fixed ? ", batches_per_slot" : "") +
-        (ring.wanted_slots == 0 ? "" : " or the number of slots")};
+  const std::size_t deepest = ring.wanted_slots == 0 ? usual_slots : ring.wanted_slots;
+  for (std::size_t depth = deepest; depth >= fewest(ring); --depth) {
+    const std::uint64_t fit = ring.budget / depth / batch_bytes;
+    if (fit >= needed_batches) return std::min(batches, fit);
   }
-  return std::min(batches, fit);
+  throw usage_error{
+      std::string{ring.option} + " is " + number(ring.budget) + " bytes, but " +
+      number(fewest(ring)) + " slots of " + number(needed_batches) + " batches of " +
+      number(batch_bytes) + " bytes need " + number(fewest(ring) * needed_batches * batch_bytes) +
+      ": raise it, or lower batch_size" + (batches_fixed ? ", batches_per_slot" : "") +
+      (ring.wanted_slots == 0 ? "" : " or the number of slots")};
 }
 
 std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
@@ -131,7 +134,7 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 
 std::size_t depth_of(const ring_request& ring, std::size_t slot_bytes) {
   if (ring.wanted_slots != 0) return ring.wanted_slots;
-  const std::size_t depth = slot_bytes > large_slot_bytes ? 3 : 4;
+  const std::size_t depth = slot_bytes > large_slot_bytes ? usual_slots - 1 : usual_slots;
   if (ring.budget == 0) return depth;
   return std::clamp(ring.budget / slot_bytes, fewest_slots, depth);
 }
@@ -157,7 +160,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   std::uint64_t batches = options.batches_per_slot;
   if (!fixed) {
     // As many as make a good copy, but so few that a short epoch still spreads over the ring.
-    const std::uint64_t spread = divide_up<std::uint64_t>(plan.batches_per_epoch, 4);
+    const std::uint64_t spread = divide_up<std::uint64_t>(plan.batches_per_epoch, usual_slots);
     batches = std::clamp<std::uint64_t>(slot_goal_bytes / plan.batch_bytes, 1, spread);
   }
   batches = std::min(batches, plan.batches_per_epoch);

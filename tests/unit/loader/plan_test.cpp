@@ -191,6 +191,19 @@ TEST_CASE("plan: a budget makes slots smaller, then fewer, and is never overdraw
   }
 }
 
+TEST_CASE("plan: under a budget four slots are kept as long as each can hold a batch",
+          "[loader][host]") {
+  const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
+  const auto within = [&](std::size_t batches) {
+    const auto settled = plan(60'000, {.batch_size = 64, .max_staging_bytes = batches * batch});
+    return std::pair{settled.staging_slots, settled.batches_per_slot};
+  };
+  CHECK(within(41) == std::pair{std::size_t{4}, std::uint64_t{10}});
+  CHECK(within(4) == std::pair{std::size_t{4}, std::uint64_t{1}});
+  CHECK(within(3) == std::pair{std::size_t{3}, std::uint64_t{1}});
+  CHECK(within(2) == std::pair{std::size_t{2}, std::uint64_t{1}});
+}
+
 TEST_CASE("plan: a budget too small is refused with the bytes that are needed", "[loader][host]") {
   // Two slots of one batch of 50,688 bytes.
   CHECK(refusal(60'000, {.batch_size = 64, .max_staging_bytes = 101'375}) ==
