@@ -7,8 +7,8 @@
 
 namespace feedline {
 
-/// Borrows a stream of the consumer's: the queue its kernels run on. Two pointers' worth of trust,
-/// no ownership: the stream must outlive every batch taken on it.
+/// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream must
+/// outlive every batch taken on it.
 ///
 ///     feedline::stream_ref{compute_stream}        // a cudaStream_t
 ///     feedline::stream_ref{cudaStreamPerThread}   // the calling thread's default stream
