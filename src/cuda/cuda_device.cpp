@@ -3,10 +3,12 @@
 
 #include "cuda/cuda_check.hpp"
 #include "cuda/cuda_current_device.hpp"
+#include "cuda/pinned_memory.hpp"
 
 #include <cuda_runtime_api.h>
 
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,21 +31,33 @@ std::string name_of(int ordinal) {
   return "cuda:" + std::to_string(ordinal) + " " + properties.name;
 }
 
-/// Allocates with `call`; turns CUDA's refusal for want of memory into out_of_memory.
-template <class Call>
-void* allocate_with(Call&& call, memory_kind kind, std::size_t bytes, const std::string& device) {
+/// Zeroes device memory on a stream of its own: nothing of the pipeline's waits for the default
+/// stream, or holds it up.
+void zero_on_gpu(void* memory, std::size_t bytes) {
+  cudaStream_t stream = nullptr;
+  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaError_t set = cudaMemsetAsync(memory, 0, bytes, stream);
+  const cudaError_t done = cudaStreamSynchronize(stream);
+  FEEDLINE_CUDA_LOG(cudaStreamDestroy(stream));
+  FEEDLINE_CUDA_CHECK(set);
+  FEEDLINE_CUDA_CHECK(done);
+}
+
+/// Zeroed memory of the current GPU; null if there is not as much.
+void* allocate_on_gpu(std::size_t bytes) {
   void* memory = nullptr;
-  const cudaError_t status = call(&memory);
+  const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    throw out_of_memory{
-        bytes, kind,
-        device + " has no " + std::to_string(bytes) + " bytes of " + std::string{to_string(kind)} +
-            (kind == memory_kind::staging ? " (pinned host)" : "") +
-            " memory: lower batches_per_slot, the number of slots, or set a budget (CUDA: " +
-            cudaGetErrorString(status) + ")"};
+    return nullptr;
   }
   FEEDLINE_CUDA_CHECK(status);
+  try {
+    zero_on_gpu(memory, bytes);
+  } catch (...) {
+    FEEDLINE_CUDA_LOG(cudaFree(memory));
+    throw;
+  }
   return memory;
 }
 
@@ -57,23 +71,19 @@ class cuda_device final : public device {
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
     const cuda_current_device current{ordinal_};
-    const auto call = [&](void** memory) {
-      return kind == memory_kind::staging ? cudaHostAlloc(memory, bytes, cudaHostAllocDefault)
-                                          : cudaMalloc(memory, bytes);
-    };
-    void* memory = allocate_with(call, kind, bytes, name_);
-    try {
-      zero(kind, memory, bytes);
-    } catch (...) {
-      free(kind, memory, bytes);
-      throw;
-    }
-    return memory;
+    void* const memory =
+        kind == memory_kind::staging ? detail::allocate_pinned(bytes) : allocate_on_gpu(bytes);
+    if (memory != nullptr) return memory;
+    throw out_of_memory{
+        bytes, kind,
+        name_ + " has no " + std::to_string(bytes) + " bytes of " + std::string{to_string(kind)} +
+            (kind == memory_kind::staging ? " (pinned host)" : "") +
+            " memory: lower batches_per_slot, the number of slots, or set a budget"};
   }
 
-  void free(memory_kind kind, void* memory, std::size_t) noexcept override {
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
     if (kind == memory_kind::staging) {
-      FEEDLINE_CUDA_LOG(cudaFreeHost(memory));
+      detail::free_pinned(memory, bytes);
     } else {
       FEEDLINE_CUDA_LOG(cudaFree(memory));
     }
@@ -147,22 +157,6 @@ class cuda_device final : public device {
   }
 
  private:
-  static void zero(memory_kind kind, void* memory, std::size_t bytes) {
-    if (kind == memory_kind::staging) {
-      std::memset(memory, 0, bytes);
-      return;
-    }
-    // On a stream of its own: nothing of the pipeline's waits for the default stream, or holds it
-    // up.
-    cudaStream_t stream = nullptr;
-    FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    const cudaError_t set = cudaMemsetAsync(memory, 0, bytes, stream);
-    const cudaError_t done = cudaStreamSynchronize(stream);
-    FEEDLINE_CUDA_LOG(cudaStreamDestroy(stream));
-    FEEDLINE_CUDA_CHECK(set);
-    FEEDLINE_CUDA_CHECK(done);
-  }
-
   const int ordinal_;
   const std::string name_;
 };

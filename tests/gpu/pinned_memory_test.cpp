@@ -1,0 +1,40 @@
+#include "cuda/pinned_memory.hpp"
+
+#include "cuda/cuda_check.hpp"
+#include "gpu/gpu_stream.hpp"
+#include "support/catch.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+TEST_CASE("pinned memory: of any size is zeroed, aligned, and copied from asynchronously",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
+  // One page, a part of a share, shares that differ, and more than is registered.
+  const std::size_t bytes = GENERATE(std::size_t{1}, std::size_t{3} << 20,
+                                     (std::size_t{41} << 20) + 5, (std::size_t{1} << 30) + 4097);
+  CAPTURE(bytes);
+  auto* const memory = static_cast<std::byte*>(allocate_pinned(bytes));
+  REQUIRE(memory != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0);
+  CHECK(std::all_of(memory, memory + bytes, [](std::byte each) { return each == std::byte{0}; }));
+
+  cudaPointerAttributes attributes{};
+  FEEDLINE_CUDA_CHECK(cudaPointerGetAttributes(&attributes, memory + bytes - 1));
+  CHECK(attributes.type == cudaMemoryTypeHost);
+  free_pinned(memory, bytes);
+}
+
+TEST_CASE("pinned memory: what no machine has is null, and leaves no error behind", "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  CHECK(allocate_pinned(std::size_t{1} << 50) == nullptr);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  free_pinned(nullptr, 1);
+}
