@@ -58,7 +58,7 @@ TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][
 
 TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loader][host]") {
   const int readers = GENERATE(0, 3);
-  const std::uint64_t epochs = GENERATE(0, 9);
+  const std::uint64_t epochs = GENERATE(0U, 9U);
   loader loader{make_identity_dataset(200, 8),
                 shuffle{.seed = 1},
                 make_host_device(),
@@ -81,7 +81,7 @@ TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[lo
       data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 2, .epochs = 100}};
   feedline::loader reference{
       data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 0}};
-  for (const std::uint64_t epoch : {0, 1, 7, 7, 3, 4, 99, 0}) {
+  for (const std::uint64_t epoch : {0U, 1U, 7U, 7U, 3U, 4U, 99U, 0U}) {
     CAPTURE(epoch);
     CHECK(consume(loader.epoch(epoch)) == consume(reference.epoch(epoch)));
   }

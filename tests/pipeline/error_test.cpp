@@ -52,7 +52,7 @@ TEST_CASE(
     "and path",
     "[reader][host]") {
   const int readers = GENERATE(0, 1, 4);
-  const std::uint64_t batches_per_slot = GENERATE(1, 5, 32);
+  const std::uint64_t batches_per_slot = GENERATE(1U, 5U, 32U);
   CAPTURE(readers, batches_per_slot);
   loader loader{failing_at({131}),
                 sequential{},
@@ -167,7 +167,7 @@ TEST_CASE("error: a failing device call ends the epoch in order and names the st
 TEST_CASE(
     "error: memory that is not to be had is out_of_memory at construction, and nothing is kept",
     "[staging][host]") {
-  const std::uint64_t nth = GENERATE(1, 2);
+  const std::uint64_t nth = GENERATE(1U, 2U);
   const scripted on;
   const auto handles = on.device->handles();
   on.device->fail_call(device_call::allocate, nth);

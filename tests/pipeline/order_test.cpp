@@ -67,8 +67,8 @@ TEST_CASE("order: any readers, depth and slot size deliver what zero readers do,
   const auto expected = run_on_host(reference(), shuffle{.seed = 42});
   REQUIRE(all_intact(expected));
   const int readers = GENERATE(1, 2, 5);
-  const std::uint64_t batches_per_slot = GENERATE(0, 1, 3, 64, 1000);
-  const std::size_t slots = GENERATE(2, 5);
+  const std::uint64_t batches_per_slot = GENERATE(0U, 1U, 3U, 64U, 1000U);
+  const std::size_t slots = GENERATE(2U, 5U);
   CAPTURE(readers, batches_per_slot, slots);
   CHECK(run_on_host({.batch_size = 16,
                      .readers = readers,
@@ -83,9 +83,9 @@ TEST_CASE(
     "[loader][host]") {
   const auto expected = run_on_host(reference(), shuffle{.seed = 42});
   const int readers = GENERATE(0, 1, 4);
-  const std::uint64_t batches_per_slot = GENERATE(1, 7);
-  const std::size_t device_slots = GENERATE(2, 3);
-  const std::uint64_t epochs_ahead = GENERATE(0, 2);
+  const std::uint64_t batches_per_slot = GENERATE(1U, 7U);
+  const std::size_t device_slots = GENERATE(2U, 3U);
+  const std::uint64_t epochs_ahead = GENERATE(0U, 2U);
   CAPTURE(readers, batches_per_slot, device_slots, epochs_ahead);
   CHECK(run_on_device({.batch_size = 16,
                        .readers = readers,

@@ -67,7 +67,7 @@ TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "
 
 TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",
           "[loader][host]") {
-  const std::uint64_t epochs = GENERATE(0, 3);
+  const std::uint64_t epochs = GENERATE(0U, 3U);
   const int readers = GENERATE(0, 1, 4);
   const loader loader{make_identity_dataset(256, 8),
                       sequential{},
@@ -90,7 +90,7 @@ TEST_CASE("destruction: waits for a read under way, and for no more than that", 
 }
 
 TEST_CASE("destruction: with a full ring, and after any number of batches", "[loader][host]") {
-  const std::uint64_t taken = GENERATE(0, 1, 2, 5, 31, 32);
+  const std::uint64_t taken = GENERATE(0U, 1U, 2U, 5U, 31U, 32U);
   const int readers = GENERATE(0, 2);
   loader loader{make_identity_dataset(256, 8),
                 sequential{},

@@ -45,14 +45,14 @@ TEST_CASE("shuffle: every sample stands exactly once in an epoch, for every size
 TEST_CASE(
     "shuffle: every sample stands exactly once in an epoch, for large sizes about powers of 2",
     "[sampler][host]") {
-  const std::uint64_t samples = GENERATE(60'000, 65'535, 65'536, 65'537, 1'000'003);
+  const std::uint64_t samples = GENERATE(60'000U, 65'535U, 65'536U, 65'537U, 1'000'003U);
   CHECK(is_permutation_of_all(whole_order({.seed = 5}, samples, 1)));
 }
 
 TEST_CASE("shuffle: a position's sample is the same alone and in a run of any length",
           "[sampler][host]") {
   // 257 and 5000 lie just above and well below a power of 2: many values are drawn again.
-  for (const std::uint64_t samples : {1, 2, 3, 100, 257, 5000}) {
+  for (const std::uint64_t samples : {1U, 2U, 3U, 100U, 257U, 5000U}) {
     const shuffle order{.seed = 11};
     const auto whole = whole_order(order, samples, 3);
     for (std::uint64_t first = 0; first < samples; first += 1 + samples / 97) {

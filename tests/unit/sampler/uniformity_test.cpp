@@ -46,7 +46,7 @@ constexpr double limit = 3.5;
 
 TEST_CASE("shuffle: all permutations of a few samples are equally likely over the epochs",
           "[sampler][host]") {
-  const std::uint64_t samples = GENERATE(2, 3, 4, 5);
+  const std::uint64_t samples = GENERATE(2U, 3U, 4U, 5U);
   std::uint64_t permutations = 1;
   for (std::uint64_t i = 2; i <= samples; ++i) permutations *= i;
   std::map<std::vector<sample_index>, std::uint64_t> seen;
@@ -60,7 +60,7 @@ TEST_CASE("shuffle: all permutations of a few samples are equally likely over th
 
 TEST_CASE("shuffle: over the epochs, and over the seeds, a sample stands at every position alike",
           "[sampler][host]") {
-  const std::uint64_t samples = GENERATE(16, 100, 129, 500);
+  const std::uint64_t samples = GENERATE(16U, 100U, 129U, 500U);
   const bool over_seeds = GENERATE(false, true);
   constexpr std::uint64_t buckets = 16;
   // For a few samples each: where they stand.
@@ -77,7 +77,7 @@ TEST_CASE("shuffle: over the epochs, and over the seeds, a sample stands at ever
 
 TEST_CASE("shuffle: over the epochs, every ordered pair of neighbours is equally likely",
           "[sampler][host]") {
-  const std::uint64_t samples = GENERATE(8, 33, 64, 130);
+  const std::uint64_t samples = GENERATE(8U, 33U, 64U, 130U);
   const std::uint64_t pairs = samples * (samples - 1);
   std::vector<std::uint64_t> counts(samples * samples, 0);
   for (std::uint64_t epoch = 0; epoch < pairs * 2; ++epoch) {
@@ -93,7 +93,7 @@ TEST_CASE("shuffle: over the epochs, every ordered pair of neighbours is equally
 
 TEST_CASE("shuffle: within an epoch, the step from a sample to the next is spread evenly",
           "[sampler][host]") {
-  const std::uint64_t samples = GENERATE(4096, 60'000);
+  const std::uint64_t samples = GENERATE(4096U, 60'000U);
   std::vector<std::uint64_t> counts(64, 0);
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
     const auto order = whole_order(23, samples, epoch);
