@@ -3,7 +3,7 @@
 # Groups, by what they are for; the names are the same on Debian 12 and Ubuntu 24.04:
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
-#   tests    the test framework
+#   tests    the test framework, and what the benchmarks write their results with
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
 #            are named so that a check gives the same answer everywhere
 #
@@ -13,7 +13,7 @@ feedline_packages_of() {
   case $1 in
     build) echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev" ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
-    tests) echo "catch2 libhdf5-dev zlib1g-dev" ;;
+    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14" ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks" >&2

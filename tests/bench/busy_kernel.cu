@@ -5,6 +5,7 @@ namespace feedline::bench {
 namespace {
 
 __global__ void busy(long long cycles) {
+  if (cycles == 0) return;
   const long long start = clock64();
   while (clock64() - start < cycles) {
   }

@@ -13,21 +13,17 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/consume.hpp"
+#include "bench/copies.hpp"
 #include "bench/machine.hpp"
-#include "bench/measure.hpp"
 #include "bench/program.hpp"
+#include "bench/results.hpp"
 #include "bench/shapes.hpp"
-#include "cuda/cuda_check.hpp"
-#include "device/owned.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cuda_runtime_api.h>
-#include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -35,60 +31,14 @@ using namespace feedline::bench;
 
 namespace {
 
-struct options {
-  std::string shape;
+struct options : common_options {
   std::vector<int> readers{0, 1, 2, 4, 8, 14};
   std::uint64_t batches_per_slot = 0;
   std::size_t staging_slots = 0;
-  double seconds = 0.3;
-  int runs = 5;
 };
-
-/// Bytes a second of plain pinned copies of one size, back to back on one stream: the limit.
-double copy_limit(std::size_t bytes, double seconds) {
-  const auto device = make_cuda_device(0);
-  const detail::device_memory from{device, memory_kind::staging, bytes};
-  const detail::device_memory to{device, memory_kind::device, bytes};
-  const detail::stream stream{device};
-  const auto native = static_cast<cudaStream_t>(stream.get().get());
-  for (int i = 0; i < 10; ++i) device->copy(to.data(), from.data(), bytes, stream.get());
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(native));
-  std::uint64_t copies = 0;
-  const auto start = clock_type::now();
-  while (seconds_since(start) < seconds) {
-    for (int i = 0; i < 8; ++i) device->copy(to.data(), from.data(), bytes, stream.get());
-    copies += 8;
-    FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(native));
-  }
-  return static_cast<double>(copies * bytes) / seconds_since(start);
-}
-
-struct rate {
-  double batches_per_second;
-  double bytes_per_second;
-};
-
-rate measure(loader& loader, std::uint64_t& epoch, cudaStream_t stream, double seconds) {
-  const auto& plan = loader.plan();
-  std::uint64_t batches = 0;
-  std::uint64_t samples = 0;
-  std::uint64_t bytes_a_sample = 0;
-  for (const auto& field : plan.fields) bytes_a_sample += feedline::sample_bytes(field);
-  const auto start = clock_type::now();
-  do {
-    for (batch& batch : loader.epoch(epoch++, stream_ref{stream})) {
-      ++batches;
-      samples += batch.size();
-    }
-  } while (seconds_since(start) < seconds);
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
-  const double elapsed = seconds_since(start);
-  return {static_cast<double>(batches) / elapsed,
-          static_cast<double>(samples * bytes_a_sample) / elapsed};
-}
 
 void run_cell(const shape& shape, const dataset_ptr& data, int readers, const options& options,
-              double limit, cudaStream_t stream) {
+              double limit, const gpu_stream& stream, results& found) {
   loader loader{data,
                 shuffle{.seed = 1},
                 make_cuda_device(0),
@@ -98,42 +48,47 @@ void run_cell(const shape& shape, const dataset_ptr& data, int readers, const op
                  .batches_per_slot = options.batches_per_slot,
                  .staging_slots = options.staging_slots}};
   std::uint64_t epoch = 0;
-  for (batch& batch : loader.epoch(epoch++, stream_ref{stream})) (void)batch;  // warm up
-  std::vector<rate> rates;
-  for (int i = 0; i < options.runs; ++i)
-    rates.push_back(measure(loader, epoch, stream, options.seconds));
-  std::sort(rates.begin(), rates.end(),
-            [](const rate& a, const rate& b) { return a.bytes_per_second < b.bytes_per_second; });
-  const rate& median = rates[rates.size() / 2];
+  (void)consume(loader, epoch, stream, 0);  // warm up
+  const spread runs =
+      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
+  const delivered& median = runs.median();
   const auto& plan = loader.plan();
   std::printf("%-12s %7d %12.0f %8.2f [%6.2f, %6.2f] %8.1f %% %8.1f %9.1f\n", shape.name.c_str(),
-              readers, median.batches_per_second, median.bytes_per_second / 1e9,
-              rates.front().bytes_per_second / 1e9, rates.back().bytes_per_second / 1e9,
-              100 * median.bytes_per_second / limit,
+              readers, median.batches_per_second(), median.bytes_per_second() / 1e9,
+              runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
+              100 * median.bytes_per_second() / limit,
               static_cast<double>(plan.slot_bytes) / (1 << 20),
               static_cast<double>(plan.staging_bytes) / (1 << 20));
   std::fflush(stdout);
+  found.add({{"shape", shape.name},
+             {"placement", "stream"},
+             {"readers", readers},
+             {"batch_size", shape.batch_size},
+             {"sample_bytes", sample_bytes(shape)},
+             {"slot_bytes", plan.slot_bytes},
+             {"staging_bytes", plan.staging_bytes}},
+            runs);
 }
 
 void run(const options& options) {
+  results found{"delivery", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    shuffled rows in RAM, empty consumer, median of %d runs of %.1f s [least, "
       "most]\n\n",
       options.runs, options.seconds);
-  cudaStream_t stream = nullptr;
-  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  const double limit = copy_limit(std::size_t{64} << 20, options.seconds);
+  const gpu_stream stream;
+  const double limit = pinned_copy_rate(std::size_t{64} << 20, options.seconds);
   std::printf("pinned copies of 64 MiB: %.2f GB/s; of 8 MiB: %.2f GB/s\n\n", limit / 1e9,
-              copy_limit(std::size_t{8} << 20, options.seconds) / 1e9);
+              pinned_copy_rate(std::size_t{8} << 20, options.seconds) / 1e9);
   std::printf("%-12s %7s %12s %8s %16s %10s %8s %9s\n", "shape", "readers", "batches/s", "GB/s", "",
               "of limit", "slot MiB", "pinned MiB");
   for (const shape& shape : shapes_named(options.shape)) {
     const auto data = make_data(shape);
     for (const int readers : options.readers)
-      run_cell(shape, data, readers, options, limit, stream);
+      run_cell(shape, data, readers, options, limit, stream, found);
   }
-  FEEDLINE_CUDA_CHECK(cudaStreamDestroy(stream));
+  found.write(options.json);
 }
 
 }  // namespace
@@ -141,12 +96,9 @@ void run(const options& options) {
 int main(int argc, char* argv[]) {
   CLI::App app{"Delivery of batches to the GPU, beside the rate of plain pinned copies"};
   options options;
-  app.add_option("--shape", options.shape,
-                 "one of mnist64, mnist1024, cifar256, imagenet256, small-dram; default: all");
+  add_common_options(app, options);
   app.add_option("--readers", options.readers, "numbers of reader threads to try")->delimiter(',');
   app.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
-  app.add_option("--seconds", options.seconds, "of one run");
-  app.add_option("--runs", options.runs, "runs a cell")->check(CLI::PositiveNumber);
-  return run_program(app, argc, argv, [&] { run(options); });
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -11,20 +11,20 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "bench/gpu_stream.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
+#include "bench/results.hpp"
 #include "bench/shapes.hpp"
-#include "cuda/cuda_check.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cuda_runtime_api.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -34,6 +34,7 @@ namespace {
 
 struct options {
   std::string shape;
+  std::string json;
   int readers = automatic_readers;
   int constructions = 15;
   std::uint64_t epochs = 40;
@@ -50,13 +51,13 @@ struct start_up {
 };
 
 start_up measure_start(const shape& shape, const dataset_ptr& data, const device_ptr& device,
-                       const options& options, cudaStream_t stream) {
+                       const options& options, const gpu_stream& stream) {
   const auto start = clock_type::now();
   loader loader{data, shuffle{.seed = 1}, device, loading(shape, options)};
   const double construction = seconds_since(start);
-  auto range = loader.epoch(0, stream_ref{stream});
+  auto range = loader.epoch(0, stream_ref{stream.get()});
   const std::optional<batch> first = range.next();
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  stream.sync();
   return {1e3 * construction, 1e3 * seconds_since(start)};
 }
 
@@ -68,13 +69,13 @@ struct steps {
 };
 
 steps measure_steps(const shape& shape, const dataset_ptr& data, const device_ptr& device,
-                    const options& options, cudaStream_t stream) {
+                    const options& options, const gpu_stream& stream) {
   loader loader{data, shuffle{.seed = 1}, device, loading(shape, options)};
   const std::uint64_t per_slot = loader.plan().batches_per_slot;
   steps taken;
   auto before = clock_type::now();
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
-    for (batch& batch : loader.epoch(epoch, stream_ref{stream})) {
+    for (batch& batch : loader.epoch(epoch, stream_ref{stream.get()})) {
       const double step = 1e6 * seconds_since(before);
       if (epoch != 0) {  // the first is the start-up's
         auto& kind = batch.index() == 0              ? taken.new_epoch
@@ -96,18 +97,23 @@ void print(const std::vector<double>& values) {
   }
 }
 
+void add(nlohmann::json& row, const std::string& name, const std::vector<double>& values) {
+  if (values.empty()) return;
+  row[name] = median(values);
+  row[name + "_p99"] = quantile(values, 0.99);
+}
+
 void run(const options& options) {
+  results found{"latency", machine_facts()};
   std::printf("%s\n", describe_machine().c_str());
   std::printf("%-12s %20s %20s %20s %20s %20s\n", "shape", "constructor, ms", "first batch, ms",
               "within a slot, us", "a new slot, us", "a new epoch, us");
   std::printf("%-12s", "");
   for (int i = 0; i < 5; ++i) std::printf(" %9s %10s", "median", "p99");
   std::printf("\n");
-  cudaStream_t stream = nullptr;
-  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const gpu_stream stream;
   const auto device = make_cuda_device(0);
-  for (const shape& shape : shapes_named(options.shape)) {
-    if (options.shape.empty() && shape.name == "small-dram") continue;
+  for (const shape& shape : main_shapes(options.shape)) {
     const auto data = make_data(shape);
     std::vector<double> constructions;
     std::vector<double> first_batches;
@@ -125,8 +131,16 @@ void run(const options& options) {
     print(taken.new_epoch);
     std::printf("\n");
     std::fflush(stdout);
+    nlohmann::json row;
+    row["shape"] = shape.name;
+    add(row, "constructor_ms", constructions);
+    add(row, "first_batch_ms", first_batches);
+    add(row, "step_within_slot_us", taken.within_slot);
+    add(row, "step_new_slot_us", taken.new_slot);
+    add(row, "step_new_epoch_us", taken.new_epoch);
+    found.add(std::move(row));
   }
-  FEEDLINE_CUDA_CHECK(cudaStreamDestroy(stream));
+  found.write(options.json);
 }
 
 }  // namespace
@@ -135,10 +149,11 @@ int main(int argc, char* argv[]) {
   CLI::App app{"Start-up, epoch edges, and the consumer's time a batch"};
   options options;
   app.add_option("--shape", options.shape, "default: all but small-dram");
+  app.add_option("--json", options.json, "file that the results go to, for report.py");
   app.add_option("--readers", options.readers, "reader threads; -1: automatic")
       ->capture_default_str();
   app.add_option("--constructions", options.constructions, "loaders to make")
       ->capture_default_str();
   app.add_option("--epochs", options.epochs, "epochs to step through")->capture_default_str();
-  return run_program(app, argc, argv, [&] { run(options); });
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

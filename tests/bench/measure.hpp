@@ -27,4 +27,12 @@ using clock_type = std::chrono::steady_clock;
   return quantile(std::move(values), 0.5);
 }
 
+/// The median of what `measure()` gives when called so many times.
+template <class Measure>
+[[nodiscard]] double median_of(int count, const Measure& measure) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(measure());
+  return median(std::move(values));
+}
+
 }  // namespace feedline::bench

@@ -1,31 +1,24 @@
 #pragma once
 
-#include <feedline/cuda/cuda_device.hpp>
-
 #include <CLI/CLI.hpp>
-#include <spdlog/spdlog.h>
 
-#include <cstdio>
-#include <exception>
 #include <functional>
+#include <string>
 
 namespace feedline::bench {
 
+/// What every benchmark lets its user choose.
+struct common_options {
+  std::string shape;     ///< empty: those that the program takes by default
+  double seconds = 0.3;  ///< of one run
+  int runs = 5;          ///< of which the median counts
+  std::string json;      ///< file for the results; empty: none
+};
+
+void add_common_options(CLI::App& app, common_options& options);
+
 /// What the main of every benchmark does: reads the command line, looks for a GPU, runs, and reports an error in one line.
-inline int run_program(CLI::App& app, int argc, char* argv[], const std::function<void()>& run) {
-  CLI11_PARSE(app, argc, argv);
-  spdlog::set_level(spdlog::level::warn);
-  if (cuda_device_count() == 0) {
-    std::printf("no GPU: nothing to measure\n");
-    return 0;
-  }
-  try {
-    run();
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
-  return 0;
-}
+int run_program(CLI::App& app, int argc, char* argv[], const std::function<bool()>& has_gpu,
+                const std::function<void()>& run);
 
 }  // namespace feedline::bench

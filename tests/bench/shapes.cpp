@@ -3,6 +3,7 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -26,6 +27,22 @@ std::vector<shape> shapes_named(const std::string& name) {
     known += " " + each.name;
   }
   throw usage_error{"no shape '" + name + "': there are" + known};
+}
+
+std::vector<shape> main_shapes(const std::string& name) {
+  std::vector<shape> shapes = shapes_named(name);
+  if (name.empty())
+    std::erase_if(shapes, [](const shape& each) { return each.name == "small-dram"; });
+  return shapes;
+}
+
+std::vector<shape> row_shapes(const std::string& name) {
+  std::vector<shape> shapes = shapes_named(name);
+  const auto same_rows = [](const shape& a, const shape& b) {
+    return a.row == b.row && a.samples == b.samples;
+  };
+  shapes.erase(std::unique(shapes.begin(), shapes.end(), same_rows), shapes.end());
+  return shapes;
 }
 
 dataset_ptr make_data(const shape& shape) {

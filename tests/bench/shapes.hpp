@@ -20,8 +20,14 @@ struct shape {
 /// cache, the same rows in 3 GB, where memory's latency sets what readers can gather.
 [[nodiscard]] const std::vector<shape>& all_shapes();
 
-/// The shapes of a name, or all if it is empty. @throws usage_error naming those there are.
+/// The shape of a name, or all if it is empty. @throws usage_error naming those there are.
 [[nodiscard]] std::vector<shape> shapes_named(const std::string& name);
+
+/// The same, but without small-dram if the name is empty.
+[[nodiscard]] std::vector<shape> main_shapes(const std::string& name);
+
+/// The same, but one shape a kind and number of rows if the name is empty: the batch size tells none apart.
+[[nodiscard]] std::vector<shape> row_shapes(const std::string& name);
 
 /// A dataset in memory of a shape: fields "image", random bytes, and "label".
 [[nodiscard]] dataset_ptr make_data(const shape& shape);

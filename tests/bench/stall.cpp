@@ -5,29 +5,31 @@
 ///     feedline_bench_stall --shape imagenet256 --readers 8
 ///
 /// Method: three loops over the same number of batches, by the clock of the host, each until the stream is done: the kernels
-/// alone (compute), the loader with an empty consumer (feeding: gather and transfer), and both together. Nothing can be
-/// faster than the longer of the first two: the ratio is the loop's time over that. Medians of the runs, each a round of all
-/// three, one right after the other.
+/// alone (compute), the loader with an empty consumer (feeding: the longer of gather and transfer), and both together. Nothing
+/// can be faster than the longer of the first two: the ratio is the loop's time over that. Medians of the runs, each a round
+/// of all three, one right after the other. "to limit" is stricter: over the longer of compute and plain pinned copies of the
+/// slot's size, so that a slow gather shows.
 
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/busy_kernel.hpp"
+#include "bench/copies.hpp"
+#include "bench/gpu_stream.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
+#include "bench/results.hpp"
 #include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -35,44 +37,43 @@ using namespace feedline::bench;
 
 namespace {
 
-/// Near enough to set kernel lengths by: what they come to is measured.
-constexpr double bus_bytes_per_second = 55e9;
-constexpr double cycles_per_second = 1.98e9;
-
-struct options {
-  std::string shape;
+struct options : common_options {
   int readers = 8;
-  double seconds = 0.3;
-  int runs = 5;
 };
 
-double compute_alone(std::uint64_t batches, std::uint64_t cycles, cudaStream_t stream) {
+/// Of the GPU's multiprocessors, at their fastest. Near enough to set kernel lengths by: what they come to is measured.
+double cycles_per_second() {
+  int kilohertz = 0;
+  FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+  return 1e3 * kilohertz;
+}
+
+double compute_alone(std::uint64_t batches, std::uint64_t cycles, const gpu_stream& stream) {
   const auto start = clock_type::now();
-  for (std::uint64_t i = 0; i < batches; ++i) launch_busy(stream, cycles);
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  for (std::uint64_t i = 0; i < batches; ++i) launch_busy(stream.get(), cycles);
+  stream.sync();
   return seconds_since(start);
 }
 
 /// Consumes so many batches, across epochs, with a kernel on each, or none if `cycles` is 0.
 double consume(loader& loader, std::uint64_t& epoch, std::uint64_t batches, std::uint64_t cycles,
-               cudaStream_t stream) {
+               const gpu_stream& stream) {
   const auto start = clock_type::now();
   for (std::uint64_t taken = 0; taken < batches;) {
-    for (batch& batch : loader.epoch(epoch++, stream_ref{stream})) {
+    for (batch& batch : loader.epoch(epoch++, stream_ref{stream.get()})) {
       (void)batch;
-      if (cycles != 0) launch_busy(stream, cycles);
+      if (cycles != 0) launch_busy(stream.get(), cycles);
       ++taken;
     }
   }
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  stream.sync();
   return seconds_since(start);
 }
 
+/// @param transfer Seconds that the bus needs for a batch.
 void run_cell(const shape& shape, loader& loader, std::uint64_t& epoch, double ratio,
-              const options& options, cudaStream_t stream) {
-  const double transfer =
-      static_cast<double>(sample_bytes(shape) * shape.batch_size) / bus_bytes_per_second;
-  const auto cycles = static_cast<std::uint64_t>(ratio * transfer * cycles_per_second);
+              double transfer, const options& options, const gpu_stream& stream, results& found) {
+  const auto cycles = static_cast<std::uint64_t>(ratio * transfer * cycles_per_second());
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   const auto wanted =
       static_cast<std::uint64_t>(options.seconds / (transfer * std::max(ratio, 1.0)));
@@ -81,42 +82,56 @@ void run_cell(const shape& shape, loader& loader, std::uint64_t& epoch, double r
   std::vector<double> feeding;
   std::vector<double> both;
   std::vector<double> ratios;
+  std::vector<double> to_limit;
   for (int i = 0; i < options.runs; ++i) {
     compute.push_back(compute_alone(batches, cycles, stream));
     feeding.push_back(consume(loader, epoch, batches, 0, stream));
     both.push_back(consume(loader, epoch, batches, cycles, stream));
     ratios.push_back(both.back() / std::max(compute.back(), feeding.back()));
+    to_limit.push_back(both.back() /
+                       std::max(compute.back(), transfer * static_cast<double>(batches)));
   }
   const double each = 1e6 / static_cast<double>(batches);
-  std::printf("%-12s %9.2f %12.2f %12.2f %12.2f %8.3f [%5.3f, %5.3f]\n", shape.name.c_str(), ratio,
-              median(compute) * each, median(feeding) * each, median(both) * each, median(ratios),
-              quantile(ratios, 0), quantile(ratios, 1));
+  std::printf("%-12s %9.2f %12.2f %12.2f %12.2f %8.3f [%5.3f, %5.3f] %9.3f\n", shape.name.c_str(),
+              ratio, median(compute) * each, median(feeding) * each, median(both) * each,
+              median(ratios), quantile(ratios, 0), quantile(ratios, 1), median(to_limit));
   std::fflush(stdout);
+  found.add({{"shape", shape.name},
+             {"asked", ratio},
+             {"transfer_us", 1e6 * transfer},
+             {"compute_us", median(compute) * each},
+             {"feeding_us", median(feeding) * each},
+             {"both_us", median(both) * each},
+             {"stall_ratio", median(ratios)},
+             {"least_stall_ratio", quantile(ratios, 0)},
+             {"most_stall_ratio", quantile(ratios, 1)},
+             {"stall_ratio_to_limit", median(to_limit)}});
 }
 
 void run(const options& options) {
+  results found{"stall", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    %d readers; kernels alone, loader alone, both; medians of %d rounds; times in µs "
       "a batch\n\n",
       options.readers, options.runs);
-  std::printf("%-12s %9s %12s %12s %12s %8s\n", "shape", "asked", "compute", "feeding", "both",
-              "ratio");
-  cudaStream_t stream = nullptr;
-  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  for (const shape& shape : shapes_named(options.shape)) {
-    if (options.shape.empty() && shape.name == "small-dram") continue;
+  std::printf("%-12s %9s %12s %12s %12s %8s %15s %9s\n", "shape", "asked", "compute", "feeding",
+              "both", "ratio", "", "to limit");
+  const gpu_stream stream;
+  for (const shape& shape : main_shapes(options.shape)) {
     loader loader{
         make_data(shape),
         shuffle{.seed = 1},
         make_cuda_device(0),
         {.batch_size = shape.batch_size, .readers = options.readers, .epochs = UINT64_MAX}};
+    const double rate = pinned_copy_rate(loader.plan().slot_bytes, options.seconds);
+    const double transfer = static_cast<double>(sample_bytes(shape) * shape.batch_size) / rate;
     std::uint64_t epoch = 0;
     (void)consume(loader, epoch, loader.plan().batches_per_epoch, 1, stream);  // warm up
     for (const double ratio : {0.25, 0.5, 1.0, 2.0, 4.0})
-      run_cell(shape, loader, epoch, ratio, options, stream);
+      run_cell(shape, loader, epoch, ratio, transfer, options, stream, found);
   }
-  FEEDLINE_CUDA_CHECK(cudaStreamDestroy(stream));
+  found.write(options.json);
 }
 
 }  // namespace
@@ -124,11 +139,8 @@ void run(const options& options) {
 int main(int argc, char* argv[]) {
   CLI::App app{"How well transfer hides behind compute"};
   options options;
-  app.add_option("--shape", options.shape, "default: all but small-dram");
+  options.seconds = 0.2;
+  add_common_options(app, options);
   app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "of one loop, about")->capture_default_str();
-  app.add_option("--runs", options.runs, "rounds a cell")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  return run_program(app, argc, argv, [&] { run(options); });
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

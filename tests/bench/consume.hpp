@@ -1,0 +1,17 @@
+#pragma once
+
+#include <feedline/loader/loader.hpp>
+
+#include "bench/delivered.hpp"
+#include "bench/gpu_stream.hpp"
+
+#include <cstdint>
+
+namespace feedline::bench {
+
+/// A consumer that does nothing: takes whole epochs from `epoch` on, back to back, for about so many seconds. The clock stops
+/// when its stream has passed the last batch.
+[[nodiscard]] delivered consume(loader& loader, std::uint64_t& epoch, const gpu_stream& stream,
+                                double seconds);
+
+}  // namespace feedline::bench

@@ -1,0 +1,42 @@
+#include "bench/copies.hpp"
+
+#include <feedline/cuda/cuda_device.hpp>
+
+#include "bench/gpu_stream.hpp"
+#include "bench/measure.hpp"
+#include "cuda/cuda_check.hpp"
+#include "device/owned.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace feedline::bench {
+
+double copy_rate(void* to, const void* from, std::size_t bytes, cudaStream_t stream,
+                 double seconds) {
+  // As many at once as hide the wait behind them, at 8 MiB and more 8.
+  const std::uint64_t at_once = std::clamp<std::uint64_t>((std::size_t{64} << 20) / bytes, 8, 256);
+  const auto issue = [&](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+    FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  };
+  issue(2);
+  std::uint64_t copies = 0;
+  const auto start = clock_type::now();
+  do {
+    issue(at_once);
+    copies += at_once;
+  } while (seconds_since(start) < seconds);
+  return static_cast<double>(copies * bytes) / seconds_since(start);
+}
+
+double pinned_copy_rate(std::size_t bytes, double seconds) {
+  const auto device = make_cuda_device(0);
+  const detail::device_memory from{device, memory_kind::staging, bytes};
+  const detail::device_memory to{device, memory_kind::device, bytes};
+  const gpu_stream stream;
+  return copy_rate(to.data(), from.data(), bytes, stream.get(), seconds);
+}
+
+}  // namespace feedline::bench
