@@ -16,6 +16,8 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/loader/placement.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/transfer/field_transform.hpp>

@@ -25,6 +25,12 @@ class memory_dataset final : public dataset {
     return fields;
   }
 
+  std::vector<std::span<const std::byte>> rows() const override {
+    std::vector<std::span<const std::byte>> rows;
+    for (const memory_field& column : columns_) rows.push_back(column.bytes);
+    return rows;
+  }
+
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     detail::require_in_range(samples, samples_);

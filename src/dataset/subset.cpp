@@ -21,6 +21,9 @@ class subset_dataset final : public dataset {
   std::uint64_t size() const override { return choice_.size(); }
   std::vector<field> fields() const override { return of_->fields(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  std::vector<std::span<const std::byte>> rows() const override {
+    return choice_.of_rows(of_->rows(), of_->size());
+  }
 
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
@@ -45,8 +48,13 @@ class subset_dataset final : public dataset {
   Choice choice_;
 };
 
+using row_spans = std::vector<std::span<const std::byte>>;
+
 struct listed {
   std::vector<sample_index> samples;
+
+  /// Chosen rows lie apart.
+  static row_spans of_rows(const row_spans&, std::uint64_t) { return {}; }
 
   std::uint64_t size() const noexcept { return samples.size(); }
   sample_index operator()(sample_index sample) const noexcept { return samples[sample.value]; }
@@ -55,6 +63,14 @@ struct listed {
 struct ranged {
   std::uint64_t first;
   std::uint64_t count;
+
+  row_spans of_rows(row_spans rows, std::uint64_t samples) const {
+    for (auto& field : rows) {
+      const std::size_t row_bytes = samples == 0 ? 0 : field.size() / samples;
+      field = field.subspan(first * row_bytes, count * row_bytes);
+    }
+    return rows;
+  }
 
   std::uint64_t size() const noexcept { return count; }
   sample_index operator()(sample_index sample) const noexcept { return {first + sample.value}; }

@@ -1,5 +1,7 @@
 #include <feedline/device/host_device.hpp>
 
+#include "device/assemble_on_host.hpp"
+
 #include <cstring>
 #include <memory>
 #include <new>
@@ -43,6 +45,11 @@ class host_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_ref) override {
     std::memcpy(to, from, bytes);
   }
+  void assemble(const assembly& work, stream_ref) override { detail::assemble_on_host(work); }
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
+    return memory.data();
+  }
+  void unmap(std::span<const std::byte>) noexcept override {}
   void record(event_handle, stream_ref) override {}
   void wait(stream_ref, event_handle) override {}
   [[nodiscard]] bool is_done(event_handle) override { return true; }

@@ -3,6 +3,7 @@
 #include <feedline/device/device.hpp>
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace feedline::detail {
@@ -43,6 +44,29 @@ class device_memory {
   memory_kind kind_ = memory_kind::staging;
   std::size_t bytes_ = 0;
   void* data_ = nullptr;
+};
+
+/// Host memory that a device's work can read. Move-only; keeps the device alive, not the memory.
+class mapped_memory {
+ public:
+  /// @param memory Not empty; outlives this.
+  mapped_memory(device_ptr device, std::span<const std::byte> memory)
+      : device_{std::move(device)}, memory_{memory}, address_{device_->map(memory)} {}
+  mapped_memory(mapped_memory&& other) noexcept = default;
+  mapped_memory& operator=(mapped_memory&&) = delete;
+  mapped_memory(const mapped_memory&) = delete;
+  mapped_memory& operator=(const mapped_memory&) = delete;
+  ~mapped_memory() {
+    if (device_) device_->unmap(memory_);
+  }
+
+  /// Where the device reads it.
+  [[nodiscard]] const std::byte* address() const noexcept { return address_; }
+
+ private:
+  device_ptr device_;
+  std::span<const std::byte> memory_;
+  const std::byte* address_;
 };
 
 /// An event of a device. Move-only; keeps the device alive.

@@ -22,8 +22,16 @@ std::string to_string(const loader_plan& plan) {
   if (plan.device_slots == 0) {
     text += ", read in place";
   } else {
-    text += ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.slot_bytes) +
-            " = " + mebibytes(plan.device_bytes);
+    text +=
+        ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.device_slot_bytes);
+    if (plan.inlet_slots != 0)
+      text += " + inlets " + std::to_string(plan.inlet_slots) + " × " + mebibytes(plan.slot_bytes);
+    if (plan.cache_bytes != 0) text += " + kept rows " + mebibytes(plan.cache_bytes);
+    text += " = " + mebibytes(plan.device_bytes);
+  }
+  if (plan.placement != placement::stream) {
+    text += "; " + std::string{to_string(plan.placement)} + ", " +
+            std::to_string(plan.kept_samples) + " samples kept";
   }
   return text + "; " + std::to_string(plan.readers) + (plan.readers == 1 ? " reader" : " readers");
 }

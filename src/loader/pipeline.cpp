@@ -23,16 +23,18 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{
           std::make_shared<device_ring>(device_, staging_, format_, failures_, plan_.device_slots)},
+      source_{dataset, sampler},
+      path_{make_slot_path(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.slots_per_epoch, options.epochs},
       opener_{plan_, schedule_, *staging_},
-      filler_{plan_, std::move(dataset), format_, *staging_},
-      transfer_{device_, staging_, ring_, failures_},
+      filler_{request_layout{plan_}, plan_.batch_size, *path_.reader, *staging_},
+      transfer_{std::move(path_.carrier), staging_, ring_, failures_},
       feed_{ring_} {
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
-  if (plan_.readers == 0) return;
+  if (!plan_.background) return;
   try {
     transfer_thread_ = std::thread{[this] { drive_transfer(); }};
-    readers_.emplace(plan_.readers, opener_, filler_);
+    if (plan_.readers != 0) readers_.emplace(plan_.readers, opener_, filler_);
   } catch (...) {
     shut_down();
     throw;
@@ -119,18 +121,27 @@ void pipeline::close() noexcept {
 
 void pipeline::drive_transfer() {
   name_this_thread("fl-transfer");
-  while (transfer_.step()) {
+  if (plan_.readers != 0) {
+    while (transfer_.step()) {
+    }
+  } else {
+    while (advance()) {
+    }
   }
   close();
 }
 
+bool pipeline::advance() {
+  const auto request = opener_.next();
+  const bool slot_filled = request && filler_.fill(*request);
+  return !(slot_filled || !request) || transfer_.step();
+}
+
 std::optional<slot_index> pipeline::next_slot() {
-  if (readers_) return ring_->take();
+  if (plan_.background) return ring_->take();
   for (;;) {
     if (const auto slot = ring_->try_take()) return slot;
-    const auto request = opener_.next();
-    const bool slot_filled = request && filler_.fill(*request);
-    if ((slot_filled || !request) && !transfer_.step()) {
+    if (!advance()) {
       close();
       return ring_->try_take();
     }

@@ -11,9 +11,11 @@
 #include "detail/failure.hpp"
 #include "device/device_ring.hpp"
 #include "loader/epoch_schedule.hpp"
+#include "loader/slot_path.hpp"
 #include "reader/filler.hpp"
 #include "reader/opener.hpp"
 #include "reader/reader_pool.hpp"
+#include "reader/sample_source.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/transfer.hpp"
 
@@ -25,9 +27,9 @@
 
 namespace feedline::detail {
 
-/// All stages of one loader, and the threads that drive them: readers and one transfer, or, with
-/// zero readers, none: then the consumer drives them, one request at a time, when it finds nothing
-/// ready.
+/// All stages of one loader, and the threads that drive them: readers and one transfer; or the
+/// transfer alone, which then does the readers' little work as well (gather); or none: then the
+/// consumer drives them, one request at a time, when it finds nothing ready.
 ///
 /// Threads: the consumer's, but for `stop`.
 class pipeline {
@@ -59,6 +61,9 @@ class pipeline {
   void close() noexcept;
   void drive_transfer();
   void accept(slot_index slot);
+  /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
+  /// False as `transfer::step`.
+  [[nodiscard]] bool advance();
   [[nodiscard]] std::optional<slot_index> next_slot();
 
   const loader_plan plan_;
@@ -67,6 +72,8 @@ class pipeline {
   const std::shared_ptr<failure_board> failures_;
   const std::shared_ptr<staging_ring> staging_;
   const std::shared_ptr<device_ring> ring_;
+  sample_source source_;
+  slot_path path_;
   epoch_schedule schedule_;
   opener opener_;
   filler filler_;

@@ -3,7 +3,11 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "loader/placement_choice.hpp"
+#include "loader/ring_size.hpp"
 #include "staging/slot_layout.hpp"
+#include "transfer/assembler.hpp"
+#include "transfer/field_programs.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,13 +22,9 @@ namespace {
 /// A copy reaches the bus's rate at megabytes: a slot of 8 MiB spends under 3 % of its time on
 /// issuing.
 constexpr std::size_t slot_goal_bytes = std::size_t{8} << 20;
-/// Slots above this are deep enough in time that three of them overlap as well as four.
-constexpr std::size_t large_slot_bytes = std::size_t{16} << 20;
 constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
 /// Requests of all slots stand in one channel, whose size is bounded.
 constexpr std::uint64_t most_requests = 60'000;
-constexpr std::size_t fewest_slots = 2;
-constexpr std::size_t usual_slots = 4;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
@@ -88,40 +88,11 @@ std::uint64_t delivered_samples(std::uint64_t samples, const loader_options& opt
   throw usage_error{"loader_options::last is none of keep, drop, refuse"};
 }
 
-int reader_count(const loader_options& options, read_concurrency concurrency) {
+int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {
   if (options.readers != automatic_readers) return options.readers;
+  if (placement == placement::gather) return 0;
   if (concurrency == read_concurrency::serialized) return 1;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 8);
-}
-
-/// How many slots of a ring of batches fit a budget.
-struct ring_request {
-  const char* option;        ///< the budget's name, for the message
-  std::size_t budget;        ///< 0: none
-  std::size_t wanted_slots;  ///< 0: automatic
-};
-
-std::size_t fewest(const ring_request& ring) {
-  return ring.wanted_slots == 0 ? fewest_slots : ring.wanted_slots;
-}
-
-/// The most batches a slot may hold for the ring to fit its budget: slots become smaller first, since
-/// a shallow ring overlaps less, and fewer only when one batch a slot is still too much.
-std::uint64_t batches_within(const ring_request& ring, std::size_t batch_bytes,
-                             std::uint64_t batches, bool batches_fixed) {
-  if (ring.budget == 0) return batches;
-  const std::uint64_t needed_batches = batches_fixed ? batches : 1;
-  const std::size_t deepest = ring.wanted_slots == 0 ? usual_slots : ring.wanted_slots;
-  for (std::size_t depth = deepest; depth >= fewest(ring); --depth) {
-    const std::uint64_t fit = ring.budget / depth / batch_bytes;
-    if (fit >= needed_batches) return std::min(batches, fit);
-  }
-  throw usage_error{
-      std::string{ring.option} + " is " + number(ring.budget) + " bytes, but " +
-      number(fewest(ring)) + " slots of " + number(needed_batches) + " batches of " +
-      number(batch_bytes) + " bytes need " + number(fewest(ring) * needed_batches * batch_bytes) +
-      ": raise it, or lower batch_size" + (batches_fixed ? ", batches_per_slot" : "") +
-      (ring.wanted_slots == 0 ? "" : " or the number of slots")};
 }
 
 std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
@@ -132,58 +103,96 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
       " bytes do not fit in 64 bits: lower batch_size, batches_per_slot or the number of slots"};
 }
 
-std::size_t depth_of(const ring_request& ring, std::size_t slot_bytes) {
-  if (ring.wanted_slots != 0) return ring.wanted_slots;
-  const std::size_t depth = slot_bytes > large_slot_bytes ? usual_slots - 1 : usual_slots;
-  if (ring.budget == 0) return depth;
-  return std::clamp(ring.budget / slot_bytes, fewest_slots, depth);
-}
-
 }  // namespace
 
 loader_plan settle(const dataset& dataset, const sampler& sampler,
                    const device_capabilities& device, const loader_options& options) {
   loader_plan plan;
-  plan.fields = dataset.fields();
-  check_fields(plan.fields);
+  const std::vector<field> rows = dataset.fields();
+  check_fields(rows);
+  const converted_fields converted = convert_fields(rows, options.transforms);
+  plan.fields = converted.fields;
   check_expectations(plan.fields, options.expected_fields);
   plan.batch_size = options.batch_size;
   plan.samples_per_epoch = delivered_samples(sampler.size(dataset.size()), options);
   plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);
 
+  const placement_choice choice = choose_placement(dataset, device, options);
+  plan.placement = choice.placement;
+  plan.kept_samples = choice.kept_samples;
+  plan.cache_bytes = choice.cache_bytes;
+  plan.assembled = !device.reads_staging && (plan.placement != placement::stream || converted.any);
+  plan.inlet_slots = plan.assembled ? assembler::inlets : 0;
+
   const slot_layout one_batch{plan.fields, plan.batch_size, 1};
+  const slot_layout one_batch_of_rows{rows, plan.batch_size, 1};
   plan.batch_bytes = one_batch.batch_bytes();
 
-  const ring_request staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots};
-  const ring_request on_device{"max_device_bytes", options.max_device_bytes, options.device_slots};
   const bool fixed = options.batches_per_slot != 0;
   std::uint64_t batches = options.batches_per_slot;
   if (!fixed) {
     // As many as make a good copy, but so few that a short epoch still spreads over the ring.
     const std::uint64_t spread = divide_up<std::uint64_t>(plan.batches_per_epoch, usual_slots);
-    batches = std::clamp<std::uint64_t>(slot_goal_bytes / plan.batch_bytes, 1, spread);
+    batches =
+        std::clamp<std::uint64_t>(slot_goal_bytes / one_batch_of_rows.batch_bytes(), 1, spread);
   }
   batches = std::min(batches, plan.batches_per_epoch);
-  batches = batches_within(staging, plan.batch_bytes, batches, fixed);
-  if (!device.reads_staging) batches = batches_within(on_device, plan.batch_bytes, batches, fixed);
-
-  plan.batches_per_slot = batches;
-  plan.slot_bytes = slot_layout{plan.fields, plan.batch_size, batches}.slot_bytes();
-  plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
-  plan.staging_slots = depth_of(staging, plan.slot_bytes);
-  plan.device_slots = device.reads_staging ? 0 : depth_of(on_device, plan.slot_bytes);
-  plan.staging_bytes = ring_bytes(plan.staging_slots, plan.slot_bytes);
-  plan.device_bytes = ring_bytes(plan.device_slots, plan.slot_bytes);
 
   const std::size_t request_bytes =
       options.request_bytes == 0 ? request_goal_bytes : options.request_bytes;
-  const std::uint64_t slot_samples = batches * plan.batch_size;
-  const std::uint64_t fewest_samples = divide_up(slot_samples, most_requests / plan.staging_slots);
-  plan.request_samples =
-      std::clamp<std::uint64_t>(request_bytes / one_batch.sample_bytes(),
-                                std::max<std::uint64_t>(fewest_samples, 1), slot_samples);
-  plan.readers = reader_count(options, dataset.concurrency());
+  const auto requests_of = [&](std::uint64_t batches_per_slot, std::size_t slots) {
+    const std::uint64_t slot_samples = batches_per_slot * plan.batch_size;
+    // Cutting at batches' ends makes up to twice as many.
+    const std::uint64_t fewest_samples = divide_up(2 * slot_samples, most_requests / slots);
+    return request_layout{
+        plan.batch_size,
+        std::clamp<std::uint64_t>(request_bytes / one_batch_of_rows.sample_bytes(),
+                                  std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
+  };
+  const std::size_t requested_slots =
+      options.staging_slots == 0 ? usual_slots : options.staging_slots;
+  const auto staging_slot_bytes = [&](std::uint64_t batches_per_slot) {
+    if (!plan.assembled) {
+      return slot_layout{plan.fields, plan.batch_size, batches_per_slot}.slot_bytes();
+    }
+    return inlet_of(plan, slot_layout{rows, plan.batch_size, batches_per_slot},
+                    requests_of(batches_per_slot, requested_slots), converted.random)
+        .slot_bytes();
+  };
+  const auto device_slot_bytes = [&](std::uint64_t batches_per_slot) {
+    return slot_layout{plan.fields, plan.batch_size, batches_per_slot}.slot_bytes();
+  };
+  const ring_size staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots,
+                          staging_slot_bytes};
+  const ring_size on_device{
+      "max_device_bytes", options.max_device_bytes, options.device_slots, device_slot_bytes,
+      [&](std::uint64_t batches_per_slot) {
+        return plan.assembled ? plan.inlet_slots * staging_slot_bytes(batches_per_slot) : 0;
+      }};
+  batches = batches_within(staging, batches, fixed);
+  if (!device.reads_staging) batches = batches_within(on_device, batches, fixed);
+
+  plan.batches_per_slot = batches;
+  plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
+  plan.slot_bytes = staging_slot_bytes(batches);
+  plan.staging_slots = depth_of(staging, batches);
+  plan.staging_bytes = ring_bytes(plan.staging_slots, plan.slot_bytes);
+  if (!device.reads_staging) {
+    plan.device_slot_bytes = device_slot_bytes(batches);
+    plan.device_slots = depth_of(on_device, batches);
+    plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) +
+                        plan.inlet_slots * plan.slot_bytes + plan.cache_bytes;
+  }
+  plan.request_samples = requests_of(batches, requested_slots).request_samples();
+  plan.readers = reader_count(options, plan.placement, dataset.concurrency());
+  plan.background = options.readers != 0;
   return plan;
+}
+
+inlet_layout inlet_of(const loader_plan& plan, const slot_layout& rows, const request_layout& runs,
+                      bool varies) {
+  const bool keeps = plan.placement == placement::resident || plan.placement == placement::cached;
+  return {rows, runs, varies, plan.placement != placement::gather, keeps};
 }
 
 }  // namespace feedline::detail

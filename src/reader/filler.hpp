@@ -1,26 +1,21 @@
 #pragma once
 
-#include <feedline/dataset/dataset.hpp>
-#include <feedline/index.hpp>
-#include <feedline/loader/loader_plan.hpp>
-
-#include "device/device_ring.hpp"
 #include "reader/request.hpp"
+#include "reader/request_layout.hpp"
+#include "reader/run_reader.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 
 namespace feedline::detail {
 
-/// Fills requests: asks the sampler which samples they are and the dataset to read them into the
-/// staging slot. Threads: `fill` by any number of readers, `stop` by any thread.
+/// Fills requests, run by run, and marks slots whose reads fail. Threads: `fill` by any number of
+/// readers, `stop` by any thread.
 class filler {
  public:
-  /// Borrows plan and staging for its life.
-  filler(const loader_plan& plan, dataset_ptr dataset, std::shared_ptr<const batch_format> format,
+  /// Borrows reader and staging for its life.
+  filler(request_layout requests, std::uint64_t batch_size, run_reader& reader,
          staging_ring& staging);
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
@@ -31,16 +26,13 @@ class filler {
   void stop() noexcept { stopping_.store(true); }
 
  private:
-  void read(staging_slot& slot, std::uint64_t begin, std::uint64_t end);
-  void read_within_batch(staging_slot& slot, std::uint64_t begin, std::uint64_t end);
+  void read(staging_slot& slot, sample_run samples);
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 
-  const loader_plan& plan_;
-  dataset_ptr dataset_;
-  std::shared_ptr<const batch_format> format_;
+  const request_layout requests_;
+  const std::uint64_t batch_size_;
+  run_reader& reader_;
   staging_ring& staging_;
-  const bool serialized_;
-  std::mutex turn_;  ///< for datasets that are read by one thread at a time
   std::atomic<bool> stopping_{false};
 };
 

@@ -7,19 +7,13 @@
 #include <exception>
 
 namespace feedline::detail {
-namespace {
-
-std::uint64_t requests_per_slot(const loader_plan& plan) {
-  return divide_up(plan.batches_per_slot * plan.batch_size, plan.request_samples);
-}
-
-}  // namespace
 
 opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging)
     : plan_{plan},
+      layout_{plan},
       schedule_{schedule},
       staging_{staging},
-      requests_{staging.size() * requests_per_slot(plan)} {}
+      requests_{staging.size() * layout_.requests(plan.batches_per_slot * plan.batch_size)} {}
 
 std::optional<request> opener::next() {
   for (;;) {
@@ -83,7 +77,7 @@ void opener::open(const scheduled_ticket& next, slot_index slot) {
   const std::uint64_t first = first_batch * plan_.batch_size;
   const std::uint64_t samples =
       std::min(plan_.batches_per_slot * plan_.batch_size, plan_.samples_per_epoch - first);
-  const auto requests = static_cast<std::uint32_t>(divide_up(samples, plan_.request_samples));
+  const auto requests = static_cast<std::uint32_t>(layout_.requests(samples));
   staging_.open(slot, {.run = next.run,
                        .ticket = next.ticket,
                        .first = position{first},

@@ -6,6 +6,7 @@
 #include "detail/channel.hpp"
 #include "loader/epoch_schedule.hpp"
 #include "reader/request.hpp"
+#include "reader/request_layout.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
@@ -38,6 +39,7 @@ class opener {
   void open(const scheduled_ticket& next, slot_index slot);
 
   const loader_plan& plan_;
+  const request_layout layout_;
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

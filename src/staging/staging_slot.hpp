@@ -64,6 +64,7 @@ struct staging_slot {
   event copied;  ///< recorded behind the slot's last copy
   slot_work work{};
   std::atomic<std::uint32_t> requests_left{0};
+  std::atomic<std::size_t> chunk_bytes{0};  ///< claimed by readers, where slots are assembled
 
   /// Keeps the failure that stands first in the epoch's order. Any reader of the slot.
   void fail(slot_failure failure) {

@@ -6,13 +6,12 @@
 
 namespace feedline::detail {
 
-transfer::transfer(device_ptr device, std::shared_ptr<staging_ring> staging,
+transfer::transfer(std::unique_ptr<carrier> carrier, std::shared_ptr<staging_ring> staging,
                    std::shared_ptr<device_ring> ring, std::shared_ptr<failure_board> failures)
-    : device_{std::move(device)},
+    : carrier_{std::move(carrier)},
       staging_{std::move(staging)},
       ring_{std::move(ring)},
-      failures_{std::move(failures)},
-      stream_{device_} {}
+      failures_{std::move(failures)} {}
 
 bool transfer::step() {
   const auto slot = staging_->next_filled();
@@ -70,29 +69,10 @@ bool transfer::deliver(slot_index slot, std::uint64_t batches) {
   }
   const auto to = ring_->acquire();
   if (!to) return false;
-  copy(filled, (*ring_)[*to], content.samples);
+  carrier_->carry(filled, (*ring_)[*to], content.samples);
   staging_->recycle_after_copy(slot);
   ring_->deliver(*to, std::move(content));
   return true;
-}
-
-void transfer::copy(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  device_->wait(stream_.get(), to.released.get());
-  device_->copy(to.data, from.data, ring_->format().layout.used_bytes(samples), stream_.get());
-  try {
-    device_->record(to.ready.get(), stream_.get());
-    device_->record(from.copied.get(), stream_.get());
-  } catch (...) {
-    // The slots are lost, but their memory must not be freed under the copy: try once more.
-    for (const event_handle behind : {to.ready.get(), from.copied.get()}) {
-      try {
-        device_->record(behind, stream_.get());
-      } catch (...) {
-        // The first refusal is the one to report.
-      }
-    }
-    throw;
-  }
 }
 
 }  // namespace feedline::detail

@@ -28,7 +28,7 @@ class recording_device final : public device {
   /// What `is_done` answers and what `sync` does; may throw. Set before the device is used.
   std::function<bool(event_handle)> on_is_done = [](event_handle) { return true; };
   std::function<void(event_handle)> on_sync = [](event_handle) {};
-  /// Called at each copy, record and wait; may throw.
+  /// Called at each copy, assembly, record and wait; may throw.
   std::function<void(const recorded_call&)> on_call = [](const recorded_call&) {};
 
   [[nodiscard]] std::vector<recorded_call> calls() const {
@@ -60,6 +60,14 @@ class recording_device final : public device {
     note({.what = device_call::copy, .stream = stream, .bytes = bytes});
     host_->copy(to, from, bytes, {});
   }
+  void assemble(const assembly& work, stream_ref stream) override {
+    note({.what = device_call::assemble, .stream = stream});
+    host_->assemble(work, {});
+  }
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
+    return memory.data();
+  }
+  void unmap(std::span<const std::byte>) noexcept override {}
   void record(event_handle event, stream_ref stream) override {
     note({.what = device_call::record, .event = event, .stream = stream});
   }

@@ -1,5 +1,7 @@
 #include "support/scripted_device.hpp"
 
+#include "device/assemble_on_host.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -54,6 +56,17 @@ void scripted_device::allow_all_copies() {
   changed_.notify_all();
 }
 
+void scripted_device::hold_assemblies() {
+  const std::scoped_lock lock{mutex_};
+  assembly_permits_ = 0;
+}
+
+void scripted_device::allow_all_assemblies() {
+  const std::scoped_lock lock{mutex_};
+  assembly_permits_.reset();
+  changed_.notify_all();
+}
+
 void scripted_device::hold_work() {
   const std::scoped_lock lock{mutex_};
   work_permits_ = 0;
@@ -100,6 +113,16 @@ void scripted_device::wait_for_started_copies(std::uint64_t count) {
 std::uint64_t scripted_device::issued_copies() const {
   const std::scoped_lock lock{mutex_};
   return issued_copies_;
+}
+
+std::uint64_t scripted_device::copied_bytes() const {
+  const std::scoped_lock lock{mutex_};
+  return copied_bytes_;
+}
+
+std::size_t scripted_device::mappings() const {
+  const std::scoped_lock lock{mutex_};
+  return mappings_;
 }
 
 std::size_t scripted_device::allocated_bytes(memory_kind kind) const {
@@ -178,7 +201,27 @@ void scripted_device::copy(void* to, const void* from, std::size_t bytes, stream
   enqueue(stream, {.what = step::copy, .to = to, .from = from, .bytes = bytes});
   const std::scoped_lock lock{mutex_};
   ++issued_copies_;
+  copied_bytes_ += bytes;
   changed_.notify_all();
+}
+
+void scripted_device::assemble(const assembly& work, stream_ref stream) {
+  count_call(device_call::assemble);
+  enqueue(stream, {.what = step::assemble,
+                   .assembled = work,
+                   .fields = {work.fields.begin(), work.fields.end()}});
+}
+
+const std::byte* scripted_device::map(std::span<const std::byte> memory) {
+  count_call(device_call::map);
+  const std::scoped_lock lock{mutex_};
+  ++mappings_;
+  return memory.data();
+}
+
+void scripted_device::unmap(std::span<const std::byte>) noexcept {
+  const std::scoped_lock lock{mutex_};
+  --mappings_;
 }
 
 void scripted_device::record(event_handle event, stream_ref stream) {
@@ -275,6 +318,14 @@ bool scripted_device::may_run(operation& next) {
         changed_.notify_all();
       }
       return take(copy_permits_);
+    case step::assemble:
+      if (!next.started) {
+        next.started = true;
+        const assembly& work = next.assembled;
+        const std::uint64_t batches = (work.samples + work.batch_size - 1) / work.batch_size;
+        std::memset(work.slot, static_cast<int>(poison), batches * work.batch_bytes);
+      }
+      return take(assembly_permits_);
     case step::work:
       return take(work_permits_);
     case step::record:
@@ -293,6 +344,12 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
                       // the sanitizer too
       lock.unlock();
       std::memcpy(next.to, next.from, next.bytes);
+      lock.lock();
+      return;
+    case step::assemble:  // unlocked, as above
+      lock.unlock();
+      next.assembled.fields = next.fields;
+      detail::assemble_on_host(next.assembled);
       lock.lock();
       return;
     case step::work:

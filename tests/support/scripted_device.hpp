@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace feedline::test {
 
@@ -23,6 +24,8 @@ enum class device_call : std::uint8_t {
   make_stream,
   make_event,
   copy,
+  assemble,
+  map,
   record,
   wait,
   is_done,
@@ -33,8 +36,9 @@ enum class device_call : std::uint8_t {
 ///
 /// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
 /// its target when it starts and reads its source only when it completes: whoever writes the source
-/// or reads the target meanwhile sees it. Copies need permits, and so does the consumer's work
-/// (`launch`): both are plenty until a test holds them.
+/// or reads the target meanwhile sees it. Assemblies poison likewise. Copies need
+/// permits, and so do assemblies and the consumer's work (`launch`): all are plenty until a test
+/// holds them.
 ///
 /// Threads: any, like every device.
 class scripted_device final : public device {
@@ -53,6 +57,9 @@ class scripted_device final : public device {
   void allow_copies(std::uint64_t count);
   /// Lets all copies complete from now on.
   void allow_all_copies();
+  /// The same for assemblies: one that starts poisons the batches of its slot.
+  void hold_assemblies();
+  void allow_all_assemblies();
   /// The same for the consumer's work.
   void hold_work();
   void allow_all_work();
@@ -73,6 +80,10 @@ class scripted_device final : public device {
   /// yet.
   void wait_for_started_copies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
+  /// Bytes that all copies so far were issued for.
+  [[nodiscard]] std::uint64_t copied_bytes() const;
+  /// Spans of host memory that are mapped now.
+  [[nodiscard]] std::size_t mappings() const;
   /// Bytes that are allocated now.
   [[nodiscard]] std::size_t allocated_bytes(memory_kind kind) const;
   /// Allocations made since construction.
@@ -91,6 +102,9 @@ class scripted_device final : public device {
   [[nodiscard]] event_handle make_event() override;
   void destroy_event(event_handle event) noexcept override;
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
+  void assemble(const assembly& work, stream_ref stream) override;
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override;
+  void unmap(std::span<const std::byte> memory) noexcept override;
   void record(event_handle event, stream_ref stream) override;
   void wait(stream_ref stream, event_handle event) override;
   [[nodiscard]] bool is_done(event_handle event) override;
@@ -102,7 +116,7 @@ class scripted_device final : public device {
     std::uint64_t recorded = 0;  ///< how often
     std::uint64_t done = 0;      ///< the latest recording that is done
   };
-  enum class step : std::uint8_t { copy, work, record, wait };
+  enum class step : std::uint8_t { copy, assemble, work, record, wait };
   struct operation {
     step what;
     std::uint64_t event = 0;      ///< record, wait
@@ -110,6 +124,8 @@ class scripted_device final : public device {
     void* to = nullptr;           ///< copy
     const void* from = nullptr;
     std::size_t bytes = 0;
+    assembly assembled = {};  ///< assemble
+    std::vector<field_assembly> fields = {};
     std::function<void()> work = {};
     bool started = false;
   };
@@ -135,9 +151,12 @@ class scripted_device final : public device {
   std::map<device_call, std::uint64_t> failing_;  ///< calls until the one that fails
   std::uint64_t next_handle_ = 1;
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
+  std::optional<std::uint64_t> assembly_permits_;
   std::optional<std::uint64_t> work_permits_;
   std::uint64_t issued_copies_ = 0;
   std::uint64_t started_copies_ = 0;
+  std::uint64_t copied_bytes_ = 0;
+  std::size_t mappings_ = 0;
   std::uint64_t allocations_ = 0;
   std::map<memory_kind, std::size_t> allocated_;
   bool ending_ = false;

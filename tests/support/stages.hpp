@@ -4,7 +4,10 @@
 
 #include "device/device_ring.hpp"
 #include "loader/plan.hpp"
+#include "reader/batch_reader.hpp"
 #include "reader/filler.hpp"
+#include "reader/request_layout.hpp"
+#include "reader/sample_source.hpp"
 #include "staging/staging_ring.hpp"
 #include "support/identity_dataset.hpp"
 
@@ -30,7 +33,9 @@ struct stages {
         staging{
             std::make_shared<detail::staging_ring>(device, plan.staging_slots, plan.slot_bytes)},
         ring{std::make_shared<detail::device_ring>(device, staging, format, failures,
-                                                   plan.device_slots)} {}
+                                                   plan.device_slots)},
+        source{dataset, order},
+        reader{source, format->layout} {}
 
   /// What the opener would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,
@@ -45,8 +50,7 @@ struct stages {
             .first_batch = first_batch,
             .samples = samples,
             .batches = (samples + plan.batch_size - 1) / plan.batch_size,
-            .requests = static_cast<std::uint32_t>((samples + plan.request_samples - 1) /
-                                                   plan.request_samples)};
+            .requests = static_cast<std::uint32_t>(detail::request_layout{plan}.requests(samples))};
   }
 
   /// Claims a slot and opens it for a ticket.
@@ -59,7 +63,7 @@ struct stages {
   /// The same, and fills it.
   slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
     const slot_index slot = open(run, ticket);
-    detail::filler filler{plan, dataset, format, *staging};
+    detail::filler filler{detail::request_layout{plan}, plan.batch_size, reader, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests;
     for (std::uint32_t number = 0; number < requests; ++number)
       filler.fill({static_cast<std::uint32_t>(slot.value), number});
@@ -73,6 +77,8 @@ struct stages {
   std::shared_ptr<detail::failure_board> failures = std::make_shared<detail::failure_board>();
   std::shared_ptr<detail::staging_ring> staging;
   std::shared_ptr<detail::device_ring> ring;
+  detail::sample_source source;
+  detail::batch_reader reader;
 };
 
 }  // namespace feedline::test

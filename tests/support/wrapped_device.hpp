@@ -26,6 +26,11 @@ class wrapped_device : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
     real_->copy(to, from, bytes, stream);
   }
+  void assemble(const assembly& work, stream_ref stream) override { real_->assemble(work, stream); }
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
+    return real_->map(memory);
+  }
+  void unmap(std::span<const std::byte> memory) noexcept override { real_->unmap(memory); }
   void record(event_handle event, stream_ref stream) override { real_->record(event, stream); }
   void wait(stream_ref stream, event_handle event) override { real_->wait(stream, event); }
   [[nodiscard]] bool is_done(event_handle event) override { return real_->is_done(event); }

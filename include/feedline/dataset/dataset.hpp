@@ -35,7 +35,7 @@ enum class read_concurrency : std::uint8_t {
 ///       }
 ///     };
 ///
-/// Threads: `size` and `fields` are called by the thread that makes a loader; `read` by reader
+/// Threads: `size`, `fields` and `rows` are called by the thread that makes a loader; `read` by reader
 /// threads, by several at once unless `concurrency()` says serialized. A dataset must not change
 /// while a loader reads it.
 class dataset {
@@ -61,6 +61,12 @@ class dataset {
   /// reported all the same, without a sample.
   virtual void read(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const = 0;
+
+  /// The samples where they lie in memory, for datasets that have them there: for each field, in
+  /// `fields()` order, `size() × sample_bytes(field)` bytes, sample after sample, with the values that
+  /// `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere. Called
+  /// by the thread that makes a loader.
+  [[nodiscard]] virtual std::vector<std::span<const std::byte>> rows() const { return {}; }
 
   /// Whether several threads may call `read` at once.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <feedline/device/assembly.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace feedline {
@@ -19,7 +21,8 @@ struct device_capabilities {
 /// An event's handle; what it points to is the device's affair.
 enum class event_handle : std::uintptr_t { none = 0 };
 
-/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy.
+/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy, one kind of
+/// work.
 ///
 /// An event is either never recorded, pending, or done. `wait` on a never recorded event waits for
 /// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
@@ -56,6 +59,18 @@ class device {
   /// Issues a copy from staging to device memory on `stream` and returns. Neither may be written
   /// until it is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
+
+  /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows that
+  /// are to be kept are, then each sample's rows are converted into the slot. Deterministic to the
+  /// bit: `assemble_on_host` says what comes out.
+  virtual void assemble(const assembly& work, stream_ref stream) = 0;
+
+  /// Makes host memory readable by work on the device, until `unmap`; returns its address there.
+  /// Blocks; pins the pages.
+  /// @throws out_of_memory, device_error.
+  [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory) = 0;
+  /// Ends what `map` did, for the same memory. No work that reads it may be pending.
+  virtual void unmap(std::span<const std::byte> memory) noexcept = 0;
 
   /// Marks the place on `stream` after all work issued on it so far.
   virtual void record(event_handle event, stream_ref stream) = 0;

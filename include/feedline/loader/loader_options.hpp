@@ -1,6 +1,8 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/loader/placement.hpp>
+#include <feedline/transfer/field_transform.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,8 @@ enum class last_batch : std::uint8_t {
   refuse,  ///< usage_error at construction
 };
 
-/// For `loader_options::readers`: as many as the machine's cores suggest.
+/// For `loader_options::readers`: as many as the machine's cores suggest; none for the gather
+/// placement, where one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
 
 /// A field that the consumer is going to take from its batches.
@@ -41,9 +44,14 @@ struct loader_options {
                                   ///< unused where batches are read in place
   std::size_t request_bytes = 0;  ///< about how much one reader fills at a time; 0: 256 KiB
   std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
-  std::size_t max_device_bytes = 0;   ///< budget for device memory; 0: none
+  std::size_t max_device_bytes = 0;   ///< budget for device memory but for kept rows; 0: none
+  feedline::placement placement = feedline::placement::automatic;  ///< where rows come from
+  std::size_t max_cache_bytes = 0;  ///< budget for rows kept in device memory; 0: none are kept,
+                                    ///< unless `placement` is resident: then there is no limit
+  std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
+  std::uint64_t transform_seed = 0;              ///< of their random choices
   std::vector<expected_field> expected_fields =
-      {};  ///< checked against the dataset at construction; empty: nothing is
+      {};  ///< checked against the batches' fields at construction; empty: nothing is
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

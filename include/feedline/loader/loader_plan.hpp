@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/field.hpp>
+#include <feedline/loader/placement.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +13,30 @@ namespace feedline {
 /// What a loader settled on, in full; fixed at construction. `staging_bytes` and `device_bytes` are
 /// all the memory the loader allocates for samples, ever.
 struct loader_plan {
-  std::vector<field> fields;
+  std::vector<field> fields;  ///< as batches have them: after transforms
+  feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
+  bool assembled = false;  ///< slots are put together by a kernel of the device; else copied whole
   std::uint64_t samples_per_epoch = 0;  ///< delivered: without those of a dropped last batch
   std::uint64_t batch_size = 0;
   std::uint64_t batches_per_epoch = 0;
   std::uint64_t batches_per_slot = 0;
   std::uint64_t slots_per_epoch = 0;  ///< tickets
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
-  std::size_t batch_bytes = 0;        ///< of one batch within a slot, each field aligned
-  std::size_t slot_bytes = 0;
+  std::uint64_t kept_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
+                                   ///< the dataset's memory (gather)
+  std::size_t batch_bytes = 0;     ///< of one batch within a device slot, each field aligned
+  std::size_t slot_bytes = 0;      ///< of a staging slot
+  std::size_t device_slot_bytes = 0;  ///< 0 where batches are read in place
   std::size_t staging_slots = 0;
-  std::size_t device_slots = 0;   ///< 0 where batches are read in place
+  std::size_t device_slots = 0;  ///< 0 where batches are read in place
+  std::size_t inlet_slots = 0;   ///< device memory that staging slots arrive in; 0 unless assembled
+  std::size_t cache_bytes = 0;   ///< device memory that rows are kept in
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
-  std::size_t device_bytes = 0;   ///< device_slots × slot_bytes
+  std::size_t device_bytes = 0;  ///< device_slots × device_slot_bytes + inlet_slots × slot_bytes +
+                                 ///< cache_bytes
   int readers = 0;
+  bool background = true;  ///< threads of the loader's own work ahead; false: all is done on the
+                           ///< calling thread
 };
 
 /// One line for people: slots, sizes, totals.

@@ -12,6 +12,7 @@ loader_plan mnist_plan() {
   plan.batches_per_epoch = 938;
   plan.batches_per_slot = 166;
   plan.slot_bytes = std::size_t{8} << 20;
+  plan.device_slot_bytes = plan.slot_bytes;
   plan.staging_slots = 4;
   plan.staging_bytes = std::size_t{32} << 20;
   plan.readers = 8;

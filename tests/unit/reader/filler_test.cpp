@@ -30,14 +30,14 @@ namespace {
 
 constexpr std::byte untouched{0xEE};
 
-/// Batches of 4 samples of 8 + 13 bytes, 3 batches a slot; requests of 5 samples, which straddle
-/// batches.
+/// Batches of 4 samples of 8 + 13 bytes, 3 batches a slot; requests of a batch.
 const loader_options small{.batch_size = 4, .batches_per_slot = 3, .request_bytes = 5 * 21};
 
 struct filling {
   explicit filling(dataset_ptr data = make_identity_dataset(96, 13), sampler order = sequential{})
       : parts{make_host_device(), std::move(data), small, std::move(order)},
-        under_test{parts.plan, parts.dataset, parts.format, *parts.staging} {}
+        under_test{request_layout{parts.plan}, parts.plan.batch_size, parts.reader,
+                   *parts.staging} {}
 
   slot_index open(std::uint64_t ticket) {
     const slot_index slot = parts.open(run, ticket);
@@ -126,7 +126,7 @@ TEST_CASE("filler: a read that fails marks the slot with epoch, batch, sample an
   CHECK(failure->where.sample == 30);
   CHECK(failure->where.path == "rows.bin");
   CHECK(failure->good_batches == 1);
-  CHECK(failure->first == position{29});  // the run that could not be read
+  CHECK(failure->first == position{28});  // the run that could not be read
   CHECK_THROWS_AS(std::rethrow_exception(failure->cause), dataset_error);
 }
 

@@ -53,7 +53,7 @@ struct opening {
 
 TEST_CASE("opener: a ticket becomes the requests that cover its slot, in order", "[reader][host]") {
   opening on;
-  REQUIRE(on.parts.plan.request_samples == 5);
+  REQUIRE(on.parts.plan.request_samples == 4);
   for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {
     for (std::uint32_t number = 0; number < 3; ++number) {
       const auto request = on.under_test.next();

@@ -8,6 +8,7 @@
 #include "support/recording_device.hpp"
 #include "support/scripted_device.hpp"
 #include "support/stages.hpp"
+#include "transfer/copier.hpp"
 
 #include <exception>
 #include <future>
@@ -35,7 +36,8 @@ template <class Device>
 struct transferring {
   std::shared_ptr<Device> device = std::make_shared<Device>();
   stages parts{device, make_identity_dataset(18, 8), small};
-  transfer under_test{device, parts.staging, parts.ring, parts.failures};
+  transfer under_test{std::make_unique<copier>(device, parts.format->layout), parts.staging,
+                      parts.ring, parts.failures};
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
 
   staging_slot& staged(slot_index slot) { return (*parts.staging)[slot]; }
@@ -274,7 +276,7 @@ TEST_CASE("transfer: when the rings close it ends, and that is no failure", "[tr
 TEST_CASE("transfer: where the consumer reads in place nothing is copied, slots are lent",
           "[transfer][host]") {
   stages parts{make_host_device(), make_identity_dataset(18, 8), small};
-  transfer under_test{parts.device, parts.staging, parts.ring, parts.failures};
+  transfer under_test{nullptr, parts.staging, parts.ring, parts.failures};
   const auto run = std::make_shared<epoch_run>(0);
   const slot_index slot = parts.fill(run, 0);
   CHECK(under_test.step());

@@ -1,0 +1,116 @@
+#include "device/element_lines.hpp"
+
+#include "device/half.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+// Compiled with -ffp-contract=off: a product is rounded, then the sum. The loops take words by
+// memcpy, for rows lie at any address; compilers make vector code of them all the same.
+
+namespace feedline::detail {
+namespace {
+
+using step = std::ptrdiff_t;
+
+template <class Word>
+float as_number(Word word) noexcept {
+  return static_cast<float>(word);
+}
+float as_boolean(std::uint8_t byte) noexcept {
+  return byte != 0 ? 1.0F : 0.0F;
+}
+float as_f16(std::uint16_t bits) noexcept {
+  return from_f16(bits);
+}
+float as_bf16(std::uint16_t bits) noexcept {
+  return from_bf16(bits);
+}
+
+template <class Word, float (*Value)(Word) noexcept = as_number<Word>>
+void read_line(const std::byte* in, step count, float* out) noexcept {
+  for (step i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, in + i * step{sizeof word}, sizeof word);
+    out[i] = Value(word);
+  }
+}
+
+/// A NaN becomes the one that an NVIDIA device's arithmetic gives; a CPU's has any sign and payload.
+std::uint32_t to_f32(float value) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return choose(mask_if_less(0x7F80'0000U, bits & 0x7FFF'FFFFU), 0x7FFF'FFFFU, bits);
+}
+
+float as_is(float value) noexcept {
+  return value;
+}
+
+/// Steps that the compiler is to know; 0: as the call says.
+template <class Word, Word (*Rounded)(float) noexcept, step InStep, step OutStep>
+void write_stepping(const float* in, step in_step, std::byte* out, step out_step, step count,
+                    affine by) noexcept {
+  if constexpr (InStep != 0) in_step = InStep;
+  if constexpr (OutStep != 0) out_step = OutStep;
+  for (step i = 0; i < count; ++i) {
+    const float product = in[i * in_step] * by.scale;
+    const Word word = Rounded(product + by.offset);
+    std::memcpy(out + i * out_step * step{sizeof word}, &word, sizeof word);
+  }
+}
+
+template <class Word, Word (*Rounded)(float) noexcept>
+void write_line(const float* in, step in_step, std::byte* out, step out_step, step count,
+                affine by) noexcept {
+  auto* write = write_stepping<Word, Rounded, 0, 0>;
+  if (out_step == 1 && in_step == 1) write = write_stepping<Word, Rounded, 1, 1>;
+  if (out_step == 1 && in_step == -1) write = write_stepping<Word, Rounded, -1, 1>;
+  if (out_step == 1 && in_step == 3) write = write_stepping<Word, Rounded, 3, 1>;
+  if (out_step == 1 && in_step == -3) write = write_stepping<Word, Rounded, -3, 1>;
+  write(in, in_step, out, out_step, count, by);
+}
+
+}  // namespace
+
+line_reader line_reader_of(element_type from) noexcept {
+  switch (from) {
+    case element_type::u8:
+      return read_line<std::uint8_t>;
+    case element_type::i8:
+      return read_line<std::int8_t>;
+    case element_type::u16:
+      return read_line<std::uint16_t>;
+    case element_type::i16:
+      return read_line<std::int16_t>;
+    case element_type::u32:
+      return read_line<std::uint32_t>;
+    case element_type::i32:
+      return read_line<std::int32_t>;
+    case element_type::u64:
+      return read_line<std::uint64_t>;
+    case element_type::i64:
+      return read_line<std::int64_t>;
+    case element_type::f16:
+      return read_line<std::uint16_t, as_f16>;
+    case element_type::bf16:
+      return read_line<std::uint16_t, as_bf16>;
+    case element_type::f32:
+      return read_line<float>;
+    case element_type::f64:
+      return read_line<double>;
+    case element_type::boolean:
+      return read_line<std::uint8_t, as_boolean>;
+  }
+  return nullptr;
+}
+
+line_writer line_writer_of(element_type from, element_type to) noexcept {
+  if (to == element_type::f16) return write_line<std::uint16_t, to_f16>;
+  if (to == element_type::bf16) return write_line<std::uint16_t, to_bf16>;
+  const bool may_be_nan = from == element_type::f16 || from == element_type::bf16 ||
+                          from == element_type::f32 || from == element_type::f64;
+  return may_be_nan ? write_line<std::uint32_t, to_f32> : write_line<float, as_is>;
+}
+
+}  // namespace feedline::detail

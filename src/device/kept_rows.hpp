@@ -1,0 +1,79 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+#include <feedline/index.hpp>
+
+#include "device/owned.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Rows of a dataset that the device can read by itself: in memory of its own, where they are kept
+/// as they first pass, or in the dataset's, mapped.
+///
+/// Where only a part is kept, it is spread evenly over the dataset, so that every batch finds about
+/// the same share of its rows, whatever the order.
+///
+/// A row counts as held from the moment at which the work that keeps it was issued: readers that see
+/// it fill slots whose work is issued later, on the same stream. Threads: `holds` and `place_of` by
+/// any, `hold` by the transfer.
+class kept_rows {
+ public:
+  /// In device memory: room for `capacity` rows, none held yet.
+  /// @param row_bytes Of each field.
+  /// @param capacity  1 to `samples`.
+  /// @throws out_of_memory, device_error.
+  kept_rows(const device_ptr& device, std::span<const std::size_t> row_bytes, std::uint64_t samples,
+            std::uint64_t capacity);
+  /// In the dataset's memory: all held. @param rows Of each field. @throws as above.
+  kept_rows(const device_ptr& device, const std::vector<std::span<const std::byte>>& rows,
+            std::uint64_t samples);
+
+  /// Bytes that rows kept in device memory take.
+  [[nodiscard]] static std::size_t bytes(std::span<const std::size_t> row_bytes,
+                                         std::uint64_t capacity) noexcept;
+
+  /// The row that a sample is, or is to become; nothing if it is not kept.
+  [[nodiscard]] std::optional<std::uint32_t> place_of(sample_index sample) const noexcept {
+    if (capacity_ == samples_) return static_cast<std::uint32_t>(sample.value);
+    const auto scaled = [&](std::uint64_t value) {
+      __extension__ using wide = unsigned __int128;
+      return static_cast<std::uint64_t>(wide{value} * capacity_ / samples_);
+    };
+    const std::uint64_t place = scaled(sample.value);
+    if (scaled(sample.value + 1) == place) return std::nullopt;
+    return static_cast<std::uint32_t>(place);
+  }
+  /// Whether a row is there.
+  [[nodiscard]] bool holds(std::uint32_t row) const noexcept {
+    if (complete_.load(std::memory_order_relaxed)) return true;
+    return (held_[row / 64].load(std::memory_order_relaxed) >> (row % 64) & 1U) != 0;
+  }
+  /// Says that the work which keeps a row was issued.
+  void hold(std::uint32_t row) noexcept;
+
+  /// Where the device finds a field's rows.
+  [[nodiscard]] const std::byte* field(std::size_t place) const noexcept { return fields_[place]; }
+  /// The same, for keeping rows; null where all are held from the start.
+  [[nodiscard]] std::byte* keeping(std::size_t place) const noexcept;
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+
+ private:
+  std::uint64_t samples_;
+  std::uint64_t capacity_;
+  device_memory memory_;
+  std::vector<mapped_memory> mappings_;
+  std::vector<const std::byte*> fields_;
+  std::vector<std::size_t> offsets_;
+  std::vector<std::atomic<std::uint64_t>> held_;  ///< a bit a row
+  std::uint64_t count_ = 0;                       ///< of the bits set
+  std::atomic<bool> complete_;                    ///< all are
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,213 @@
+#include "device/transform_row.hpp"
+
+#include "device/element_lines.hpp"
+#include "device/variation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+// A row passes through a small buffer of floats: elements that lie side by side are read into it,
+// then channel by channel scaled and written to their places. So there is one reading loop a type and
+// one writing loop a type and step, not one for each pair of types, and both become vector code.
+
+namespace feedline::detail {
+namespace {
+
+using step = std::ptrdiff_t;
+
+constexpr step buffer_elements = 1024;  // 4 KiB of a core's first cache
+
+/// The window cut out of an image, in the image's own coordinates: they begin below 0 in padding.
+struct window {
+  step channels, height, width;  ///< of the image
+  step top, left;
+  step to_height, to_width;
+  bool flipped;
+};
+
+window window_of(const field_program& program, std::uint32_t variation) noexcept {
+  const auto place = [&](std::uint32_t extent, std::uint32_t to_extent, choice of) {
+    const std::uint32_t slack = extent + 2 * program.padding - to_extent;
+    const auto at = program.random_crop ? draw_below(variation, of, slack + 1) : slack / 2;
+    return step{at} - step{program.padding};
+  };
+  return {.channels = program.channels,
+          .height = program.height,
+          .width = program.width,
+          .top = place(program.height, program.to_height, choice::crop_top),
+          .left = place(program.width, program.to_width, choice::crop_left),
+          .to_height = program.to_height,
+          .to_width = program.to_width,
+          .flipped = draw(variation, choice::flip) < program.flip_below};
+}
+
+class row_converter {
+ public:
+  row_converter(const field_program& program, std::uint32_t variation) noexcept
+      : program_{program},
+        window_{window_of(program, variation)},
+        read_{line_reader_of(program.from)},
+        write_{line_writer_of(program.from, program.to)},
+        word_bytes_{static_cast<step>(size_bytes(program.from))},
+        to_word_bytes_{static_cast<step>(size_bytes(program.to))} {
+    widen();
+    planes_ = program.channels_last ? 1 : window_.channels;
+    interleaved_ = window_.channels / planes_;
+    first_ = std::clamp<step>(-window_.left, 0, window_.to_width);
+    last_ = std::clamp<step>(window_.width - window_.left, first_, window_.to_width);
+  }
+
+  void convert(const std::byte* row, std::byte* out) const noexcept {
+    for (step plane = 0; plane < planes_; ++plane)
+      for (step y = 0; y < window_.to_height; ++y) {
+        const step from_y = window_.top + y;
+        const bool in_image = from_y >= 0 && from_y < window_.height;
+        const step first = in_image ? first_ : 0;
+        const step last = in_image ? last_ : 0;
+        pad(plane, y, 0, first, out);
+        if (last > first) {
+          const step from =
+              (plane * window_.height + from_y) * window_.width + window_.left + first;
+          convert_line(row + from * interleaved_ * word_bytes_, plane, y, first, last, out);
+        }
+        pad(plane, y, last, window_.to_width, out);
+      }
+  }
+
+ private:
+  /// Makes one long line of what lies side by side here and there: whole images, mostly.
+  void widen() noexcept {
+    window& w = window_;
+    if (w.flipped) return;
+    if (!program_.per_channel && program_.channels_last && program_.to_channels_last) {
+      for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
+      w.channels = 1;
+    }
+    if (w.left == 0 && w.to_width == w.width && w.top >= 0 && w.top + w.to_height <= w.height) {
+      const step above = w.top * w.width;
+      w.width *= w.height;
+      w.to_width *= w.to_height;
+      w.left = above;
+      w.height = w.to_height = 1;
+      w.top = 0;
+    }
+  }
+
+  affine of_channel(step channel) const noexcept {
+    const auto at = program_.per_channel ? static_cast<std::size_t>(channel) : 0;
+    return {program_.scale[at], program_.offset[at]};
+  }
+
+  /// Where an element of the window goes; `x` counts before the flip.
+  std::byte* place_of(std::byte* out, step channel, step y, step x) const noexcept {
+    const window& w = window_;
+    if (w.flipped) x = w.to_width - 1 - x;
+    const step at = program_.to_channels_last ? (y * w.to_width + x) * w.channels + channel
+                                              : (channel * w.to_height + y) * w.to_width + x;
+    return out + at * to_word_bytes_;
+  }
+
+  /// Writes `count` pixels' elements of a channel from `x` on; in_step apart in `in`.
+  void write(const float* in, step in_step, step channel, step y, step x, step count,
+             std::byte* out) const noexcept {
+    if (window_.flipped) {
+      in += (count - 1) * in_step;
+      in_step = -in_step;
+      x += count - 1;
+    }
+    write_(in, in_step, place_of(out, channel, y, x),
+           program_.to_channels_last ? window_.channels : 1, count, of_channel(channel));
+  }
+
+  void pad(step plane, step y, step begin, step end, std::byte* out) const noexcept {
+    constexpr float zero = 0.0F;
+    if (begin == end) return;
+    for (step i = 0; i < interleaved_; ++i)
+      write(&zero, 0, plane * interleaved_ + i, y, begin, end - begin, out);
+  }
+
+  /// @param in The element of the plane's first channel at window position (y, begin).
+  void convert_line(const std::byte* in, step plane, step y, step begin, step end,
+                    std::byte* out) const noexcept {
+    std::array<float, buffer_elements> buffer;                   // NOLINT: filled before it is read
+    const step group = std::min(interleaved_, buffer_elements);  // channels at once
+    const step pixels = buffer_elements / group;                 // 1 unless that is all channels
+    for (step x = begin; x < end; x += pixels) {
+      const step count = std::min(pixels, end - x);
+      for (step channel = 0; channel < interleaved_; channel += group) {
+        const step channels = std::min(group, interleaved_ - channel);
+        const step from = (x - begin) * interleaved_ + channel;
+        read_(in + from * word_bytes_, count * channels, buffer.data());
+        for (step i = 0; i < channels; ++i)
+          write(buffer.data() + i, channels, plane * interleaved_ + channel + i, y, x, count, out);
+      }
+    }
+  }
+
+  const field_program& program_;
+  window window_;
+  line_reader read_;
+  line_writer write_;
+  step word_bytes_;
+  step to_word_bytes_;
+  step planes_ = 1;       ///< of the row: its channels lie plane after plane, or
+  step interleaved_ = 1;  ///< so many of them side by side
+  step first_ = 0;        ///< of the window's columns that lie in the image
+  step last_ = 0;         ///< behind the last
+};
+
+template <class Word>
+std::uint64_t class_of(const std::byte* row) noexcept {
+  Word word;
+  std::memcpy(&word, row, sizeof word);
+  return static_cast<std::uint64_t>(word);  // a negative one becomes more than there are classes
+}
+
+std::uint64_t class_in(const std::byte* row, element_type type) noexcept {
+  switch (type) {
+    case element_type::i8:
+      return class_of<std::int8_t>(row);
+    case element_type::u16:
+      return class_of<std::uint16_t>(row);
+    case element_type::i16:
+      return class_of<std::int16_t>(row);
+    case element_type::u32:
+      return class_of<std::uint32_t>(row);
+    case element_type::i32:
+      return class_of<std::int32_t>(row);
+    case element_type::u64:
+    case element_type::i64:
+      return class_of<std::uint64_t>(row);
+    default:
+      return class_of<std::uint8_t>(row);
+  }
+}
+
+void write_one_hot(const field_program& program, const std::byte* row, std::byte* out) noexcept {
+  const std::size_t word_bytes = size_bytes(program.to);
+  std::memset(out, 0, program.classes * word_bytes);
+  const std::uint64_t hot = class_in(row, program.from);
+  constexpr float one = 1.0F;
+  if (hot < program.classes)
+    line_writer_of(program.from, program.to)(&one, 0, out + hot * word_bytes, 1, 1, affine{});
+}
+
+}  // namespace
+
+void transform_row(const field_program& program, const std::byte* row, std::size_t row_bytes,
+                   std::uint32_t variation, std::byte* out) noexcept {
+  switch (program.what) {
+    case field_program::operation::copy:
+      std::memcpy(out, row, row_bytes);
+      return;
+    case field_program::operation::convert:
+      row_converter{program, variation}.convert(row, out);
+      return;
+    case field_program::operation::one_hot:
+      write_one_hot(program, row, out);
+      return;
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Turns one row of a dataset into one row of a batch, on the CPU: the reference for every device,
+/// and what the host's readers do.
+/// @param variation The sample's u32 (`variation_of`); unused unless the program is random.
+void transform_row(const field_program& program, const std::byte* row, std::size_t row_bytes,
+                   std::uint32_t variation, std::byte* out) noexcept;
+
+}  // namespace feedline::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define FEEDLINE_HOST_DEVICE __host__ __device__
+#else
+#define FEEDLINE_HOST_DEVICE
+#endif
+
+namespace feedline::detail {
+
+/// What a sample's random transforms draw from in an epoch: a hash of all three, so that it depends
+/// on nothing else. Of splitmix64's output function (Steele, Lea, Flood: Fast splittable
+/// pseudorandom number generators, 2014).
+[[nodiscard]] constexpr std::uint32_t variation_of(std::uint64_t seed, std::uint64_t epoch,
+                                                   std::uint64_t sample) noexcept {
+  constexpr std::uint64_t gamma = 0x9E37'79B9'7F4A'7C15;
+  const auto mix = [](std::uint64_t z) constexpr {
+    z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
+    z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
+    return z ^ (z >> 31);
+  };
+  return static_cast<std::uint32_t>(mix(mix(mix(seed + gamma) + epoch * gamma) + sample * gamma) >>
+                                    32);
+}
+
+/// Which choice a draw is for.
+enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
+
+/// A draw of 32 bits for one of a sample's choices: MurmurHash3's finalizer (Appleby) over the
+/// variation and the choice.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t draw(std::uint32_t variation,
+                                                                choice of) noexcept {
+  std::uint32_t h = variation + static_cast<std::uint32_t>(of) * 0x9E37'79B9U;
+  h = (h ^ (h >> 16)) * 0x85EB'CA6BU;
+  h = (h ^ (h >> 13)) * 0xC2B2'AE35U;
+  return h ^ (h >> 16);
+}
+
+/// A draw scaled to 0 … bound − 1; `bound` at least 1.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t draw_below(
+    std::uint32_t variation, choice of, std::uint32_t bound) noexcept {
+  return static_cast<std::uint32_t>((std::uint64_t{draw(variation, of)} * bound) >> 32);
+}
+
+}  // namespace feedline::detail

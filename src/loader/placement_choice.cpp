@@ -1,0 +1,84 @@
+#include "loader/placement_choice.hpp"
+
+#include <feedline/error.hpp>
+
+#include "device/kept_rows.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+/// A kept row's number has 31 bits in the device's tables.
+constexpr std::uint64_t most_kept = assembly::arrived - 1;
+
+/// The most rows that a budget holds; each field's lie together, aligned.
+std::uint64_t rows_within(std::span<const std::size_t> row_bytes, std::uint64_t samples,
+                          std::size_t budget) {
+  std::size_t row = 0;
+  for (const std::size_t bytes : row_bytes) row += bytes;
+  std::uint64_t rows = std::min<std::uint64_t>(budget / row, samples);
+  while (rows != 0 && kept_rows::bytes(row_bytes, rows) > budget) --rows;
+  return rows;
+}
+
+std::string asked_for(placement wanted) {
+  return "loader_options::placement is " + std::string{to_string(wanted)};
+}
+
+placement_choice gather(const dataset& dataset) {
+  if (dataset.rows().empty()) {
+    throw usage_error{asked_for(placement::gather) +
+                      ", but the dataset has no rows in memory for the device to fetch: load it "
+                      "into one that has (make_memory_dataset), or choose another placement"};
+  }
+  return {placement::gather, dataset.size(), 0};
+}
+
+}  // namespace
+
+placement_choice choose_placement(const dataset& dataset, const device_capabilities& device,
+                                  const loader_options& options) {
+  const placement wanted = options.placement;
+  const std::uint64_t samples = dataset.size();
+  const bool may_keep = wanted != placement::stream && samples != 0;
+  if (!may_keep || device.reads_staging) return {};
+  if (wanted != placement::automatic && samples > most_kept) {
+    throw usage_error{asked_for(wanted) + ", which can number " + std::to_string(most_kept) +
+                      " samples at most, but the dataset has " + std::to_string(samples) +
+                      ": choose placement::stream"};
+  }
+  if (wanted == placement::gather) return gather(dataset);
+
+  std::vector<std::size_t> row_bytes;
+  for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
+  const std::size_t all_bytes = kept_rows::bytes(row_bytes, samples);
+  const std::size_t budget = options.max_cache_bytes;
+  const std::string numbers =
+      "; its " + std::to_string(samples) + " samples take " + std::to_string(all_bytes) + " bytes";
+  if (wanted == placement::resident) {
+    if (budget != 0 && budget < all_bytes) {
+      throw usage_error{asked_for(wanted) + ", but max_cache_bytes is " + std::to_string(budget) +
+                        ", too small for the dataset" + numbers +
+                        ": raise it, or choose placement::cached"};
+    }
+    return {placement::resident, samples, all_bytes};
+  }
+  if (wanted == placement::cached && budget == 0) {
+    throw usage_error{asked_for(wanted) +
+                      ", but max_cache_bytes is 0: say how much device memory rows may take" +
+                      numbers};
+  }
+  const std::uint64_t rows = std::min(rows_within(row_bytes, samples, budget), most_kept);
+  if (rows == 0) {
+    if (wanted == placement::automatic) return {};
+    throw usage_error{asked_for(wanted) + ", but max_cache_bytes is " + std::to_string(budget) +
+                      ", too small for a single sample" + numbers};
+  }
+  return {rows == samples ? placement::resident : placement::cached, rows,
+          kept_rows::bytes(row_bytes, rows)};
+}
+
+}  // namespace feedline::detail

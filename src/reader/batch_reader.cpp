@@ -1,0 +1,29 @@
+#include "reader/batch_reader.hpp"
+
+#include "reader/reader_scratch.hpp"
+
+#include <utility>
+
+namespace feedline::detail {
+
+batch_reader::batch_reader(sample_source& source, slot_layout layout)
+    : source_{source}, layout_{std::move(layout)} {}
+
+void batch_reader::read(staging_slot& slot, sample_run run) {
+  const std::uint64_t count = run.end - run.begin;
+  const std::uint64_t batch = run.begin / layout_.batch_size();
+  const std::uint64_t within = run.begin - batch * layout_.batch_size();
+
+  reader_scratch& use = this_readers_scratch();
+  use.samples.resize(count);
+  source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
+  use.out.clear();
+  std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
+  for (std::size_t place = 0; place < layout_.fields().size(); ++place) {
+    const std::size_t row = layout_.row_bytes(place);
+    use.out.emplace_back(batch_data + layout_.field_offset(place) + within * row, count * row);
+  }
+  source_.read(use.samples, use.out);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "reader/run_reader.hpp"
+#include "reader/sample_source.hpp"
+#include "staging/slot_layout.hpp"
+
+namespace feedline::detail {
+
+/// Lays samples down as the batches that the consumer will see: the staging slot is a device slot's
+/// image.
+class batch_reader final : public run_reader {
+ public:
+  /// Borrows the source for its life.
+  batch_reader(sample_source& source, slot_layout layout);
+  void read(staging_slot& slot, sample_run run) override;
+
+ private:
+  sample_source& source_;
+  slot_layout layout_;
+};
+
+}  // namespace feedline::detail

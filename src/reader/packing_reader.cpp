@@ -1,0 +1,83 @@
+#include "reader/packing_reader.hpp"
+
+#include "device/variation.hpp"
+#include "reader/reader_scratch.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// The u32 at a place of a staging slot, whose tables lie at multiples of four bytes.
+std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
+  return reinterpret_cast<std::uint32_t*>(slot.data + at);
+}
+
+}  // namespace
+
+packing_reader::packing_reader(sample_source& source, inlet_layout layout, request_layout runs,
+                               std::shared_ptr<const kept_rows> kept, std::uint64_t seed)
+    : source_{source},
+      layout_{std::move(layout)},
+      runs_{runs},
+      kept_{std::move(kept)},
+      seed_{seed} {}
+
+void packing_reader::read(staging_slot& slot, sample_run run) {
+  reader_scratch& use = this_readers_scratch();
+  use.samples.resize(run.end - run.begin);
+  source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
+  if (layout_.varies()) {
+    std::uint32_t* const variations = words_at(slot, layout_.variations_at()) + run.begin;
+    for (std::size_t i = 0; i < use.samples.size(); ++i)
+      variations[i] = variation_of(seed_, slot.work.run->epoch, use.samples[i].value);
+  }
+  find_rows(slot, run);
+  read_missing(slot, runs_.run_of(run.begin));
+}
+
+void packing_reader::find_rows(staging_slot& slot, sample_run run) {
+  reader_scratch& use = this_readers_scratch();
+  std::uint32_t* const sources = words_at(slot, layout_.sources_at()) + run.begin;
+  use.missing.clear();
+  use.kept_as.clear();
+  for (std::size_t i = 0; i < use.samples.size(); ++i) {
+    const auto row = kept_ ? kept_->place_of(use.samples[i]) : std::nullopt;
+    if (row && kept_->holds(*row)) {
+      sources[i] = *row;
+      continue;
+    }
+    sources[i] = assembly::arrived | static_cast<std::uint32_t>(use.missing.size());
+    use.missing.push_back(use.samples[i]);
+    use.kept_as.push_back(row.value_or(assembly::not_kept));
+  }
+}
+
+void packing_reader::read_missing(staging_slot& slot, std::uint64_t run_number) {
+  reader_scratch& use = this_readers_scratch();
+  const std::uint64_t rows = use.missing.size();
+  std::uint32_t* const entry = words_at(slot, layout_.entry_at(run_number));
+  entry[0] = static_cast<std::uint32_t>(rows);
+  if (rows == 0) return;
+
+  const auto units = [](std::size_t at) {
+    return static_cast<std::uint32_t>(at / inlet_layout::alignment);
+  };
+  std::size_t at = layout_.chunks_at() + slot.chunk_bytes.fetch_add(layout_.chunk_bytes(rows));
+  entry[1] = units(at);
+  if (layout_.keeps()) {
+    std::copy(use.kept_as.begin(), use.kept_as.end(), words_at(slot, at));
+    at += layout_.keep_bytes(rows);
+  }
+  use.out.clear();
+  for (std::size_t place = 0; place < layout_.fields(); ++place) {
+    entry[2 + place] = units(at);
+    use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place));
+    at += layout_.field_bytes(place, rows);
+  }
+  source_.read(use.missing, use.out);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "device/kept_rows.hpp"
+#include "reader/run_reader.hpp"
+#include "reader/sample_source.hpp"
+#include "staging/inlet_layout.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace feedline::detail {
+
+/// Writes down for the device where each sample's row is, and reads only the rows that it does not
+/// hold: for slots that are assembled on the device.
+class packing_reader final : public run_reader {
+ public:
+  /// Borrows the source for its life.
+  /// @param kept Null where no rows are kept.
+  /// @param seed Of the random transforms.
+  packing_reader(sample_source& source, inlet_layout layout, request_layout runs,
+                 std::shared_ptr<const kept_rows> kept, std::uint64_t seed);
+  void read(staging_slot& slot, sample_run run) override;
+
+ private:
+  void find_rows(staging_slot& slot, sample_run run);
+  void read_missing(staging_slot& slot, std::uint64_t run_number);
+
+  sample_source& source_;
+  inlet_layout layout_;
+  request_layout runs_;
+  std::shared_ptr<const kept_rows> kept_;
+  std::uint64_t seed_;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "reader/request_layout.hpp"
+#include "staging/staging_slot.hpp"
+
+namespace feedline::detail {
+
+/// Reads one run of samples into a staging slot, in the form in which the slot travels on.
+///
+/// Threads: any number of readers, on different runs of a slot. What it throws marks the run as
+/// failed: the slot is delivered up to the batch before it.
+class run_reader {
+ public:
+  run_reader() = default;
+  run_reader(const run_reader&) = delete;
+  run_reader& operator=(const run_reader&) = delete;
+  virtual ~run_reader() = default;
+
+  /// @param run Within one batch of the slot.
+  virtual void read(staging_slot& slot, sample_run run) = 0;
+};
+
+}  // namespace feedline::detail

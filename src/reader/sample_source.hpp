@@ -1,0 +1,44 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/index.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+
+namespace feedline::detail {
+
+/// Where readers get samples: an epoch's order, and the rows, by one thread at a time where the
+/// dataset wants it so. Any number of readers.
+class sample_source {
+ public:
+  sample_source(dataset_ptr dataset, feedline::sampler order)
+      : dataset_{std::move(dataset)},
+        order_{std::move(order)},
+        samples_{dataset_->size()},
+        serialized_{dataset_->concurrency() == read_concurrency::serialized} {}
+
+  /// Which samples stand at `first` and the places behind it.
+  void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const {
+    order_.indices(samples_, epoch, first, out);
+  }
+  /// As `dataset::read`.
+  void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out) {
+    std::unique_lock<std::mutex> turn;
+    if (serialized_) turn = std::unique_lock{turn_};
+    dataset_->read(samples, out);
+  }
+
+ private:
+  dataset_ptr dataset_;
+  feedline::sampler order_;
+  std::uint64_t samples_;
+  bool serialized_;
+  std::mutex turn_;
+};
+
+}  // namespace feedline::detail

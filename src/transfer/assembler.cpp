@@ -1,0 +1,106 @@
+#include "transfer/assembler.hpp"
+
+#include "detail/log.hpp"
+#include "transfer/record_behind.hpp"
+
+#include <exception>
+#include <span>
+#include <utility>
+
+namespace feedline::detail {
+
+assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept)
+    : device_{std::move(device)},
+      formats_{std::move(slots)},
+      kept_{std::move(kept)},
+      memory_{device_, memory_kind::device, inlets * formats_.inlet.slot_bytes()},
+      inlets_{inlet{device_}, inlet{device_}},
+      copies_{device_},
+      assemblies_{device_} {
+  for (std::size_t i = 0; i < inlets; ++i)
+    inlets_[i].data = memory_.data() + i * formats_.inlet.slot_bytes();
+  for (std::size_t place = 0; place < formats_.programs.size(); ++place) {
+    fields_.push_back({.kept = kept_ ? kept_->field(place) : nullptr,
+                       .keep = kept_ ? kept_->keeping(place) : nullptr,
+                       .row_bytes = formats_.rows.row_bytes(place),
+                       .to_offset = formats_.batches.field_offset(place),
+                       .to_row_bytes = formats_.batches.row_bytes(place),
+                       .program = formats_.programs[place]});
+  }
+}
+
+assembler::~assembler() {
+  for (const inlet& each : inlets_) {
+    for (const event_handle last : {each.arrived.get(), each.assembled.get()}) {
+      try {
+        device_->sync(last);
+      } catch (const std::exception& exception) {
+        log()->error("waiting for the work on an inlet that is going away: {}", exception.what());
+      }
+    }
+  }
+}
+
+void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
+  inlet& through = inlets_[next_];
+  next_ = (next_ + 1) % inlets;
+  copy(from, through);
+  bool keeps = false;
+  visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
+  assemble(through, to, samples, keeps);
+  // Readers may count on these rows from now on: the work that does is issued behind this.
+  if (keeps) visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
+}
+
+void assembler::copy(staging_slot& from, inlet& to) {
+  device_->wait(copies_.get(), to.assembled.get());
+  const std::size_t bytes = formats_.inlet.chunks_at() + from.chunk_bytes.load();
+  device_->copy(to.data, from.data, bytes, copies_.get());
+  record_behind(*device_, copies_.get(), {to.arrived.get(), from.copied.get()});
+}
+
+void assembler::assemble(const inlet& from, device_slot& to, std::uint64_t samples, bool keeps) {
+  device_->wait(assemblies_.get(), from.arrived.get());
+  device_->wait(assemblies_.get(), to.released.get());
+  try {
+    device_->assemble({.slot = to.data,
+                       .batch_size = formats_.batches.batch_size(),
+                       .batch_bytes = formats_.batches.batch_bytes(),
+                       .samples = samples,
+                       .inlet = from.data,
+                       .sources_at = formats_.inlet.sources_at(),
+                       .variations_at = formats_.inlet.variations_at(),
+                       .directory_at = formats_.inlet.directory_at(),
+                       .run_samples = formats_.runs.run_samples(),
+                       .runs_per_batch = formats_.runs.runs_per_batch(),
+                       .varies = formats_.inlet.varies(),
+                       .keeps = keeps,
+                       .fields = fields_},
+                      assemblies_.get());
+  } catch (...) {
+    // Part of it may have been issued.
+    record_behind(*device_, assemblies_.get(), {from.assembled.get(), to.ready.get()});
+    throw;
+  }
+  record_behind(*device_, assemblies_.get(), {from.assembled.get(), to.ready.get()});
+}
+
+template <class Visit>
+void assembler::visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples,
+                                   Visit visit) const {
+  if (!formats_.inlet.keeps() || slot.chunk_bytes.load() == 0) return;
+  const auto words_at = [&](std::size_t at) {
+    return reinterpret_cast<const std::uint32_t*>(slot.data + at);
+  };
+  const std::uint64_t runs = formats_.runs.runs(samples);
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    const std::uint32_t* const entry = words_at(formats_.inlet.entry_at(run));
+    if (entry[0] == 0) continue;
+    const std::span rows{words_at(entry[1] * inlet_layout::alignment), entry[0]};
+    for (const std::uint32_t row : rows) {
+      if (row != assembly::not_kept) visit(row);
+    }
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+#include <feedline/device/device.hpp>
+
+#include "device/kept_rows.hpp"
+#include "device/owned.hpp"
+#include "reader/request_layout.hpp"
+#include "staging/inlet_layout.hpp"
+#include "staging/slot_layout.hpp"
+#include "transfer/carrier.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Carries slots that are put together on the device: the staging slot is copied into an inlet, and
+/// out of the inlet and the kept rows the device slot is assembled, on a second stream, so that one
+/// slot's assembly hides behind the next one's copy.
+///
+/// There are two inlets, taken in turns. An inlet is free again behind the assembly that reads it:
+///
+///     copy stream:      wait `assembled`, copy, record `arrived` and the staging slot's `copied`
+///     assembly stream:  wait `arrived` and the device slot's `released`, assemble, record
+///                       `assembled` and the device slot's `ready`
+class assembler final : public carrier {
+ public:
+  /// How many inlets there are.
+  static constexpr std::size_t inlets = 2;
+
+  /// What slots look like on their way.
+  struct formats {
+    slot_layout rows;     ///< as the dataset has them
+    slot_layout batches;  ///< as the consumer sees them
+    inlet_layout inlet;
+    request_layout runs;
+    std::vector<field_program> programs;  ///< one a field
+  };
+
+  /// @param kept Null where no rows are kept.
+  /// @throws out_of_memory, device_error.
+  assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept);
+  /// Blocks until no work uses the inlets and the kept rows any more.
+  ~assembler() override;
+
+  void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+
+ private:
+  /// Device memory for one staging slot on its way.
+  struct inlet {
+    explicit inlet(const device_ptr& device) : arrived{device}, assembled{device} {}
+    std::byte* data = nullptr;
+    event arrived;    ///< recorded behind the copy into the inlet
+    event assembled;  ///< recorded behind the assembly that reads it
+  };
+
+  void copy(staging_slot& from, inlet& to);
+  void assemble(const inlet& from, device_slot& to, std::uint64_t samples, bool keeps);
+  template <class Visit>
+  void visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples, Visit visit) const;
+
+  device_ptr device_;
+  formats formats_;
+  std::shared_ptr<kept_rows> kept_;
+  std::vector<field_assembly> fields_;
+  device_memory memory_;
+  std::array<inlet, inlets> inlets_;
+  std::size_t next_ = 0;
+  stream copies_;
+  stream assemblies_;
+};
+
+}  // namespace feedline::detail

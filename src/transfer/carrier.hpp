@@ -1,0 +1,28 @@
+#pragma once
+
+#include "device/device_slot.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Issues all that brings a filled staging slot's samples into a device slot, and waits for nothing.
+///
+/// What it issues begins to write the device slot behind `to.released` and has `to.ready` recorded
+/// behind it; `from.copied` is recorded behind the last of it that reads the staging slot. If it
+/// throws, both slots are lost, but these events stand behind all that was issued, as far as the
+/// device still allows. Threads: the transfer's.
+class carrier {
+ public:
+  carrier() = default;
+  carrier(const carrier&) = delete;
+  carrier& operator=(const carrier&) = delete;
+  virtual ~carrier() = default;
+
+  /// @param samples The slot's first ones; at least 1.
+  /// @throws device_error
+  virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
+};
+
+}  // namespace feedline::detail
