@@ -1,8 +1,10 @@
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/error.hpp>
 
+#include "cuda/assemble.hpp"
 #include "cuda/cuda_check.hpp"
 #include "cuda/cuda_current_device.hpp"
+#include "cuda/mapped_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 
 #include <cuda_runtime_api.h>
@@ -10,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace feedline {
@@ -115,6 +118,22 @@ class cuda_device final : public device {
     const cuda_current_device current{ordinal_};
     FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)));
   }
+
+  void assemble(const assembly& work, stream_ref stream) override {
+    const cuda_current_device current{ordinal_};
+    detail::issue_assembly(work, native(stream));
+  }
+
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
+    const cuda_current_device current{ordinal_};
+    if (detail::map_memory(memory)) return memory.data();
+    throw out_of_memory{
+        memory.size(), memory_kind::staging,
+        name_ + " cannot pin " + std::to_string(memory.size()) +
+            " bytes of the dataset's memory: use the placement stream, which pins " +
+            "its slots alone"};
+  }
+  void unmap(std::span<const std::byte> memory) noexcept override { detail::unmap_memory(memory); }
 
   // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, so it is set for
   // each of these too.

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include "cuda/divider.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// What an assembly's kernels are told, by value: everything that can be worked out once is worked
+// out on the host.
+
+/// What all fields of an assembly share.
+struct slot_frame {
+  const std::byte* inlet = nullptr;
+  const std::uint32_t* sources = nullptr;
+  const std::uint32_t* variations = nullptr;  ///< null: none
+  const std::uint32_t* directory = nullptr;
+  std::size_t batch_bytes = 0;
+  divider batch_size;
+  divider run_samples;
+  std::uint32_t runs_per_batch = 0;
+  std::uint32_t entry_words = 0;  ///< of the directory
+};
+
+/// What a part of the work does.
+enum class part_kind : std::uint8_t {
+  copy,     ///< samples' rows into the slot, by vectors
+  keep,     ///< chunks' rows into the kept ones, by vectors
+  convert,  ///< by groups of elements of the slot
+  scatter,  ///< the same, by vectors of the source: each byte is read once
+  fill,     ///< the elements of the slot that `scatter` finds no source for
+  one_hot,  ///< by groups of elements of the slot
+};
+
+/// One field's share of an assembly, or a part of it. Its items (vectors of a row, or groups of
+/// elements) are numbered row after row and dealt out to threads, so that a block's work is the same
+/// whatever the length of a row.
+struct assembly_part {
+  const std::byte* kept = nullptr;
+  std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the kept rows
+  std::size_t row_bytes = 0;
+  std::size_t to_row_bytes = 0;
+  std::uint64_t items = 0;
+  divider row_items;              ///< items a row; all below `divider::limit`
+  std::uint32_t row_vectors = 0;  ///< vectors a row; `row_items` may be more
+  std::uint32_t field = 0;
+  std::uint32_t first_block = 0;  ///< of the launch's
+  std::uint32_t blocks = 0;
+  part_kind kind = part_kind::copy;
+  std::uint8_t vector_bytes = 1;  ///< 1, 2, 4, 8 or 16
+  bool by_lines = false;          ///< items begin at the 128-byte line that a row begins in
+};
+
+/// Elements that a thread converts together.
+inline constexpr std::uint32_t group_elements = 4;
+
+/// `field_program`, as a kernel needs it.
+struct conversion {
+  std::uint64_t flip_below = 0;
+  std::uint32_t channels = 1;
+  std::uint32_t height = 1;
+  std::uint32_t width = 1;
+  std::uint32_t to_height = 1;
+  std::uint32_t to_width = 1;
+  std::uint32_t padding = 0;
+  std::uint32_t to_elements = 1;  ///< of a row
+  divider outer;       ///< of the batch's row: by channels if they are last, else by a plane
+  divider lines;       ///< of the batch's row: by its width
+  divider from_outer;  ///< the same of the dataset's row
+  divider from_lines;
+  element_type from = element_type::u8;
+  element_type to = element_type::u8;
+  bool channels_last = false;
+  bool to_channels_last = false;
+  bool per_channel = false;
+  bool random_crop = false;
+  bool straight = false;       ///< element i becomes element i
+  bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
+  bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
+  bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
+  float scale[field_program::most_channels] = {};
+  float offset[field_program::most_channels] = {};
+};
+
+/// Threads of a block, and items that each has under way at once.
+inline constexpr std::uint32_t block_threads = 256;
+inline constexpr std::uint32_t vectors_a_thread = 4;
+inline constexpr std::uint32_t groups_a_thread = 2;
+inline constexpr std::uint32_t scattered_a_thread = 2;
+
+/// Parts that one launch can do.
+inline constexpr std::uint32_t most_parts = 8;
+
+}  // namespace feedline::detail

@@ -1,0 +1,235 @@
+#include "cuda/assembly_plan.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
+
+namespace feedline::detail {
+namespace {
+
+/// Blocks that pull rows over the bus: these keep it full, and more get in each other's way.
+constexpr std::uint64_t most_bus_blocks = 64;
+/// Blocks for all else: each then goes round.
+constexpr std::uint64_t most_blocks = std::uint64_t{1} << 20;
+/// What the GPU asks of the bus at once.
+constexpr std::size_t line_bytes = 128;
+constexpr std::size_t widest_vector = 16;
+
+std::uint32_t counted(std::uint64_t value, const char* what) {
+  if (value < divider::limit) return static_cast<std::uint32_t>(value);
+  throw usage_error{std::to_string(value) + " " + what +
+                    ": a slot that is assembled on a GPU has fewer than " +
+                    std::to_string(divider::limit)};
+}
+
+/// Divides numbers below `divider::limit`, whatever the divisor.
+divider divide_by(std::uint64_t divisor) {
+  return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
+}
+
+/// The largest power of two that divides all that was or-ed together, up to a vector's bytes.
+std::size_t common_alignment(std::size_t ored) noexcept {
+  const std::size_t all = ored | widest_vector;
+  return all & (~all + 1);
+}
+std::size_t address(const void* memory) noexcept {
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+/// Of the dataset's rows, kept and arrived.
+std::size_t source_alignment(const assembly& work, const field_assembly& field) noexcept {
+  return common_alignment(address(field.kept) | address(work.inlet) | field.row_bytes);
+}
+/// Of the batch's rows.
+std::size_t target_alignment(const assembly& work, const field_assembly& field) noexcept {
+  return common_alignment(address(work.slot) | field.to_offset | work.batch_bytes |
+                          field.to_row_bytes);
+}
+
+/// Runs that hold samples.
+std::uint64_t run_count(const assembly& work) noexcept {
+  const std::uint64_t last = work.samples - 1;
+  return last / work.batch_size * work.runs_per_batch + last % work.batch_size / work.run_samples +
+         1;
+}
+
+struct pace {
+  std::uint32_t items_a_thread;
+  std::uint64_t most_blocks;
+};
+
+void set_items(assembly_part& part, std::uint64_t rows, std::uint64_t row_items, pace pace) {
+  part.row_items = divide_by(row_items);
+  part.items = rows * row_items;
+  part.blocks = static_cast<std::uint32_t>(std::min(
+      divide_up(part.items, std::uint64_t{block_threads} * pace.items_a_thread), pace.most_blocks));
+}
+
+/// Lets a part go through its rows by vectors of so many bytes.
+void set_vectors(assembly_part& part, std::uint64_t rows, std::size_t vector_bytes, bool on_host,
+                 std::uint32_t vectors) {
+  part.vector_bytes = static_cast<std::uint8_t>(vector_bytes);
+  part.row_vectors = counted(part.row_bytes / vector_bytes, "vectors in a row");
+  part.by_lines = on_host;
+  std::uint64_t row_items = part.row_vectors;
+  if (on_host) {
+    const std::uint64_t line_items = line_bytes / vector_bytes;
+    row_items = round_up(row_items + line_items - 1, line_items);
+  }
+  set_items(part, rows, counted(row_items, "vectors in a row"),
+            {vectors, on_host ? most_bus_blocks : most_blocks});
+}
+
+assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) {
+  const field_assembly& field = work.fields[place];
+  assembly_part part;
+  part.kept = field.kept;
+  part.to = kind == part_kind::keep ? field.keep : work.slot + field.to_offset;
+  part.row_bytes = field.row_bytes;
+  part.to_row_bytes = field.to_row_bytes;
+  part.field = static_cast<std::uint32_t>(place);
+  part.kind = kind;
+  return part;
+}
+
+assembly_part plan_copy(const assembly& work, std::size_t place) {
+  const field_assembly& field = work.fields[place];
+  assembly_part part = of_field(work, place, part_kind::copy);
+  const std::size_t vector = std::min(source_alignment(work, field), target_alignment(work, field));
+  set_vectors(part, work.samples, vector, field.kept_on_host, vectors_a_thread);
+  return part;
+}
+
+assembly_part plan_keep(const assembly& work, std::size_t place) {
+  const field_assembly& field = work.fields[place];
+  assembly_part part = of_field(work, place, part_kind::keep);
+  const std::size_t vector =
+      std::min(source_alignment(work, field), common_alignment(address(field.keep)));
+  set_vectors(part, run_count(work) * work.run_samples, vector, false, vectors_a_thread);
+  return part;
+}
+
+/// By what the number of an element is divided first: see `pixel_of`.
+divider outer_of(bool channels_last, std::uint32_t channels, std::uint64_t plane) {
+  return divide_by(channels_last ? channels : plane);
+}
+
+/// Whether element i of the batch's row is element i of the dataset's.
+bool is_straight(const field_program& program) noexcept {
+  const bool whole = program.padding == 0 && program.to_height == program.height &&
+                     program.to_width == program.width;
+  const bool same_layout = program.channels_last == program.to_channels_last ||
+                           program.channels == 1 ||
+                           std::uint64_t{program.height} * program.width == 1;
+  return whole && same_layout && program.flip_below == 0;
+}
+
+conversion plan_conversion(const assembly& work, const field_assembly& field) {
+  const field_program& program = field.program;
+  const bool one_hot = program.what == field_program::operation::one_hot;
+  const std::uint64_t plane = std::uint64_t{program.height} * program.width;
+  const std::uint64_t to_plane = std::uint64_t{program.to_height} * program.to_width;
+  const std::size_t from_bytes = size_bytes(program.from);
+  const std::size_t to_bytes = size_bytes(program.to);
+  conversion by;
+  by.flip_below = program.flip_below;
+  by.channels = program.channels;
+  by.height = program.height;
+  by.width = program.width;
+  by.to_height = program.to_height;
+  by.to_width = program.to_width;
+  by.padding = program.padding;
+  by.to_elements = counted(field.to_row_bytes / to_bytes, "elements in a row");
+  by.outer = outer_of(program.to_channels_last, program.channels, to_plane);
+  by.lines = divide_by(program.to_width);
+  by.from_outer = outer_of(program.channels_last, program.channels, plane);
+  by.from_lines = divide_by(program.width);
+  by.from = program.from;
+  by.to = program.to;
+  by.channels_last = program.channels_last;
+  by.to_channels_last = program.to_channels_last;
+  by.per_channel = program.per_channel;
+  by.random_crop = program.random_crop;
+  by.straight = !one_hot && is_straight(program);
+  const std::size_t alignment = source_alignment(work, field);
+  const bool whole_groups = by.to_elements % group_elements == 0;
+  by.aligned_loads = alignment >= from_bytes;
+  by.group_loads =
+      whole_groups && alignment >= std::min(group_elements * from_bytes, widest_vector);
+  by.group_stores = whole_groups && target_alignment(work, field) >= group_elements * to_bytes;
+  std::copy(program.scale.begin(), program.scale.end(), by.scale);
+  std::copy(program.offset.begin(), program.offset.end(), by.offset);
+  return by;
+}
+
+/// A part that goes through the slot's rows by groups of elements.
+assembly_part plan_groups(const assembly& work, std::size_t place, part_kind kind,
+                          const conversion& by) {
+  const bool on_host = work.fields[place].kept_on_host;
+  assembly_part part = of_field(work, place, kind);
+  const std::uint32_t groups = kind == part_kind::convert ? groups_a_thread : 1;
+  set_items(part, work.samples, divide_up(by.to_elements, group_elements),
+            {groups, on_host && kind != part_kind::fill ? most_bus_blocks : most_blocks});
+  return part;
+}
+
+}  // namespace
+
+slot_frame plan_frame(const assembly& work) {
+  (void)counted(work.samples, "samples");
+  const std::uint64_t runs = run_count(work);
+  if (work.keeps) {
+    const auto rows = checked_multiply(runs, work.run_samples);
+    (void)counted(rows.value_or(std::numeric_limits<std::uint64_t>::max()), "rows in runs");
+  }
+  const auto words_at = [&](std::size_t at) {
+    return reinterpret_cast<const std::uint32_t*>(work.inlet + at);
+  };
+  return {.inlet = work.inlet,
+          .sources = words_at(work.sources_at),
+          .variations = work.varies ? words_at(work.variations_at) : nullptr,
+          .directory = words_at(work.directory_at),
+          .batch_bytes = work.batch_bytes,
+          .batch_size = divide_by(work.batch_size),
+          .run_samples = divide_by(work.run_samples),
+          .runs_per_batch = counted(work.runs_per_batch, "runs in a batch"),
+          .entry_words = static_cast<std::uint32_t>(2 + work.fields.size())};
+}
+
+void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
+  const field_assembly& field = work.fields[place];
+  parts.count = 0;
+  const auto add = [&](const assembly_part& part, const conversion& by) {
+    parts.parts[parts.count++] = {part, by};
+  };
+  (void)counted(field.row_bytes, "bytes in a row");
+  if (work.keeps && field.keep != nullptr) add(plan_keep(work, place), {});
+  if (field.program.what == field_program::operation::copy) {
+    add(plan_copy(work, place), {});
+    return;
+  }
+
+  const conversion by = plan_conversion(work, field);
+  if (field.program.what == field_program::operation::one_hot) {
+    add(plan_groups(work, place, part_kind::one_hot, by), by);
+  } else if (field.kept_on_host && source_alignment(work, field) == widest_vector) {
+    assembly_part part = of_field(work, place, part_kind::scatter);
+    set_vectors(part, work.samples, widest_vector, true, scattered_a_thread);
+    add(part, by);
+    if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
+  } else {
+    add(plan_groups(work, place, part_kind::convert, by), by);
+  }
+}
+
+bool only_copies(const assembly& work) noexcept {
+  return std::all_of(work.fields.begin(), work.fields.end(), [](const field_assembly& field) {
+    return field.program.what == field_program::operation::copy;
+  });
+}
+
+}  // namespace feedline::detail

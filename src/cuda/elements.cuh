@@ -1,0 +1,169 @@
+#pragma once
+
+#include <feedline/dataset/element_type.hpp>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace feedline::detail {
+
+// What C++20 has no types for; numbers stand for themselves.
+struct f16_word {
+  std::uint16_t bits;
+};
+struct bf16_word {
+  std::uint16_t bits;
+};
+struct boolean_byte {
+  std::uint8_t byte;
+};
+
+/// Calls `visit` with a value of the type that stands for an element type. All threads of a warp
+/// give the same one.
+template <class Visit>
+__device__ __forceinline__ void visit_element(element_type type, Visit&& visit) {
+  switch (type) {
+    case element_type::u8:
+      return visit(std::uint8_t{});
+    case element_type::i8:
+      return visit(std::int8_t{});
+    case element_type::u16:
+      return visit(std::uint16_t{});
+    case element_type::i16:
+      return visit(std::int16_t{});
+    case element_type::u32:
+      return visit(std::uint32_t{});
+    case element_type::i32:
+      return visit(std::int32_t{});
+    case element_type::u64:
+      return visit(std::uint64_t{});
+    case element_type::i64:
+      return visit(std::int64_t{});
+    case element_type::f16:
+      return visit(f16_word{});
+    case element_type::bf16:
+      return visit(bf16_word{});
+    case element_type::f32:
+      return visit(float{});
+    case element_type::f64:
+      return visit(double{});
+    case element_type::boolean:
+      return visit(boolean_byte{});
+  }
+}
+
+/// An element as binary32: exactly, or rounded to nearest even.
+template <class T>
+__device__ float to_float(T value) {
+  return static_cast<float>(value);
+}
+__device__ inline float to_float(f16_word value) {
+  return __half2float(__ushort_as_half(value.bits));
+}
+__device__ inline float to_float(bf16_word value) {
+  return __uint_as_float(std::uint32_t{value.bits} << 16);
+}
+__device__ inline float to_float(boolean_byte value) {
+  return value.byte != 0 ? 1.0F : 0.0F;
+}
+
+/// An element as an index: what is negative is larger than any; what is no integer, too.
+template <class T>
+__device__ std::uint64_t to_index(T value) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+}
+__device__ inline std::uint64_t to_index(boolean_byte value) {
+  return value.byte != 0 ? 1 : 0;
+}
+__device__ inline std::uint64_t to_index(float) {
+  return ~std::uint64_t{0};
+}
+__device__ inline std::uint64_t to_index(double) {
+  return ~std::uint64_t{0};
+}
+__device__ inline std::uint64_t to_index(f16_word) {
+  return ~std::uint64_t{0};
+}
+__device__ inline std::uint64_t to_index(bf16_word) {
+  return ~std::uint64_t{0};
+}
+
+/// The unsigned integer of so many bytes that the GPU loads at once.
+template <std::size_t Bytes>
+struct word_of_bytes;
+template <>
+struct word_of_bytes<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct word_of_bytes<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct word_of_bytes<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct word_of_bytes<8> {
+  using type = unsigned long long;
+};
+template <>
+struct word_of_bytes<16> {
+  using type = uint4;
+};
+
+/// The element number `index` from `from` on, which no work under way writes.
+/// @param aligned It lies at a multiple of its size.
+template <class T>
+__device__ T load_element(const std::byte* from, std::uint32_t index, bool aligned) {
+  using word = typename word_of_bytes<sizeof(T)>::type;
+  T value;
+  if (aligned) {
+    const word bits = __ldg(reinterpret_cast<const word*>(from) + index);
+    memcpy(&value, &bits, sizeof value);
+  } else {
+    std::uint8_t bytes[sizeof(T)];
+    const auto* const at =
+        reinterpret_cast<const std::uint8_t*>(from) + std::size_t{index} * sizeof(T);
+    for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = __ldg(at + i);
+    memcpy(&value, bytes, sizeof value);
+  }
+  return value;
+}
+
+/// The bits of a value in a 16-bit type.
+__device__ inline std::uint16_t to_half_bits(float value, element_type type) {
+  return type == element_type::f16 ? __half_as_ushort(__float2half_rn(value))
+                                   : __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+
+/// Stores a value as the element number `index`.
+__device__ inline void store_element(std::byte* to, std::uint32_t index, float value,
+                                     element_type type) {
+  if (type == element_type::f32) {
+    reinterpret_cast<float*>(to)[index] = value;
+  } else {
+    reinterpret_cast<std::uint16_t*>(to)[index] = to_half_bits(value, type);
+  }
+}
+
+/// Stores four values from the element number `index` on, at a multiple of their size.
+__device__ inline void store_group(std::byte* to, std::uint32_t index, const float (&values)[4],
+                                   element_type type) {
+  if (type == element_type::f32) {
+    reinterpret_cast<float4*>(to)[index / 4] =
+        make_float4(values[0], values[1], values[2], values[3]);
+  } else {
+    const auto pair = [&](int i) {
+      return to_half_bits(values[i], type) |
+             static_cast<std::uint32_t>(to_half_bits(values[i + 1], type)) << 16;
+    };
+    reinterpret_cast<uint2*>(to)[index / 4] = make_uint2(pair(0), pair(2));
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "cuda/assembly_part.hpp"
+#include "device/variation.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Where in the padded image a sample's window lies, and whether it is flipped.
+struct image_window {
+  std::uint32_t top;
+  std::uint32_t left;
+  bool flipped;
+};
+
+__device__ inline image_window window_of(const conversion& by, std::uint32_t variation) {
+  const std::uint32_t rows = by.height + 2 * by.padding - by.to_height;
+  const std::uint32_t columns = by.width + 2 * by.padding - by.to_width;
+  const bool flipped = by.flip_below != 0 && draw(variation, choice::flip) < by.flip_below;
+  if (!by.random_crop) return {rows / 2, columns / 2, flipped};
+  return {draw_below(variation, choice::crop_top, rows + 1),
+          draw_below(variation, choice::crop_left, columns + 1), flipped};
+}
+
+/// An element of an image, by its coordinates; what is outside is at more than width or height.
+struct pixel {
+  std::uint32_t channel;
+  std::uint32_t y;
+  std::uint32_t x;
+};
+
+/// @param outer By the channels if they are last, else by a plane.
+__device__ inline pixel pixel_of(std::uint32_t element, bool channels_last, const divider& outer,
+                                 const divider& lines) {
+  const std::uint32_t quotient = outer.quotient(element);
+  const std::uint32_t rest = element - quotient * outer.divisor();
+  const std::uint32_t in_plane = channels_last ? quotient : rest;
+  const std::uint32_t y = lines.quotient(in_plane);
+  return {channels_last ? rest : quotient, y, in_plane - y * lines.divisor()};
+}
+
+__device__ inline std::uint32_t element_of(const pixel& at, bool channels_last,
+                                           std::uint32_t channels, std::uint32_t height,
+                                           std::uint32_t width) {
+  return channels_last ? (at.y * width + at.x) * channels + at.channel
+                       : (at.channel * height + at.y) * width + at.x;
+}
+
+/// What a pixel of the batch's image is of the dataset's. Coordinates wrap below 0, and are then
+/// outside as well.
+__device__ inline pixel source_pixel(const conversion& by, const image_window& window, pixel at) {
+  const std::uint32_t x = window.flipped ? by.to_width - 1 - at.x : at.x;
+  return {at.channel, at.y + window.top - by.padding, x + window.left - by.padding};
+}
+__device__ inline bool is_inside(const conversion& by, const pixel& source) {
+  return source.y < by.height && source.x < by.width;
+}
+
+/// What a pixel of the dataset's image is of the batch's; outside if the window leaves it out.
+__device__ inline pixel target_pixel(const conversion& by, const image_window& window, pixel at) {
+  const std::uint32_t x = at.x + by.padding - window.left;
+  return {at.channel, at.y + by.padding - window.top, window.flipped ? by.to_width - 1 - x : x};
+}
+__device__ inline bool is_in_window(const conversion& by, const pixel& target) {
+  return target.y < by.to_height && target.x < by.to_width;
+}
+
+/// A product and a sum, each rounded: never one operation.
+__device__ inline float scaled(const conversion& by, std::uint32_t channel, float value) {
+  const std::uint32_t place = by.per_channel ? channel : 0;
+  return __fadd_rn(__fmul_rn(value, by.scale[place]), by.offset[place]);
+}
+
+}  // namespace feedline::detail

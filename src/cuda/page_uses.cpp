@@ -1,0 +1,71 @@
+#include "cuda/page_uses.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace feedline::detail {
+
+page_uses::page_uses(pin_function pin, unpin_function unpin)
+    : pin_{std::move(pin)}, unpin_{std::move(unpin)} {}
+
+page_uses::range page_uses::pages_of(std::span<const std::byte> memory) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t end = begin + memory.size();
+  return {begin / page_bytes * page_bytes, (end + page_bytes - 1) / page_bytes * page_bytes};
+}
+
+void page_uses::add(std::span<const std::byte> memory) {
+  if (memory.empty()) return;
+  const range pages = pages_of(memory);
+  uses pinned;
+  try {
+    for (const range gap : gaps_in(pages)) {
+      for (const piece& each : pin_(gap))
+        pinned.emplace(each.pages.begin, use{each.pages.end, each.ours, 0});
+    }
+  } catch (...) {
+    for (const auto& [begin, each] : pinned) {
+      if (each.ours) unpin_({begin, each.end});
+    }
+    throw;
+  }
+  uses_.merge(pinned);
+  for (auto each = first_in(pages); each != uses_.end() && each->first < pages.end; ++each)
+    ++each->second.count;
+}
+
+void page_uses::remove(std::span<const std::byte> memory) noexcept {
+  if (!memory.empty()) release(pages_of(memory));
+}
+
+void page_uses::release(range pages) noexcept {
+  auto each = first_in(pages);
+  while (each != uses_.end() && each->first < pages.end) {
+    if (--each->second.count != 0) {
+      ++each;
+      continue;
+    }
+    if (each->second.ours) unpin_({each->first, each->second.end});
+    each = uses_.erase(each);
+  }
+}
+
+page_uses::uses::iterator page_uses::first_in(range pages) {
+  auto each = uses_.upper_bound(pages.begin);
+  if (each != uses_.begin() && std::prev(each)->second.end > pages.begin) --each;
+  return each;
+}
+
+std::vector<page_uses::range> page_uses::gaps_in(range pages) {
+  std::vector<range> gaps;
+  std::uintptr_t at = pages.begin;
+  for (auto each = first_in(pages); each != uses_.end() && each->first < pages.end; ++each) {
+    if (each->first > at) gaps.push_back({at, each->first});
+    at = std::max(at, each->second.end);
+  }
+  if (at < pages.end) gaps.push_back({at, pages.end});
+  return gaps;
+}
+
+}  // namespace feedline::detail

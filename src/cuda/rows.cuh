@@ -1,0 +1,91 @@
+#pragma once
+
+#include "cuda/assembly_part.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// An item: which row it is of, and which of that row's items it is.
+struct row_item {
+  std::uint32_t row;
+  std::uint32_t item;
+};
+
+__device__ inline row_item split(const assembly_part& part, std::uint64_t item) {
+  const std::uint32_t row_items = part.row_items.divisor();
+  if (part.items <= divider::limit) {
+    const auto narrow = static_cast<std::uint32_t>(item);
+    const std::uint32_t row = part.row_items.quotient(narrow);
+    return {row, narrow - row * row_items};
+  }
+  const std::uint64_t row = item / row_items;
+  return {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(item - row * row_items)};
+}
+
+/// A field's rows in a run's chunk.
+__device__ inline const std::byte* chunk_rows(const slot_frame& frame, const assembly_part& part,
+                                              std::uint32_t run) {
+  const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
+  return frame.inlet + std::size_t{__ldg(entry + 2 + part.field)} * 16;
+}
+
+/// The dataset's row of a sample, by its source.
+__device__ inline const std::byte* sample_row(const slot_frame& frame, const assembly_part& part,
+                                              std::uint32_t sample, std::uint32_t source) {
+  if ((source & assembly::arrived) == 0) return part.kept + std::size_t{source} * part.row_bytes;
+  const std::uint32_t batch = frame.batch_size.quotient(sample);
+  const std::uint32_t in_batch = sample - batch * frame.batch_size.divisor();
+  const std::uint32_t run = batch * frame.runs_per_batch + frame.run_samples.quotient(in_batch);
+  return chunk_rows(frame, part, run) + std::size_t{source & ~assembly::arrived} * part.row_bytes;
+}
+
+/// A sample's row in the slot.
+__device__ inline std::byte* slot_row(const slot_frame& frame, const assembly_part& part,
+                                      std::uint32_t sample) {
+  const std::uint32_t batch = frame.batch_size.quotient(sample);
+  const std::uint32_t in_batch = sample - batch * frame.batch_size.divisor();
+  return part.to + std::size_t{batch} * frame.batch_bytes +
+         std::size_t{in_batch} * part.to_row_bytes;
+}
+
+/// A row that arrived and the kept row it becomes; null where there is none.
+struct kept_pair {
+  const std::byte* from;
+  std::byte* to;
+};
+
+/// @param row Counted through all runs as if each had as many rows as it may have.
+__device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_part& part,
+                                        std::uint32_t row) {
+  const std::uint32_t run = frame.run_samples.quotient(row);
+  const std::uint32_t place = row - run * frame.run_samples.divisor();
+  const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
+  if (place >= __ldg(entry)) return {nullptr, nullptr};
+  const auto* const keeps =
+      reinterpret_cast<const std::uint32_t*>(frame.inlet + std::size_t{__ldg(entry + 1)} * 16);
+  const std::uint32_t number = __ldg(keeps + place);
+  if (number == assembly::not_kept) return {nullptr, nullptr};
+  return {chunk_rows(frame, part, run) + std::size_t{place} * part.row_bytes,
+          part.to + std::size_t{number} * part.row_bytes};
+}
+
+/// Which of a row's vectors an item is: `item` itself; or, where items begin at the line that the
+/// row begins in, as much less as the row begins behind it. Then it may be none: not below
+/// `row_vectors`.
+template <class Vector>
+__device__ std::uint32_t vector_of(const assembly_part& part, const std::byte* row,
+                                   std::uint32_t item) {
+  if (!part.by_lines) return item;
+  const auto behind = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) % 128);
+  return item - behind / static_cast<std::uint32_t>(sizeof(Vector));
+}
+
+/// A vector of a row that no work under way writes.
+template <class Vector>
+__device__ Vector load_vector(const std::byte* row, std::uint32_t vector) {
+  return __ldg(reinterpret_cast<const Vector*>(row) + vector);
+}
+
+}  // namespace feedline::detail
