@@ -2,14 +2,15 @@
 
 #include "network.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace mnist {
 
-/// One number for all batches of a training run: every byte of every image and label, each hashed
+/// One number for all batches of a training run: every bit of every image and label, each hashed
 /// with its place in the order and added up. The order shows, though any number of threads may add;
-/// batch size and device do not.
+/// batch size, readers, placement and device do not.
 class batch_checksum {
  public:
   batch_checksum() = default;
@@ -30,42 +31,41 @@ constexpr std::uint64_t scramble(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Words hashed for one digit: its image, eight bytes at a time, and its label.
-constexpr std::size_t words_per_digit(std::size_t image_bytes) {
-  return (image_bytes + 7) / 8 + 1;
+/// Words hashed for one digit: its image, two pixels at a time, and its label.
+constexpr std::size_t words_per_digit(std::size_t pixels) {
+  return (pixels + 1) / 2 + 1;
 }
 
 /// The hash of one word of one digit.
 /// @param position The digit's number in the run, from 0.
 /// @param word     Less than `words_per_digit`; 0 is the label.
-constexpr std::uint64_t word_hash(std::uint64_t position, const std::uint8_t* image,
-                                  std::size_t image_bytes, std::uint8_t label, std::size_t word) {
+constexpr std::uint64_t word_hash(std::uint64_t position, const float* image, std::size_t pixels,
+                                  std::uint8_t label, std::size_t word) {
   std::uint64_t value = label;
   if (word > 0) {
     value = 0;
-    const std::size_t first = (word - 1) * 8;
-    for (std::size_t i = 0; i < 8 && first + i < image_bytes; ++i)
-      value |= static_cast<std::uint64_t>(image[first + i]) << (8 * i);
+    const std::size_t first = (word - 1) * 2;
+    for (std::size_t i = 0; i < 2 && first + i < pixels; ++i)
+      value |= std::uint64_t{std::bit_cast<std::uint32_t>(image[first + i])} << (32 * i);
   }
-  const std::uint64_t place = position * words_per_digit(image_bytes) + word;
+  const std::uint64_t place = position * words_per_digit(pixels) + word;
   return scramble(value ^ scramble(place + 0x9e3779b97f4a7c15ULL));
 }
 
 /// For batches in the host's memory.
 class host_batch_checksum final : public batch_checksum {
  public:
-  explicit host_batch_checksum(std::size_t image_bytes) : image_bytes_{image_bytes} {}
+  explicit host_batch_checksum(std::size_t pixels) : pixels_{pixels} {}
 
   void add(const digits_view& batch) override {
     for (std::size_t i = 0; i < batch.count; ++i, ++position_)
-      for (std::size_t word = 0; word < words_per_digit(image_bytes_); ++word)
-        sum_ += word_hash(position_, batch.images + i * image_bytes_, image_bytes_, batch.labels[i],
-                          word);
+      for (std::size_t word = 0; word < words_per_digit(pixels_); ++word)
+        sum_ += word_hash(position_, batch.images + i * pixels_, pixels_, batch.labels[i], word);
   }
   [[nodiscard]] std::uint64_t value() override { return sum_; }
 
  private:
-  std::size_t image_bytes_;
+  std::size_t pixels_;
   std::uint64_t position_ = 0;
   std::uint64_t sum_ = 0;
 };

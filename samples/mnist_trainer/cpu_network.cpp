@@ -19,7 +19,6 @@ cpu_network::cpu_network(const network_options& options) : layers_{make_layers(o
   gradient_ = Eigen::VectorXf::Zero(parameters_.size());
   velocity_ = Eigen::VectorXf::Zero(parameters_.size());
   const Eigen::Index columns = as_index(options.max_batch);
-  activations_.emplace_back(as_index(options.inputs), columns);
   for (const layer& layer : layers_) {
     activations_.emplace_back(as_index(layer.outputs), columns);
     deltas_.emplace_back(as_index(layer.outputs), columns);
@@ -34,16 +33,15 @@ cpu_network::biases_map cpu_network::biases(Eigen::VectorXf& of, const layer& la
   return {of.data() + layer.biases, as_index(layer.outputs)};
 }
 
-void cpu_network::forward(const digits_view& batch) {
-  using bytes = Eigen::Map<const Eigen::Array<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>>;
-  const Eigen::Index count = as_index(batch.count);
-  const bytes pixels{batch.images, activations_.front().rows(), count};
-  activations_.front().leftCols(count) =
-      ((pixels.cast<float>() - pixel_mean) * (1.0F / pixel_deviation)).matrix();
+cpu_network::inputs_map cpu_network::inputs_of(std::size_t layer, const digits_view& batch) const {
+  return {layer == 0 ? batch.images : activations_[layer - 1].data(),
+          as_index(layers_[layer].inputs), as_index(batch.count)};
+}
 
+void cpu_network::forward(const digits_view& batch) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    auto out = activations_[i + 1].leftCols(count);
-    out.noalias() = weights(parameters_, layers_[i]) * activations_[i].leftCols(count);
+    auto out = activations_[i].leftCols(as_index(batch.count));
+    out.noalias() = weights(parameters_, layers_[i]) * inputs_of(i, batch);
     out.colwise() += biases(parameters_, layers_[i]);
     if (i + 1 < layers_.size()) out = out.cwiseMax(0.0F);
   }
@@ -70,11 +68,12 @@ void cpu_network::judge(const digits_view& batch) {
   seen_ += batch.count;
 }
 
-void cpu_network::backward(Eigen::Index count) {
+void cpu_network::backward(const digits_view& batch) {
+  const Eigen::Index count = as_index(batch.count);
   deltas_.back().leftCols(count) *= 1.0F / static_cast<float>(count);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const auto delta = deltas_[i].leftCols(count);
-    const auto in = activations_[i].leftCols(count);
+    const auto in = inputs_of(i, batch);
     weights(gradient_, layers_[i]).noalias() = delta * in.transpose();
     biases(gradient_, layers_[i]) = delta.rowwise().sum();
     if (i == 0) break;
@@ -87,7 +86,7 @@ void cpu_network::backward(Eigen::Index count) {
 void cpu_network::train(const digits_view& batch, float learning_rate) {
   forward(batch);
   judge(batch);
-  backward(as_index(batch.count));
+  backward(batch);
   velocity_ = momentum * velocity_ + gradient_;
   parameters_ -= learning_rate * velocity_;
 }

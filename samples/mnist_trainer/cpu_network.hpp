@@ -25,19 +25,22 @@ class cpu_network final : public network {
  private:
   using matrix = Eigen::MatrixXf;  // a column a digit
   using weights_map = Eigen::Map<matrix>;
+  using inputs_map = Eigen::Map<const matrix>;
   using biases_map = Eigen::Map<Eigen::VectorXf>;
 
   [[nodiscard]] weights_map weights(Eigen::VectorXf& of, const layer& layer) const;
   [[nodiscard]] biases_map biases(Eigen::VectorXf& of, const layer& layer) const;
   void forward(const digits_view& batch);
   void judge(const digits_view& batch);
-  void backward(Eigen::Index count);
+  void backward(const digits_view& batch);
+  /// A layer's inputs: the batch's images, or the activations of the layer before.
+  [[nodiscard]] inputs_map inputs_of(std::size_t layer, const digits_view& batch) const;
 
   std::vector<layer> layers_;
   Eigen::VectorXf parameters_;
   Eigen::VectorXf gradient_;
   Eigen::VectorXf velocity_;
-  std::vector<matrix> activations_;  // the input, then every layer's output
+  std::vector<matrix> activations_;  // every layer's output
   std::vector<matrix> deltas_;       // the loss's slope at every layer's output, before ReLU
   double loss_ = 0.0;
   std::uint64_t correct_ = 0;

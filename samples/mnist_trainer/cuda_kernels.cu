@@ -9,11 +9,6 @@ __device__ std::size_t thread_number() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-__global__ void normalize_kernel(const std::uint8_t* pixels, float* out, std::size_t count) {
-  const std::size_t i = thread_number();
-  if (i < count) out[i] = (static_cast<float>(pixels[i]) - pixel_mean) * (1.0F / pixel_deviation);
-}
-
 __global__ void add_bias_and_rectify_kernel(float* values, const float* biases, std::size_t rows,
                                             std::size_t count) {
   const std::size_t i = thread_number();
@@ -88,11 +83,6 @@ __global__ void descend_kernel(float* parameters, float* velocity, const float* 
 }
 
 }  // namespace
-
-void normalize(const std::uint8_t* pixels, float* out, std::size_t count, cudaStream_t stream) {
-  normalize_kernel<<<blocks_for(count), block_threads, 0, stream>>>(pixels, out, count);
-  FEEDLINE_SAMPLE_CHECK(cudaGetLastError());
-}
 
 void add_bias_and_rectify(float* values, const float* biases, std::size_t rows, std::size_t columns,
                           cudaStream_t stream) {

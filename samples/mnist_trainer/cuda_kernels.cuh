@@ -19,9 +19,6 @@ struct device_tally {
 // The network's kernels. Each function issues one on the stream and returns; matrices hold a column
 // a digit. @throws std::runtime_error if the launch fails.
 
-/// Bytes to floats of about mean 0 and deviation 1.
-void normalize(const std::uint8_t* pixels, float* out, std::size_t count, cudaStream_t stream);
-
 /// Adds a bias to every row, then ReLU.
 void add_bias_and_rectify(float* values, const float* biases, std::size_t rows, std::size_t columns,
                           cudaStream_t stream);

@@ -38,25 +38,26 @@ cuda_network::cuda_network(const network_options& options,
       velocity_{parameter_count(layers_), *stream_},
       tally_{1, *stream_} {
   parameters_.upload(initial_parameters(layers_, options.seed), *stream_);
-  activations_.emplace_back(options.inputs * options.max_batch, *stream_);
   for (const layer& layer : layers_) {
     activations_.emplace_back(layer.outputs * options.max_batch, *stream_);
     deltas_.emplace_back(layer.outputs * options.max_batch, *stream_);
   }
 }
 
+const float* cuda_network::inputs_of(std::size_t layer, const digits_view& batch) const {
+  return layer == 0 ? batch.images : activations_[layer - 1].data();
+}
+
 /// Leaves the last layer without its biases: `judge` adds them.
 void cuda_network::forward(const digits_view& batch) {
-  normalize(batch.images, activations_.front().data(), layers_.front().inputs * batch.count,
-            stream_->get());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const layer& layer = layers_[i];
     multiply(blas_, {parameters_.data() + layer.weights, CUBLAS_OP_N, layer.outputs},
-             {activations_[i].data(), CUBLAS_OP_N, layer.inputs}, activations_[i + 1].data(),
+             {inputs_of(i, batch), CUBLAS_OP_N, layer.inputs}, activations_[i].data(),
              layer.outputs, batch.count, layer.inputs);
     if (i + 1 < layers_.size())
-      add_bias_and_rectify(activations_[i + 1].data(), parameters_.data() + layer.biases,
-                           layer.outputs, batch.count, stream_->get());
+      add_bias_and_rectify(activations_[i].data(), parameters_.data() + layer.biases, layer.outputs,
+                           batch.count, stream_->get());
   }
 }
 
@@ -66,26 +67,27 @@ void cuda_network::judge_last(const digits_view& batch, float* delta) {
   seen_ += batch.count;
 }
 
-void cuda_network::backward(std::size_t count) {
+void cuda_network::backward(const digits_view& batch) {
+  const std::size_t count = batch.count;
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const layer& layer = layers_[i];
     const float* delta = deltas_[i].data();
     multiply(blas_, {delta, CUBLAS_OP_N, layer.outputs},
-             {activations_[i].data(), CUBLAS_OP_T, layer.inputs}, gradient_.data() + layer.weights,
+             {inputs_of(i, batch), CUBLAS_OP_T, layer.inputs}, gradient_.data() + layer.weights,
              layer.outputs, layer.inputs, count);
     sum_rows(delta, gradient_.data() + layer.biases, layer.outputs, count, stream_->get());
     if (i == 0) break;
     multiply(blas_, {parameters_.data() + layer.weights, CUBLAS_OP_T, layer.outputs},
              {delta, CUBLAS_OP_N, layer.outputs}, deltas_[i - 1].data(), layer.inputs, count,
              layer.outputs);
-    mask(deltas_[i - 1].data(), activations_[i].data(), layer.inputs * count, stream_->get());
+    mask(deltas_[i - 1].data(), activations_[i - 1].data(), layer.inputs * count, stream_->get());
   }
 }
 
 void cuda_network::train(const digits_view& batch, float learning_rate) {
   forward(batch);
   judge_last(batch, deltas_.back().data());
-  backward(batch.count);
+  backward(batch);
   descend(parameters_.data(), velocity_.data(), gradient_.data(), parameter_count(layers_),
           learning_rate, stream_->get());
 }

@@ -23,7 +23,9 @@ class cuda_network final : public network {
  private:
   void forward(const digits_view& batch);
   void judge_last(const digits_view& batch, float* delta);
-  void backward(std::size_t count);
+  void backward(const digits_view& batch);
+  /// A layer's inputs: the batch's images, or the activations of the layer before.
+  [[nodiscard]] const float* inputs_of(std::size_t layer, const digits_view& batch) const;
 
   std::shared_ptr<const cuda_stream> stream_;
   cublas blas_;
@@ -31,7 +33,7 @@ class cuda_network final : public network {
   device_array<float> parameters_;
   device_array<float> gradient_;
   device_array<float> velocity_;
-  std::vector<device_array<float>> activations_;  // the input, then every layer's output
+  std::vector<device_array<float>> activations_;  // every layer's output
   std::vector<device_array<float>> deltas_;       // the loss's slope at every layer's output
   device_array<device_tally> tally_;
   std::size_t seen_ = 0;

@@ -8,9 +8,10 @@ namespace mnist {
 
 inline constexpr std::size_t classes = 10;
 
-/// Bytes become floats of about mean 0 and deviation 1: these are MNIST's, of a pixel of 0 to 255.
-inline constexpr float pixel_mean = 33.3F;
-inline constexpr float pixel_deviation = 78.6F;
+/// The loader makes floats of about mean 0 and deviation 1 of bytes: these are MNIST's, of a pixel of
+/// 0 to 255.
+inline constexpr double pixel_mean = 33.3;
+inline constexpr double pixel_deviation = 78.6;
 
 /// A dense layer, and where in the one array of all parameters its own lie: `outputs × inputs`
 /// weights, column after column, and `outputs` biases.

@@ -7,9 +7,10 @@
 
 namespace mnist {
 
-/// A batch of digits in the memory of the network's device: bytes, as they crossed the bus.
+/// A batch of digits in the memory of the network's device: bytes crossed the bus, and the loader
+/// made floats of them.
 struct digits_view {
-  const std::uint8_t* images;  ///< `count` rows of as many bytes as the network has inputs
+  const float* images;         ///< `count` rows of as many pixels as the network has inputs
   const std::uint8_t* labels;  ///< `count` bytes, each less than `classes`
   std::size_t count;
 };
@@ -42,7 +43,7 @@ class network {
 
 /// What a network is made of, the same on every device.
 struct network_options {
-  std::size_t inputs = 784;      ///< bytes of an image
+  std::size_t inputs = 784;      ///< pixels of an image
   std::size_t max_batch = 1024;  ///< digits in a batch, at most
   std::uint64_t seed = 1;        ///< of the initial weights
 };

@@ -6,8 +6,19 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <map>
 
 namespace mnist {
+namespace {
+
+const std::map<std::string, feedline::placement> placements{
+    {"auto", feedline::placement::automatic},
+    {"stream", feedline::placement::stream},
+    {"gather", feedline::placement::gather},
+    {"resident", feedline::placement::resident},
+    {"cached", feedline::placement::cached}};
+
+}  // namespace
 
 device_choice device_choice::parse(const std::string& text) {
   if (text == "auto") return {kind::automatic, 0};
@@ -28,6 +39,7 @@ trainer_options parse_command_line(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   trainer_options options;
   std::string device = "auto";
+  std::string placement = "auto";
   bool no_prefetch = false;
   app.add_option("--data", options.data,
                  "Folder with MNIST's four IDX files, plain or .gz; or with train.h5 and test.h5; "
@@ -43,6 +55,13 @@ trainer_options parse_command_line(int argc, char** argv) {
              "--readers", options.readers,
              "Threads that read; 0: the training loop reads; -1: as many as suit the machine")
           ->check(CLI::Range(-1, 1024));
+  app.add_option("--placement", placement,
+                 "Where a GPU has its digits from: auto, stream, gather, resident or cached")
+      ->type_name("PLACEMENT")
+      ->check(CLI::IsMember(placements));
+  app.add_option("--cache", options.cache_mib, "MiB of the GPU's memory that digits may stay in")
+      ->type_name("MIB")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 40));
   app.add_option("--device", device, "auto, cpu, or cuda:N")->type_name("DEVICE");
   app.add_option("--seed", options.seed, "Of the order of the digits and of the initial weights");
   app.add_option("--learning-rate", options.learning_rate, "The highest; it rises and falls")
@@ -57,6 +76,7 @@ trainer_options parse_command_line(int argc, char** argv) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }
   options.device = device_choice::parse(device);
+  options.placement = placements.at(placement);
   options.prefetch = !no_prefetch;
   return options;
 }

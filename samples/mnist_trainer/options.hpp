@@ -25,6 +25,8 @@ struct trainer_options {
   std::uint64_t batch_size = 128;
   std::uint64_t epochs = 5;
   int readers = feedline::automatic_readers;
+  feedline::placement placement = feedline::placement::automatic;
+  std::size_t cache_mib = 0;
   device_choice device;
   std::uint64_t seed = 1;
   bool prefetch = true;

@@ -25,7 +25,7 @@ struct epoch_report {
 };
 
 digits_view view(const feedline::batch& batch) {
-  return {batch["image"].data<std::uint8_t>(), batch["label"].data<std::uint8_t>(),
+  return {batch["image"].data<float>(), batch["label"].data<std::uint8_t>(),
           static_cast<std::size_t>(batch.size())};
 }
 
@@ -34,6 +34,10 @@ feedline::loader_options loading(const trainer_options& options, std::uint64_t b
   loading.batch_size = batch_size;
   loading.epochs = options.epochs;  // so that each is read ahead while the one before ends
   loading.readers = options.readers;
+  loading.placement = options.placement;
+  loading.max_cache_bytes = options.cache_mib << 20;
+  // Bytes cross the bus, floats reach the network.
+  loading.transforms = {{.field = "image", .mean = {pixel_mean}, .deviation = {pixel_deviation}}};
   if (!options.prefetch) {
     loading.readers = 0;
     loading.batches_per_slot = 1;
