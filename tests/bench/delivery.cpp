@@ -1,21 +1,23 @@
 /// How fast batches reach the GPU: shuffled rows in RAM, delivered through a loader to a consumer
 /// that does nothing, beside the rate of plain pinned copies measured in the same run.
 ///
-///     feedline_bench_delivery                       # all shapes, several numbers of readers
-///     feedline_bench_delivery --shape mnist64 --readers 8
+///     feedline_bench_delivery                       # all shapes, placements, several numbers of readers
+///     feedline_bench_delivery --shape mnist64 --placement stream --readers 8
 ///
-/// Method: for each cell a loader is built, one epoch is consumed to warm up, then epochs are
+/// Method: for each cell a loader is built, one epoch is consumed to warm up (and to upload what is kept), then epochs are
 /// consumed back to back for the time asked; the clock stops when the consumer's stream has passed
 /// the last batch. The median of the runs is printed, with the least and the most. Content is not
 /// checked here: the tests do that.
 
 #include <feedline/cuda/cuda_device.hpp>
+#include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/consume.hpp"
 #include "bench/copies.hpp"
 #include "bench/machine.hpp"
+#include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"
 #include "bench/shapes.hpp"
@@ -24,6 +26,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -32,42 +35,72 @@ using namespace feedline::bench;
 namespace {
 
 struct options : common_options {
+  std::vector<std::string> placements{"stream", "gather", "cached", "resident"};
   std::vector<int> readers{0, 1, 2, 4, 8, 14};
+  int other_readers = automatic_readers;
+  double cached_share = 0.5;
   std::uint64_t batches_per_slot = 0;
   std::size_t staging_slots = 0;
 };
 
-void run_cell(const shape& shape, const dataset_ptr& data, int readers, const options& options,
-              double limit, const gpu_stream& stream, results& found) {
-  loader loader{data,
-                shuffle{.seed = 1},
-                make_cuda_device(0),
-                {.batch_size = shape.batch_size,
-                 .readers = readers,
-                 .epochs = UINT64_MAX,
-                 .batches_per_slot = options.batches_per_slot,
-                 .staging_slots = options.staging_slots}};
-  std::uint64_t epoch = 0;
-  (void)consume(loader, epoch, stream, 0);  // warm up
-  const spread runs =
-      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
+placement placement_named(const std::string& name) {
+  for (const auto each :
+       {placement::stream, placement::gather, placement::cached, placement::resident}) {
+    if (to_string(each) == name) return each;
+  }
+  throw usage_error{"no placement '" + name + "': there are stream, gather, cached, resident"};
+}
+
+loader_options loading(const shape& shape, placement placement, int readers,
+                       const options& options) {
+  const auto rows_bytes = static_cast<double>(sample_bytes(shape) * shape.samples);
+  return {.batch_size = shape.batch_size,
+          .readers = readers,
+          .epochs = UINT64_MAX,
+          .batches_per_slot = options.batches_per_slot,
+          .staging_slots = options.staging_slots,
+          .placement = placement,
+          .max_cache_bytes = placement == placement::cached
+                                 ? static_cast<std::size_t>(options.cached_share * rows_bytes)
+                                 : 0};
+}
+
+void report(const shape& shape, const loader_plan& plan, const spread& runs, double copies,
+            results& found) {
   const delivered& median = runs.median();
-  const auto& plan = loader.plan();
-  std::printf("%-12s %7d %12.0f %8.2f [%6.2f, %6.2f] %8.1f %% %8.1f %9.1f\n", shape.name.c_str(),
-              readers, median.batches_per_second(), median.bytes_per_second() / 1e9,
-              runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
-              100 * median.bytes_per_second() / limit,
-              static_cast<double>(plan.slot_bytes) / (1 << 20),
-              static_cast<double>(plan.staging_bytes) / (1 << 20));
+  const std::string placement{to_string(plan.placement)};
+  const double kept_share =
+      static_cast<double>(plan.kept_samples) / static_cast<double>(shape.samples);
+  std::printf(
+      "%-12s %-9s %7d %12.0f %8.2f [%7.2f, %7.2f] %8.1f %% %8.1f %9.1f %9.1f\n", shape.name.c_str(),
+      placement.c_str(), plan.readers, median.batches_per_second(), median.bytes_per_second() / 1e9,
+      runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
+      100 * median.bytes_per_second() / copies,
+      static_cast<double>(plan.assembled ? plan.device_slot_bytes : plan.slot_bytes) / (1 << 20),
+      static_cast<double>(plan.staging_bytes) / (1 << 20),
+      static_cast<double>(plan.device_bytes) / (1 << 20));
   std::fflush(stdout);
   found.add({{"shape", shape.name},
-             {"placement", "stream"},
-             {"readers", readers},
+             {"placement", placement},
+             {"readers", plan.readers},
              {"batch_size", shape.batch_size},
              {"sample_bytes", sample_bytes(shape)},
+             {"kept_share", kept_share},
              {"slot_bytes", plan.slot_bytes},
-             {"staging_bytes", plan.staging_bytes}},
+             {"staging_bytes", plan.staging_bytes},
+             {"device_bytes", plan.device_bytes}},
             runs);
+}
+
+void run_cell(const shape& shape, const dataset_ptr& data, placement placement, int readers,
+              const options& options, double copies, const gpu_stream& stream, results& found) {
+  loader loader{data, shuffle{.seed = 1}, make_cuda_device(0),
+                loading(shape, placement, readers, options)};
+  std::uint64_t epoch = 0;
+  (void)consume(loader, epoch, stream, 0);  // warm up; what is kept is uploaded
+  const spread runs =
+      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
+  report(shape, loader.plan(), runs, copies, found);
 }
 
 void run(const options& options) {
@@ -75,18 +108,30 @@ void run(const options& options) {
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    shuffled rows in RAM, empty consumer, median of %d runs of %.1f s [least, "
-      "most]\n\n",
-      options.runs, options.seconds);
+      "most]; cached: %.0f %% of the rows kept\n\n",
+      options.runs, options.seconds, 100 * options.cached_share);
   const gpu_stream stream;
-  const double limit = pinned_copy_rate(std::size_t{64} << 20, options.seconds);
-  std::printf("pinned copies of 64 MiB: %.2f GB/s; of 8 MiB: %.2f GB/s\n\n", limit / 1e9,
+  constexpr std::size_t large = std::size_t{64} << 20;
+  const double copies =
+      median_of(options.runs, [&] { return pinned_copy_rate(large, options.seconds); });
+  found.add({{"limit", "bus"},
+             {"memory", "pinned"},
+             {"direction", "to GPU"},
+             {"bytes", large},
+             {"bytes_per_second", copies}});
+  std::printf("pinned copies of 64 MiB: %.2f GB/s; of 8 MiB: %.2f GB/s\n\n", copies / 1e9,
               pinned_copy_rate(std::size_t{8} << 20, options.seconds) / 1e9);
-  std::printf("%-12s %7s %12s %8s %16s %10s %8s %9s\n", "shape", "readers", "batches/s", "GB/s", "",
-              "of limit", "slot MiB", "pinned MiB");
+  std::printf("%-12s %-9s %7s %12s %8s %18s %10s %8s %9s %9s\n", "shape", "placement", "readers",
+              "batches/s", "GB/s", "", "of copies", "slot MiB", "pinned MiB", "GPU MiB");
   for (const shape& shape : shapes_named(options.shape)) {
     const auto data = make_data(shape);
-    for (const int readers : options.readers)
-      run_cell(shape, data, readers, options, limit, stream, found);
+    for (const std::string& name : options.placements) {
+      const placement placement = placement_named(name);
+      const auto readers =
+          placement == placement::stream ? options.readers : std::vector{options.other_readers};
+      for (const int each : readers)
+        run_cell(shape, data, placement, each, options, copies, stream, found);
+    }
   }
   found.write(options.json);
 }
@@ -97,7 +142,17 @@ int main(int argc, char* argv[]) {
   CLI::App app{"Delivery of batches to the GPU, beside the rate of plain pinned copies"};
   options options;
   add_common_options(app, options);
-  app.add_option("--readers", options.readers, "numbers of reader threads to try")->delimiter(',');
+  app.add_option("--placement", options.placements, "of stream, gather, cached, resident")
+      ->delimiter(',');
+  app.add_option("--readers", options.readers,
+                 "numbers of reader threads to try with the stream placement")
+      ->delimiter(',');
+  app.add_option("--other-readers", options.other_readers,
+                 "reader threads of the other placements; -1: automatic")
+      ->capture_default_str();
+  app.add_option("--cached-share", options.cached_share, "of the rows' bytes, for cached")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });

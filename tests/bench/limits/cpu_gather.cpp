@@ -26,15 +26,16 @@ constexpr std::size_t ring_bytes = std::size_t{32} << 20;
 constexpr std::size_t request_bytes = std::size_t{256} << 10;
 
 struct source {
-  std::vector<std::byte> rows;
+  dataset_ptr data;
+  std::span<const std::byte> rows;
   std::size_t row_bytes;
   std::vector<sample_index> order;  ///< a random one of all rows
 };
 
 source make_source(const shape& shape) {
   const std::size_t row_bytes = sample_bytes(shape) - 1;
-  source made{std::vector<std::byte>(row_bytes * shape.samples, std::byte{1}), row_bytes,
-              std::vector<sample_index>(shape.samples)};
+  source made{make_data(shape), {}, row_bytes, std::vector<sample_index>(shape.samples)};
+  made.rows = made.data->rows().front();
   for (std::size_t i = 0; i < made.order.size(); ++i) made.order[i].value = i;
   std::shuffle(made.order.begin(), made.order.end(), std::mt19937_64{1});
   return made;

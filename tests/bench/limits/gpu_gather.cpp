@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace feedline::bench {
 namespace {
 
 constexpr std::size_t slot_bytes = std::size_t{8} << 20;
+constexpr std::size_t ring_places = 4;
 constexpr std::size_t large_bytes = std::size_t{512} << 20;
 
 /// Random rows' numbers on the GPU, as many as a large gather takes.
@@ -52,16 +54,19 @@ struct gathering {
   void* out;
   const gpu_stream& stream;
 
-  /// Bytes a second of gathers of so many rows, one launch each, back to back, each into the next place of the output.
+  /// Bytes a second of gathers of so many rows, one launch each, back to back, into four places in turns, as into a ring.
   /// @param burst Launches between two looks at the clock, which cost a wait.
   [[nodiscard]] double rate(std::size_t rows_a_launch, unsigned blocks, std::size_t burst,
                             double seconds) const {
-    const std::size_t places = samples.count() / rows_a_launch;
+    const std::size_t choices = samples.count() / rows_a_launch;
+    const std::size_t places = std::min(choices, ring_places);
     std::size_t launches = 0;
     const auto launch = [&] {
-      const std::size_t first = launches++ % places * rows_a_launch;
+      const std::size_t first = launches % choices * rows_a_launch;
+      const std::size_t place = launches % places * rows_a_launch;
       gather_on_gpu(rows, row_bytes, samples.data() + first, rows_a_launch,
-                    static_cast<std::byte*>(out) + first * row_bytes, blocks, stream.get());
+                    static_cast<std::byte*>(out) + place * row_bytes, blocks, stream.get());
+      ++launches;
     };
     launch();
     stream.sync();
@@ -138,6 +143,8 @@ void measure_gpu_gather(const common_options& options, results& found) {
     const detail::device_memory on_gpu{device, memory_kind::device, bytes};
     {
       const detail::device_memory on_host{device, memory_kind::staging, bytes};
+      std::memcpy(on_host.data(), make_data(shape)->rows().front().data(), bytes);
+      FEEDLINE_CUDA_CHECK(cudaMemcpy(on_gpu.data(), on_host.data(), bytes, cudaMemcpyHostToDevice));
       measure_host(shape, {on_host.data(), row_bytes, samples, out.data(), stream}, rows_a_slot,
                    options, found);
     }
