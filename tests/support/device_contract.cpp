@@ -2,10 +2,13 @@
 
 #include "device/owned.hpp"
 #include "support/catch.hpp"
+#include "support/inlet_builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace feedline::test {
 namespace {
@@ -69,6 +72,90 @@ void check_copies(const device_under_test& subject) {
   }
 }
 
+/// Bytes copied to device memory, as the pipeline does it.
+detail::device_memory on_device(const device_under_test& subject, std::span<const std::byte> from) {
+  const detail::device_memory staging{subject.device, memory_kind::staging, from.size()};
+  detail::device_memory memory{subject.device, memory_kind::device, from.size()};
+  const detail::stream stream{subject.device};
+  const detail::event copied{subject.device};
+  std::copy(from.begin(), from.end(), staging.data());
+  subject.device->copy(memory.data(), staging.data(), from.size(), stream.get());
+  subject.device->record(copied.get(), stream.get());
+  subject.device->sync(copied.get());
+  return memory;
+}
+
+/// Five samples, in batches of three, of rows of four bytes: from a kept row, from one that arrives
+/// and is kept, and from memory of the host's.
+void check_assembly(const device_under_test& subject) {
+  device& device = *subject.device;
+  constexpr std::size_t row_bytes = 4;
+  constexpr std::size_t batch_bytes = 256;
+  std::array<std::byte, 4 * row_bytes> rows{};  // row r spells 16 r, 16 r + 1, …
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<std::byte>(i / row_bytes * 16 + i % row_bytes);
+  const inlet_format format{.row_bytes = {row_bytes},
+                            .batch_size = 3,
+                            .run_samples = 2,
+                            .runs_per_batch = 2,
+                            .keeps = true};
+  const std::array<sample_source, 5> samples{{{.row = 1},
+                                              {.arrives = true, .row = 3, .keep_as = 0},
+                                              {.arrives = true, .row = 2},
+                                              {.row = 2},
+                                              {.arrives = true, .row = 0}}};
+  const auto image = build_inlet(format, samples, [&](std::size_t, std::uint64_t row) {
+    return std::span{rows}.subspan(row * row_bytes, row_bytes);
+  });
+  const auto inlet = on_device(subject, image.bytes);
+  const auto kept = on_device(subject, rows);
+  const detail::device_memory slot{subject.device, memory_kind::device, 2 * batch_bytes};
+  const detail::event assembled{subject.device};
+  field_assembly field;
+  field.kept = kept.data();
+  field.keep = kept.data();
+  field.row_bytes = row_bytes;
+  field.to_row_bytes = row_bytes;
+  assembly work;
+  image.describe(work, format);
+  work.slot = slot.data();
+  work.batch_bytes = batch_bytes;
+  work.samples = samples.size();
+  work.inlet = inlet.data();
+  work.fields = {&field, 1};
+  const auto row_at = [&](std::size_t at) {
+    const auto seen = subject.read_back(slot.data() + at, row_bytes);
+    return std::to_integer<int>(seen[0]) == 16 * (std::to_integer<int>(seen[0]) / 16) &&
+                   std::to_integer<int>(seen[3]) == std::to_integer<int>(seen[0]) + 3
+               ? std::to_integer<int>(seen[0]) / 16
+               : -1;
+  };
+  const auto assemble = [&] {
+    device.assemble(work, subject.stream);
+    device.record(assembled.get(), subject.stream);
+    device.sync(assembled.get());
+  };
+
+  assemble();
+  const std::array<std::size_t, 5> places{0, row_bytes, 2 * row_bytes, batch_bytes,
+                                          batch_bytes + row_bytes};
+  const std::array<int, 5> expected{1, 3, 2, 2, 0};
+  for (std::size_t i = 0; i < places.size(); ++i) CHECK(row_at(places[i]) == expected[i]);
+  const auto first_kept = subject.read_back(kept.data(), row_bytes);
+  CHECK(std::equal(first_kept.begin(), first_kept.end(), rows.begin() + 3 * row_bytes));
+
+  const auto mapped = std::span<const std::byte>{rows};
+  field.kept = device.map(mapped);
+  field.kept_on_host = true;
+  work.keeps = false;
+  rows[row_bytes] = std::byte{0x30};  // read when it is needed, not when it was mapped
+  rows[2 * row_bytes - 1] = std::byte{0x33};
+  assemble();
+  device.unmap(mapped);
+  CHECK(row_at(places[0]) == 3);
+  CHECK(row_at(places[3]) == 2);
+}
+
 }  // namespace
 
 void check_device_contract(const device_under_test& subject) {
@@ -78,6 +165,7 @@ void check_device_contract(const device_under_test& subject) {
   check_memory(subject);
   check_events(subject);
   check_copies(subject);
+  check_assembly(subject);
 }
 
 }  // namespace feedline::test

@@ -1,0 +1,223 @@
+#include "gpu/assembly_case.hpp"
+
+#include "device/assemble_on_host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <sstream>
+#include <utility>
+
+namespace feedline::test {
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::uint64_t below(std::mt19937_64& random, std::uint64_t bound) {
+  return random() % bound;
+}
+std::uint32_t between(std::mt19937_64& random, std::uint32_t least, std::uint32_t most) {
+  return least + static_cast<std::uint32_t>(below(random, most - least + 1));
+}
+bool chance(std::mt19937_64& random, std::uint64_t one_in) {
+  return below(random, one_in) == 0;
+}
+
+/// Integers are any; half of the floating-point rows are any bits (infinities, NaNs and subnormals
+/// among them), half are numbers of the size that data have.
+void fill(std::vector<std::byte>& bytes, const case_field& field, std::mt19937_64& random) {
+  for (auto& each : bytes) each = static_cast<std::byte>(random());
+  const auto set = [&](auto value, std::size_t i) {
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  };
+  const element_type type = field.program.from;
+  const std::size_t count = bytes.size() / size_bytes(type);
+  const bool any_bits = chance(random, 2);
+  const bool is_class = field.program.what == field_program::operation::one_hot;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double number = static_cast<double>(below(random, 1'000'000)) / 1000.0 - 400.0;
+    if (type == element_type::boolean) set(static_cast<std::uint8_t>(random() & 1U), i);
+    if (type == element_type::f32 && !any_bits) set(static_cast<float>(number), i);
+    if (type == element_type::f64 && !any_bits) set(number, i);
+    if (is_class && type != element_type::boolean && !chance(random, 8)) {
+      std::memset(bytes.data() + i * size_bytes(type), 0, size_bytes(type));
+      // Little-endian: the lowest byte. Some are no class.
+      bytes[i * size_bytes(type)] =
+          static_cast<std::byte>(below(random, std::min(field.program.classes + 3U, 255U)));
+    }
+  }
+}
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+assembly_case::assembly_case(const case_options& options, std::vector<case_field> fields,
+                             std::mt19937_64& random)
+    : fields_{std::move(fields)}, options_{options} {
+  format_.batch_size = options.batch_size;
+  format_.run_samples = options.run_samples;
+  format_.runs_per_batch = divide_up(options.batch_size, options.run_samples);
+  format_.keeps = options.keeps;
+  for (case_field& field : fields_) {
+    field.to_offset = batch_bytes_;
+    batch_bytes_ += round_up(field.to_row_bytes * options.batch_size);
+    format_.row_bytes.push_back(field.row_bytes);
+    format_.varies |= field.program.random_crop || field.program.flip_below != 0;
+    field.kept.resize(kept_rows * field.row_bytes);
+    field.arriving.resize(rows * field.row_bytes);
+    fill(field.kept, field, random);
+    fill(field.arriving, field, random);
+  }
+  slot_bytes_ = batch_bytes_ * divide_up(options.samples, options.batch_size);
+
+  // Each row that is to be kept has one place of its own, whoever asks for it.
+  std::array<std::uint32_t, rows> keep_as{};
+  for (std::uint32_t i = 0; i < rows; ++i)
+    keep_as[i] = chance(random, 3) ? assembly::not_kept : static_cast<std::uint32_t>(rows) + i;
+  std::vector<sample_source> samples(options.samples);
+  for (sample_source& sample : samples) {
+    sample.arrives =
+        options.from == rows_from::inlet || (options.from == rows_from::both && chance(random, 2));
+    sample.row = below(random, rows);
+    if (sample.arrives && options.keeps) sample.keep_as = keep_as[sample.row];
+    sample.variation = static_cast<std::uint32_t>(random());
+  }
+  inlet_ = build_inlet(format_, samples, [&](std::size_t field, std::uint64_t row) {
+    const case_field& of = fields_[field];
+    return std::span{of.arriving}.subspan(row * of.row_bytes, of.row_bytes);
+  });
+}
+
+field_assembly assembly_case::field(std::size_t place, const std::byte* kept,
+                                    std::byte* keep) const {
+  const case_field& of = fields_[place];
+  field_assembly result;
+  result.kept = kept;
+  result.keep = keep;
+  result.row_bytes = of.row_bytes;
+  result.to_offset = of.to_offset;
+  result.to_row_bytes = of.to_row_bytes;
+  result.program = of.program;
+  return result;
+}
+
+assembly assembly_case::work(std::byte* slot, const std::byte* inlet,
+                             std::span<const field_assembly> fields) const {
+  assembly result;
+  inlet_.describe(result, format_);
+  result.slot = slot;
+  result.batch_bytes = batch_bytes_;
+  result.samples = options_.samples;
+  result.inlet = inlet;
+  result.fields = fields;
+  return result;
+}
+
+std::vector<std::vector<std::byte>> assembly_case::reference() const {
+  std::vector<std::vector<std::byte>> result{std::vector(slot_bytes_, untouched)};
+  for (const case_field& each : fields_) result.push_back(each.kept);
+  std::vector<field_assembly> all;
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    std::byte* const kept = result[i + 1].data();
+    all.push_back(field(i, kept, options_.keeps ? kept : nullptr));
+  }
+  detail::assemble_on_host(work(result[0].data(), inlet_.bytes.data(), all));
+  return result;
+}
+
+case_field copied(std::size_t row_bytes) {
+  case_field field;
+  field.row_bytes = row_bytes;
+  field.to_row_bytes = row_bytes;
+  return field;
+}
+
+case_field one_hot(element_type from, element_type to, std::uint32_t classes) {
+  case_field field;
+  field.program.what = field_program::operation::one_hot;
+  field.program.from = from;
+  field.program.to = to;
+  field.program.classes = classes;
+  field.row_bytes = size_bytes(from);
+  field.to_row_bytes = classes * size_bytes(to);
+  return field;
+}
+
+case_field converted(element_type from, element_type to, std::mt19937_64& random) {
+  case_field field;
+  field_program& program = field.program;
+  program.what = field_program::operation::convert;
+  program.from = from;
+  program.to = to;
+  program.channels_last = chance(random, 2);
+  program.to_channels_last = chance(random, 2);
+  program.channels = chance(random, 8) ? between(random, 5, 32) : between(random, 1, 4);
+  program.height = between(random, 1, 33);
+  program.width = chance(random, 2) ? 4 * between(random, 1, 8) : between(random, 1, 33);
+  program.to_height = program.height;
+  program.to_width = program.width;
+  if (chance(random, 2)) {
+    program.padding = between(random, 0, 4);
+    program.to_height = between(random, 1, program.height + 2 * program.padding);
+    program.to_width = between(random, 1, program.width + 2 * program.padding);
+    program.random_crop = chance(random, 2);
+  }
+  constexpr std::uint64_t always = std::uint64_t{1} << 32;
+  if (chance(random, 2)) program.flip_below = chance(random, 4) ? always : always / 2;
+  program.per_channel = chance(random, 2);
+  for (std::size_t i = 0; i < field_program::most_channels; ++i) {
+    program.scale[i] = static_cast<float>(between(random, 1, 2000)) / 255.0F;
+    program.offset[i] = static_cast<float>(between(random, 0, 2000)) / 700.0F - 1.4F;
+  }
+  field.row_bytes =
+      std::size_t{program.channels} * program.height * program.width * size_bytes(from);
+  field.to_row_bytes =
+      std::size_t{program.channels} * program.to_height * program.to_width * size_bytes(to);
+  return field;
+}
+
+case_field any_field(std::mt19937_64& random) {
+  constexpr std::array targets{element_type::f32, element_type::f16, element_type::bf16};
+  const element_type to = targets[below(random, targets.size())];
+  const auto from = static_cast<element_type>(below(random, 13));
+  switch (below(random, 4)) {
+    case 0:
+      return copied(std::size_t{1} << below(random, 10));
+    case 1:
+      return copied(1 + below(random, 300));
+    case 2:
+      return one_hot(static_cast<element_type>(below(random, 8)), to, between(random, 1, 20));
+    default:
+      return converted(from, to, random);
+  }
+}
+
+std::string describe(const case_field& field) {
+  const field_program& program = field.program;
+  std::ostringstream text;
+  if (program.what == field_program::operation::copy) {
+    text << "copy of " << field.row_bytes << " bytes";
+    return text.str();
+  }
+  text << to_string(program.from) << " to " << to_string(program.to);
+  if (program.what == field_program::operation::one_hot) {
+    text << ", " << program.classes << " classes";
+    return text.str();
+  }
+  text << ", " << program.channels << " channels" << (program.channels_last ? " (last)" : "")
+       << " of " << program.height << " x " << program.width << " padded by " << program.padding
+       << " to " << program.to_height << " x " << program.to_width
+       << (program.to_channels_last ? " (channels last)" : "")
+       << (program.random_crop ? ", random crop" : "") << ", flip below " << program.flip_below
+       << (program.per_channel ? ", per channel" : "");
+  return text.str();
+}
+
+}  // namespace feedline::test

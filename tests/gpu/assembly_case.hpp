@@ -1,0 +1,87 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include "support/inlet_builder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace feedline::test {
+
+/// Where a case's samples come from.
+enum class rows_from : std::uint8_t { kept, inlet, both };
+
+/// One field of a case: its program, its rows, and where it lies in a batch.
+struct case_field {
+  field_program program;
+  std::size_t row_bytes = 0;
+  std::size_t to_row_bytes = 0;
+  std::size_t to_offset = 0;
+  std::vector<std::byte> kept;      ///< all the kept rows
+  std::vector<std::byte> arriving;  ///< rows that may arrive
+};
+
+/// The shape of a slot and what is to become of it.
+struct case_options {
+  std::uint64_t batch_size = 1;
+  std::uint64_t samples = 1;
+  std::uint64_t run_samples = 1;
+  rows_from from = rows_from::both;
+  bool keeps = false;
+};
+
+/// A whole assembly in host memory: laid out once, and described for wherever its parts are copied.
+class assembly_case {
+ public:
+  /// Rows that are kept, and as many that may arrive.
+  static constexpr std::uint64_t rows = 37;
+  /// Kept rows that only `keeps` writes lie behind those that samples read.
+  static constexpr std::uint64_t kept_rows = 2 * rows;
+
+  /// Fills `fields`' rows at random, and deals out sources.
+  assembly_case(const case_options& options, std::vector<case_field> fields,
+                std::mt19937_64& random);
+
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
+  [[nodiscard]] const std::vector<std::byte>& inlet() const noexcept { return inlet_.bytes; }
+  [[nodiscard]] std::vector<case_field>& fields() noexcept { return fields_; }
+
+  /// The work's fields for copies of the kept rows. @param keep Null for those that are not to be
+  /// written.
+  [[nodiscard]] field_assembly field(std::size_t place, const std::byte* kept,
+                                     std::byte* keep) const;
+  /// The work for copies of the slot and the inlet.
+  [[nodiscard]] assembly work(std::byte* slot, const std::byte* inlet,
+                              std::span<const field_assembly> fields) const;
+
+  /// What the reference makes of it: the slot, and the kept rows of each field behind it. Bytes that
+  /// nothing is written to are `untouched`.
+  [[nodiscard]] std::vector<std::vector<std::byte>> reference() const;
+  static constexpr std::byte untouched{0xEE};
+
+ private:
+  std::vector<case_field> fields_;
+  case_options options_;
+  inlet_format format_;
+  inlet_image inlet_;
+  std::size_t batch_bytes_ = 0;
+  std::size_t slot_bytes_ = 0;
+};
+
+/// A field that is copied.
+[[nodiscard]] case_field copied(std::size_t row_bytes);
+/// A field of one integer that becomes `classes` elements.
+[[nodiscard]] case_field one_hot(element_type from, element_type to, std::uint32_t classes);
+/// A field that is converted: a program at random, of all layouts, crops and flips.
+[[nodiscard]] case_field converted(element_type from, element_type to, std::mt19937_64& random);
+/// Any of the three, at random.
+[[nodiscard]] case_field any_field(std::mt19937_64& random);
+
+[[nodiscard]] std::string describe(const case_field& field);
+
+}  // namespace feedline::test

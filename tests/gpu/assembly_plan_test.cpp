@@ -1,0 +1,170 @@
+/// How an assembly is cut into parts, which needs no GPU.
+
+#include "cuda/assembly_plan.hpp"
+
+#include <feedline/error.hpp>
+
+#include "support/catch.hpp"
+#include "support/message_of.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::message_of;
+
+namespace {
+
+/// An address of no memory: only its alignment counts.
+std::byte* at(std::uintptr_t address) {
+  return reinterpret_cast<std::byte*>(address);
+}
+
+/// Two batches of 100 samples, of one field that is copied.
+struct planned_case {
+  field_assembly field;
+  assembly work;
+
+  explicit planned_case(std::size_t row_bytes) {
+    field.kept = at(0x100000);
+    field.row_bytes = row_bytes;
+    field.to_row_bytes = row_bytes;
+    work.slot = at(0x200000);
+    work.inlet = at(0x300000);
+    work.batch_size = 100;
+    work.batch_bytes = (row_bytes * 100 + 255) / 256 * 256;
+    work.samples = 200;
+    work.run_samples = 100;
+    work.runs_per_batch = 1;
+  }
+  field_parts parts() {
+    work.fields = {&field, 1};
+    field_parts result;
+    plan_field(work, 0, result);
+    return result;
+  }
+  assembly_part only_part() {
+    const field_parts all = parts();
+    REQUIRE(all.count == 1);
+    return all.parts[0].part;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("assembly plan: vectors are as wide as rows and addresses allow", "[cuda][host]") {
+  CHECK(planned_case{784}.only_part().vector_bytes == 16);
+  CHECK(planned_case{40}.only_part().vector_bytes == 8);
+  CHECK(planned_case{6}.only_part().vector_bytes == 2);
+  CHECK(planned_case{4097}.only_part().vector_bytes == 1);
+  planned_case shifted{784};
+  shifted.field.kept = at(0x100004);
+  CHECK(shifted.only_part().vector_bytes == 4);
+  planned_case offset{784};
+  offset.field.to_offset = 8;
+  CHECK(offset.only_part().vector_bytes == 8);
+}
+
+TEST_CASE("assembly plan: items are the vectors of all rows, and blocks suit their number",
+          "[cuda][host]") {
+  const assembly_part images = planned_case{784}.only_part();
+  CHECK(images.items == 200 * 49);
+  CHECK(images.blocks == 10);
+  const assembly_part labels = planned_case{1}.only_part();
+  CHECK(labels.items == 200);
+  CHECK(labels.blocks == 1);
+}
+
+TEST_CASE("assembly plan: rows in host memory are read by lines, by few blocks", "[cuda][host]") {
+  planned_case images{150'528};
+  images.field.kept_on_host = true;
+  const assembly_part part = images.only_part();
+  CHECK(part.by_lines);
+  CHECK(part.row_vectors == 9408);
+  CHECK(part.row_items.divisor() == 9416);  // room to begin anywhere in a line
+  CHECK(part.blocks == 64);
+}
+
+TEST_CASE("assembly plan: rows are kept by a part of their own, through the rows runs may have",
+          "[cuda][host]") {
+  planned_case images{784};
+  images.field.keep = at(0x100000);
+  images.work.samples = 130;
+  images.work.run_samples = 40;
+  images.work.runs_per_batch = 3;
+  CHECK(images.only_part().kind == part_kind::copy);
+  images.work.keeps = true;
+  const field_parts parts = images.parts();
+  REQUIRE(parts.count == 2);
+  CHECK(parts.parts[0].part.kind == part_kind::keep);
+  CHECK(parts.parts[0].part.items == (3 + 1) * 40 * 49);
+  CHECK(parts.parts[1].part.kind == part_kind::copy);
+}
+
+TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes where",
+          "[cuda][host]") {
+  planned_case images{3072};
+  images.field.to_row_bytes = 4 * 3072;
+  field_program& program = images.field.program;
+  program.what = field_program::operation::convert;
+  program.to = element_type::f32;
+  program.channels = 3;
+  program.height = program.to_height = 32;
+  program.width = program.to_width = 32;
+  program.channels_last = true;
+  CHECK(images.only_part().kind == part_kind::convert);
+  images.field.kept_on_host = true;
+  CHECK(images.only_part().kind == part_kind::scatter);
+  program.padding = 4;
+  const field_parts parts = images.parts();
+  REQUIRE(parts.count == 2);
+  CHECK(parts.parts[0].part.kind == part_kind::scatter);
+  CHECK(parts.parts[1].part.kind == part_kind::fill);
+  images.field.kept = at(0x100004);
+  CHECK(images.only_part().kind == part_kind::convert);
+}
+
+TEST_CASE("assembly plan: only what moves no element and keeps its groups whole goes straight",
+          "[cuda][host]") {
+  planned_case images{784};
+  images.field.to_row_bytes = 4 * 784;
+  field_program& program = images.field.program;
+  program.what = field_program::operation::convert;
+  program.to = element_type::f32;
+  program.height = program.to_height = 28;
+  program.width = program.to_width = 28;
+  program.channels_last = true;  // of one channel: the same
+  CHECK(images.parts().parts[0].by.straight);
+  CHECK(images.parts().parts[0].by.group_loads);
+  CHECK(images.parts().parts[0].by.group_stores);
+  program.flip_below = 1;
+  CHECK(!images.parts().parts[0].by.straight);
+  program.flip_below = 0;
+  program.padding = 1;
+  CHECK(!images.parts().parts[0].by.straight);
+  program.padding = 0;
+  program.to_width = 27;
+  images.field.to_row_bytes = std::size_t{4} * 28 * 27;
+  CHECK(!images.parts().parts[0].by.straight);
+}
+
+TEST_CASE("assembly plan: what is more than a kernel counts is refused in words", "[cuda][host]") {
+  planned_case images{784};
+  const auto message = [&] {
+    return message_of<usage_error>([&] { (void)plan_frame(images.work); });
+  };
+  CHECK(message() == "[nothing was thrown]");
+  images.work.samples = std::uint64_t{1} << 31;
+  CHECK(message() ==
+        "2147483648 samples: a slot that is assembled on a GPU has fewer than 2147483648");
+  images.work.samples = 200;
+  images.work.keeps = true;
+  images.work.run_samples = std::uint64_t{1} << 32;
+  CHECK(message().find("8589934592 rows in runs") == 0);
+  images.work.keeps = false;
+  images.field.row_bytes = std::size_t{1} << 31;
+  CHECK(message_of<usage_error>([&] { (void)images.parts(); }).find("2147483648 bytes in a row") ==
+        0);
+}
