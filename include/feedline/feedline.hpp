@@ -20,4 +20,5 @@
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/transfer/batch_function.hpp>
 #include <feedline/transfer/field_transform.hpp>

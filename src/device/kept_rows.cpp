@@ -47,7 +47,7 @@ void kept_rows::hold(std::uint32_t row) noexcept {
 }
 
 std::byte* kept_rows::keeping(std::size_t place) const noexcept {
-  return mappings_.empty() ? memory_.data() + offsets_[place] : nullptr;
+  return on_host() ? nullptr : memory_.data() + offsets_[place];
 }
 
 }  // namespace feedline::detail

@@ -62,6 +62,8 @@ class kept_rows {
   [[nodiscard]] const std::byte* field(std::size_t place) const noexcept { return fields_[place]; }
   /// The same, for keeping rows; null where all are held from the start.
   [[nodiscard]] std::byte* keeping(std::size_t place) const noexcept;
+  /// They lie in the dataset's memory.
+  [[nodiscard]] bool on_host() const noexcept { return !mappings_.empty(); }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
  private:

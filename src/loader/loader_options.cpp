@@ -24,6 +24,8 @@ loader_options validated(const loader_options& options) {
     throw usage_error{"loader_options::readers is " + std::to_string(options.readers) +
                       ": say 0 to " + std::to_string(most_readers) + ", or automatic_readers"};
   }
+  if (options.function && !options.function->run)
+    throw usage_error{"loader_options::function has no run: give it one, or leave function out"};
   check_slots("staging_slots", options.staging_slots);
   check_slots("device_slots", options.device_slots);
   return options;

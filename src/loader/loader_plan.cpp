@@ -24,8 +24,7 @@ std::string to_string(const loader_plan& plan) {
   } else {
     text +=
         ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.device_slot_bytes);
-    if (plan.inlet_slots != 0)
-      text += " + inlets " + std::to_string(plan.inlet_slots) + " × " + mebibytes(plan.slot_bytes);
+    if (plan.passing_bytes != 0) text += " + passing " + mebibytes(plan.passing_bytes);
     if (plan.cache_bytes != 0) text += " + kept rows " + mebibytes(plan.cache_bytes);
     text += " = " + mebibytes(plan.device_bytes);
   }

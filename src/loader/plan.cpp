@@ -5,9 +5,7 @@
 #include "detail/arithmetic.hpp"
 #include "loader/placement_choice.hpp"
 #include "loader/ring_size.hpp"
-#include "staging/slot_layout.hpp"
-#include "transfer/assembler.hpp"
-#include "transfer/field_programs.hpp"
+#include "loader/slot_sizes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,21 +20,18 @@ namespace {
 /// A copy reaches the bus's rate at megabytes: a slot of 8 MiB spends under 3 % of its time on
 /// issuing.
 constexpr std::size_t slot_goal_bytes = std::size_t{8} << 20;
-constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
-/// Requests of all slots stand in one channel, whose size is bounded.
-constexpr std::uint64_t most_requests = 60'000;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
 }
 
-void check_fields(const std::vector<field>& fields) {
-  if (fields.empty())
-    throw usage_error{"the dataset has no fields: fields() must name at least one"};
+/// @param whose For the message: what named the fields.
+void check_fields(const std::vector<field>& fields, const std::string& whose) {
+  if (fields.empty()) throw usage_error{whose + " has no fields: it must name at least one"};
   std::set<std::string> names;
   for (const field& field : fields) {
     if (!names.insert(field.name).second) {
-      throw usage_error{"the dataset has two fields named '" + field.name + "': rename one"};
+      throw usage_error{whose + " has two fields named '" + field.name + "': rename one"};
     }
     (void)sample_bytes(field);
   }
@@ -55,11 +50,11 @@ void check_expectations(const std::vector<field>& fields,
                                     [&](const field& each) { return each.name == wanted.name; });
     if (found == fields.end()) {
       throw usage_error{"loader_options::expected_fields names '" + wanted.name +
-                        "', but the dataset has " + names_of(fields)};
+                        "', but batches have " + names_of(fields)};
     }
     if (wanted.type && *wanted.type != found->type) {
       throw usage_error{"loader_options::expected_fields wants '" + wanted.name + "' as " +
-                        std::string{to_string(*wanted.type)} + ", but the dataset has " +
+                        std::string{to_string(*wanted.type)} + ", but batches have " +
                         to_string(*found) + ": take it as that, or convert it with map()"};
     }
   }
@@ -108,91 +103,54 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 loader_plan settle(const dataset& dataset, const sampler& sampler,
                    const device_capabilities& device, const loader_options& options) {
   loader_plan plan;
-  const std::vector<field> rows = dataset.fields();
-  check_fields(rows);
-  const converted_fields converted = convert_fields(rows, options.transforms);
-  plan.fields = converted.fields;
-  check_expectations(plan.fields, options.expected_fields);
-  plan.batch_size = options.batch_size;
-  plan.samples_per_epoch = delivered_samples(sampler.size(dataset.size()), options);
-  plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);
-
+  check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
+  const slot_sizes sizes{dataset.fields(), options, choice.placement, device.reads_staging};
+  check_fields(sizes.delivered(), "loader_options::function");
+  check_expectations(sizes.delivered(), options.expected_fields);
+  plan.fields = sizes.delivered();
   plan.placement = choice.placement;
   plan.kept_samples = choice.kept_samples;
   plan.cache_bytes = choice.cache_bytes;
-  plan.assembled = !device.reads_staging && (plan.placement != placement::stream || converted.any);
-  plan.inlet_slots = plan.assembled ? assembler::inlets : 0;
-
-  const slot_layout one_batch{plan.fields, plan.batch_size, 1};
-  const slot_layout one_batch_of_rows{rows, plan.batch_size, 1};
-  plan.batch_bytes = one_batch.batch_bytes();
+  plan.assembled = sizes.assembled();
+  plan.batch_size = options.batch_size;
+  plan.samples_per_epoch = delivered_samples(sampler.size(dataset.size()), options);
+  plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);
+  plan.batch_bytes = sizes.delivered(1).batch_bytes();
 
   const bool fixed = options.batches_per_slot != 0;
   std::uint64_t batches = options.batches_per_slot;
   if (!fixed) {
     // As many as make a good copy, but so few that a short epoch still spreads over the ring.
     const std::uint64_t spread = divide_up<std::uint64_t>(plan.batches_per_epoch, usual_slots);
-    batches =
-        std::clamp<std::uint64_t>(slot_goal_bytes / one_batch_of_rows.batch_bytes(), 1, spread);
+    batches = std::clamp<std::uint64_t>(slot_goal_bytes / sizes.rows(1).batch_bytes(), 1, spread);
   }
   batches = std::min(batches, plan.batches_per_epoch);
 
-  const std::size_t request_bytes =
-      options.request_bytes == 0 ? request_goal_bytes : options.request_bytes;
-  const auto requests_of = [&](std::uint64_t batches_per_slot, std::size_t slots) {
-    const std::uint64_t slot_samples = batches_per_slot * plan.batch_size;
-    // Cutting at batches' ends makes up to twice as many.
-    const std::uint64_t fewest_samples = divide_up(2 * slot_samples, most_requests / slots);
-    return request_layout{
-        plan.batch_size,
-        std::clamp<std::uint64_t>(request_bytes / one_batch_of_rows.sample_bytes(),
-                                  std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
-  };
-  const std::size_t requested_slots =
-      options.staging_slots == 0 ? usual_slots : options.staging_slots;
-  const auto staging_slot_bytes = [&](std::uint64_t batches_per_slot) {
-    if (!plan.assembled) {
-      return slot_layout{plan.fields, plan.batch_size, batches_per_slot}.slot_bytes();
-    }
-    return inlet_of(plan, slot_layout{rows, plan.batch_size, batches_per_slot},
-                    requests_of(batches_per_slot, requested_slots), converted.random)
-        .slot_bytes();
-  };
-  const auto device_slot_bytes = [&](std::uint64_t batches_per_slot) {
-    return slot_layout{plan.fields, plan.batch_size, batches_per_slot}.slot_bytes();
-  };
   const ring_size staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots,
-                          staging_slot_bytes};
-  const ring_size on_device{
-      "max_device_bytes", options.max_device_bytes, options.device_slots, device_slot_bytes,
-      [&](std::uint64_t batches_per_slot) {
-        return plan.assembled ? plan.inlet_slots * staging_slot_bytes(batches_per_slot) : 0;
-      }};
+                          [&](std::uint64_t count) { return sizes.staging_bytes(count); }};
+  const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
+                            [&](std::uint64_t count) { return sizes.device_bytes(count); },
+                            [&](std::uint64_t count) { return sizes.passing_bytes(count); }};
   batches = batches_within(staging, batches, fixed);
-  if (!device.reads_staging) batches = batches_within(on_device, batches, fixed);
+  if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
 
   plan.batches_per_slot = batches;
   plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
-  plan.slot_bytes = staging_slot_bytes(batches);
+  plan.slot_bytes = sizes.staging_bytes(batches);
   plan.staging_slots = depth_of(staging, batches);
   plan.staging_bytes = ring_bytes(plan.staging_slots, plan.slot_bytes);
-  if (!device.reads_staging) {
-    plan.device_slot_bytes = device_slot_bytes(batches);
+  if (!sizes.in_place()) {
+    plan.device_slot_bytes = sizes.device_bytes(batches);
     plan.device_slots = depth_of(on_device, batches);
-    plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) +
-                        plan.inlet_slots * plan.slot_bytes + plan.cache_bytes;
+    plan.passing_bytes = sizes.passing_bytes(batches);
+    plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.passing_bytes +
+                        plan.cache_bytes;
   }
-  plan.request_samples = requests_of(batches, requested_slots).request_samples();
+  plan.request_samples = sizes.requests(batches).request_samples();
   plan.readers = reader_count(options, plan.placement, dataset.concurrency());
   plan.background = options.readers != 0;
   return plan;
-}
-
-inlet_layout inlet_of(const loader_plan& plan, const slot_layout& rows, const request_layout& runs,
-                      bool varies) {
-  const bool keeps = plan.placement == placement::resident || plan.placement == placement::cached;
-  return {rows, runs, varies, plan.placement != placement::gather, keeps};
 }
 
 }  // namespace feedline::detail

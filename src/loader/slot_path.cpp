@@ -1,12 +1,11 @@
 #include "loader/slot_path.hpp"
 
-#include "loader/plan.hpp"
+#include "loader/slot_sizes.hpp"
 #include "reader/batch_reader.hpp"
 #include "reader/converting_reader.hpp"
 #include "reader/packing_reader.hpp"
 #include "transfer/assembler.hpp"
 #include "transfer/copier.hpp"
-#include "transfer/field_programs.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -30,34 +29,40 @@ std::shared_ptr<kept_rows> make_kept_rows(const loader_plan& plan, const dataset
 
 slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const device_ptr& device,
                          const loader_options& options, sample_source& source) {
-  const slot_layout batches{plan.fields, plan.batch_size, plan.batches_per_slot};
-  const slot_layout rows{dataset.fields(), plan.batch_size, plan.batches_per_slot};
-  converted_fields converted = convert_fields(dataset.fields(), options.transforms);
-  if (plan.assembled) {
-    const request_layout runs{plan};
-    const inlet_layout inlet = inlet_of(plan, rows, runs, converted.random);
+  const slot_sizes sizes{dataset.fields(), options, plan.placement,
+                         device->capabilities().reads_staging};
+  const std::uint64_t batches = plan.batches_per_slot;
+  const auto& programs = sizes.converted().programs;
+  if (sizes.assembled()) {
+    const slot_layout rows = sizes.rows(batches);
+    const inlet_layout inlet = sizes.inlet(batches);
+    const request_layout runs = sizes.requests(batches);
     auto kept = make_kept_rows(plan, dataset, device, rows);
+    auto function = options.function ? std::make_unique<batch_stage>(device, *options.function,
+                                                                     sizes.converted(batches),
+                                                                     sizes.delivered(batches))
+                                     : nullptr;
     auto reader =
         std::make_unique<packing_reader>(source, inlet, runs, kept, options.transform_seed);
     auto carrier =
         std::make_unique<assembler>(device,
                                     assembler::formats{.rows = rows,
-                                                       .batches = batches,
+                                                       .batches = sizes.converted(batches),
                                                        .inlet = inlet,
                                                        .runs = runs,
-                                                       .programs = std::move(converted.programs)},
-                                    std::move(kept));
+                                                       .programs = programs},
+                                    std::move(kept), std::move(function));
     return {std::move(reader), std::move(carrier)};
   }
   std::unique_ptr<run_reader> reader;
-  if (converted.any) {
+  if (sizes.converted().any) {
     reader = std::make_unique<converting_reader>(
-        source, rows, batches, std::move(converted.programs), options.transform_seed);
+        source, sizes.rows(batches), sizes.delivered(batches), programs, options.transform_seed);
   } else {
-    reader = std::make_unique<batch_reader>(source, batches);
+    reader = std::make_unique<batch_reader>(source, sizes.delivered(batches));
   }
-  if (plan.device_slots == 0) return {std::move(reader), nullptr};
-  return {std::move(reader), std::make_unique<copier>(device, batches)};
+  if (sizes.in_place()) return {std::move(reader), nullptr};
+  return {std::move(reader), std::make_unique<copier>(device, sizes.delivered(batches))};
 }
 
 }  // namespace feedline::detail

@@ -22,7 +22,9 @@ namespace feedline::detail {
 /// | in place                    | `batch_reader`      | —           |
 /// | in place, with transforms   | `converting_reader` | —           |
 /// | stream                      | `batch_reader`      | `copier`    |
-/// | stream, with transforms; gather; resident; cached | `packing_reader` | `assembler` |
+/// | else                        | `packing_reader`    | `assembler` |
+///
+/// In place is out of the question where a user's function makes batches of batches.
 struct slot_path {
   std::unique_ptr<run_reader> reader;
   std::unique_ptr<detail::carrier> carrier;  ///< null where slots are read in place

@@ -9,10 +9,12 @@
 
 namespace feedline::detail {
 
-assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept)
+assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept,
+                     std::unique_ptr<batch_stage> function)
     : device_{std::move(device)},
       formats_{std::move(slots)},
       kept_{std::move(kept)},
+      function_{std::move(function)},
       memory_{device_, memory_kind::device, inlets * formats_.inlet.slot_bytes()},
       inlets_{inlet{device_}, inlet{device_}},
       copies_{device_},
@@ -21,6 +23,7 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
     inlets_[i].data = memory_.data() + i * formats_.inlet.slot_bytes();
   for (std::size_t place = 0; place < formats_.programs.size(); ++place) {
     fields_.push_back({.kept = kept_ ? kept_->field(place) : nullptr,
+                       .kept_on_host = kept_ && kept_->on_host(),
                        .keep = kept_ ? kept_->keeping(place) : nullptr,
                        .row_bytes = formats_.rows.row_bytes(place),
                        .to_offset = formats_.batches.field_offset(place),
@@ -47,7 +50,7 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
   copy(from, through);
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  assemble(through, to, samples, keeps);
+  assemble(from, through, to, samples, keeps);
   // Readers may count on these rows from now on: the work that does is issued behind this.
   if (keeps) visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
 }
@@ -59,30 +62,39 @@ void assembler::copy(staging_slot& from, inlet& to) {
   record_behind(*device_, copies_.get(), {to.arrived.get(), from.copied.get()});
 }
 
-void assembler::assemble(const inlet& from, device_slot& to, std::uint64_t samples, bool keeps) {
-  device_->wait(assemblies_.get(), from.arrived.get());
+void assembler::assemble(const staging_slot& from, const inlet& through, device_slot& to,
+                         std::uint64_t samples, bool keeps) {
+  device_->wait(assemblies_.get(), through.arrived.get());
   device_->wait(assemblies_.get(), to.released.get());
+  const auto record = [&] {
+    record_behind(*device_, assemblies_.get(), {through.assembled.get(), to.ready.get()});
+  };
   try {
-    device_->assemble({.slot = to.data,
-                       .batch_size = formats_.batches.batch_size(),
-                       .batch_bytes = formats_.batches.batch_bytes(),
-                       .samples = samples,
-                       .inlet = from.data,
-                       .sources_at = formats_.inlet.sources_at(),
-                       .variations_at = formats_.inlet.variations_at(),
-                       .directory_at = formats_.inlet.directory_at(),
-                       .run_samples = formats_.runs.run_samples(),
-                       .runs_per_batch = formats_.runs.runs_per_batch(),
-                       .varies = formats_.inlet.varies(),
-                       .keeps = keeps,
-                       .fields = fields_},
-                      assemblies_.get());
+    issue(from, through, to, samples, keeps);
   } catch (...) {
-    // Part of it may have been issued.
-    record_behind(*device_, assemblies_.get(), {from.assembled.get(), to.ready.get()});
+    record();  // part of it may have been issued
     throw;
   }
-  record_behind(*device_, assemblies_.get(), {from.assembled.get(), to.ready.get()});
+  record();
+}
+
+void assembler::issue(const staging_slot& from, const inlet& through, device_slot& to,
+                      std::uint64_t samples, bool keeps) {
+  device_->assemble({.slot = function_ ? function_->input() : to.data,
+                     .batch_size = formats_.batches.batch_size(),
+                     .batch_bytes = formats_.batches.batch_bytes(),
+                     .samples = samples,
+                     .inlet = through.data,
+                     .sources_at = formats_.inlet.sources_at(),
+                     .variations_at = formats_.inlet.variations_at(),
+                     .directory_at = formats_.inlet.directory_at(),
+                     .run_samples = formats_.runs.run_samples(),
+                     .runs_per_batch = formats_.runs.runs_per_batch(),
+                     .varies = formats_.inlet.varies(),
+                     .keeps = keeps,
+                     .fields = fields_},
+                    assemblies_.get());
+  if (function_) function_->run(to.data, from.work, samples, assemblies_.get());
 }
 
 template <class Visit>

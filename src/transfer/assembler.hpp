@@ -8,6 +8,7 @@
 #include "reader/request_layout.hpp"
 #include "staging/inlet_layout.hpp"
 #include "staging/slot_layout.hpp"
+#include "transfer/batch_stage.hpp"
 #include "transfer/carrier.hpp"
 
 #include <array>
@@ -25,8 +26,8 @@ namespace feedline::detail {
 /// There are two inlets, taken in turns. An inlet is free again behind the assembly that reads it:
 ///
 ///     copy stream:      wait `assembled`, copy, record `arrived` and the staging slot's `copied`
-///     assembly stream:  wait `arrived` and the device slot's `released`, assemble, record
-///                       `assembled` and the device slot's `ready`
+///     assembly stream:  wait `arrived` and the device slot's `released`, assemble (and run the
+///                       user's function), record `assembled` and the device slot's `ready`
 class assembler final : public carrier {
  public:
   /// How many inlets there are.
@@ -35,15 +36,17 @@ class assembler final : public carrier {
   /// What slots look like on their way.
   struct formats {
     slot_layout rows;     ///< as the dataset has them
-    slot_layout batches;  ///< as the consumer sees them
+    slot_layout batches;  ///< as they are assembled
     inlet_layout inlet;
     request_layout runs;
     std::vector<field_program> programs;  ///< one a field
   };
 
-  /// @param kept Null where no rows are kept.
+  /// @param kept     Null where no rows are kept.
+  /// @param function Null where slots are ready once they are assembled.
   /// @throws out_of_memory, device_error.
-  assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept);
+  assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows> kept,
+            std::unique_ptr<batch_stage> function);
   /// Blocks until no work uses the inlets and the kept rows any more.
   ~assembler() override;
 
@@ -59,13 +62,17 @@ class assembler final : public carrier {
   };
 
   void copy(staging_slot& from, inlet& to);
-  void assemble(const inlet& from, device_slot& to, std::uint64_t samples, bool keeps);
+  void assemble(const staging_slot& from, const inlet& through, device_slot& to,
+                std::uint64_t samples, bool keeps);
+  void issue(const staging_slot& from, const inlet& through, device_slot& to, std::uint64_t samples,
+             bool keeps);
   template <class Visit>
   void visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples, Visit visit) const;
 
   device_ptr device_;
   formats formats_;
   std::shared_ptr<kept_rows> kept_;
+  std::unique_ptr<batch_stage> function_;
   std::vector<field_assembly> fields_;
   device_memory memory_;
   std::array<inlet, inlets> inlets_;

@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/transfer/batch_function.hpp>
 #include <feedline/transfer/field_transform.hpp>
 
 #include <cstddef>
@@ -50,6 +51,7 @@ struct loader_options {
                                     ///< unless `placement` is resident: then there is no limit
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
   std::uint64_t transform_seed = 0;              ///< of their random choices
+  std::optional<batch_function> function = {};   ///< the user's own work on each batch, behind them
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: nothing is
 };

@@ -28,12 +28,12 @@ struct loader_plan {
   std::size_t slot_bytes = 0;      ///< of a staging slot
   std::size_t device_slot_bytes = 0;  ///< 0 where batches are read in place
   std::size_t staging_slots = 0;
-  std::size_t device_slots = 0;  ///< 0 where batches are read in place
-  std::size_t inlet_slots = 0;   ///< device memory that staging slots arrive in; 0 unless assembled
-  std::size_t cache_bytes = 0;   ///< device memory that rows are kept in
+  std::size_t device_slots = 0;   ///< 0 where batches are read in place
+  std::size_t passing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
+  std::size_t cache_bytes = 0;    ///< device memory that rows are kept in
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
-  std::size_t device_bytes = 0;  ///< device_slots × device_slot_bytes + inlet_slots × slot_bytes +
-                                 ///< cache_bytes
+  std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + passing_bytes +
+                                  ///< cache_bytes
   int readers = 0;
   bool background = true;  ///< threads of the loader's own work ahead; false: all is done on the
                            ///< calling thread

@@ -159,7 +159,7 @@ TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
 TEST_CASE("plan: a dataset that cannot be batched is refused", "[loader][host]") {
   CHECK(refusal_of({0, {{"x", element_type::u8, {}}}}) ==
         "the dataset has no samples: there is nothing to load");
-  CHECK(refusal_of({5, {}}) == "the dataset has no fields: fields() must name at least one");
+  CHECK(refusal_of({5, {}}) == "the dataset has no fields: it must name at least one");
   CHECK(refusal_of({5, {{"x", element_type::u8, {}}, {"x", element_type::f32, {}}}}) ==
         "the dataset has two fields named 'x': rename one");
   CHECK_FALSE(refusal_of({5, {{"x", element_type::u8, {0}}}}).empty());

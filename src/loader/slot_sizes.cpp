@@ -1,0 +1,74 @@
+#include "loader/slot_sizes.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "loader/ring_size.hpp"
+#include "transfer/assembler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
+/// Requests of all slots stand in one channel, whose size is bounded.
+constexpr std::uint64_t most_requests = 60'000;
+
+}  // namespace
+
+slot_sizes::slot_sizes(std::vector<field> rows, const loader_options& options,
+                       feedline::placement placement, bool reads_staging)
+    : rows_{std::move(rows)},
+      converted_{convert_fields(rows_, options.transforms)},
+      delivered_{options.function ? options.function->fields : converted_.fields},
+      batch_size_{options.batch_size},
+      request_bytes_{options.request_bytes == 0 ? request_goal_bytes : options.request_bytes},
+      staging_slots_{options.staging_slots == 0 ? usual_slots : options.staging_slots},
+      placement_{placement},
+      has_function_{options.function.has_value()},
+      in_place_{reads_staging && !has_function_},
+      assembled_{!in_place_ &&
+                 (placement != placement::stream || converted_.any || has_function_)} {}
+
+slot_layout slot_sizes::rows(std::uint64_t batches) const {
+  return {rows_, batch_size_, batches};
+}
+
+slot_layout slot_sizes::converted(std::uint64_t batches) const {
+  return {converted_.fields, batch_size_, batches};
+}
+
+slot_layout slot_sizes::delivered(std::uint64_t batches) const {
+  return {delivered_, batch_size_, batches};
+}
+
+request_layout slot_sizes::requests(std::uint64_t batches) const {
+  const std::uint64_t slot_samples = batches * batch_size_;
+  // Cutting at batches' ends makes up to twice as many.
+  const std::uint64_t fewest_samples = divide_up(2 * slot_samples, most_requests / staging_slots_);
+  return {batch_size_,
+          std::clamp<std::uint64_t>(request_bytes_ / rows(1).sample_bytes(),
+                                    std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
+}
+
+inlet_layout slot_sizes::inlet(std::uint64_t batches) const {
+  const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
+  return {rows(batches), requests(batches), converted_.random, placement_ != placement::gather,
+          keeps};
+}
+
+std::size_t slot_sizes::staging_bytes(std::uint64_t batches) const {
+  return assembled_ ? inlet(batches).slot_bytes() : delivered(batches).slot_bytes();
+}
+
+std::size_t slot_sizes::device_bytes(std::uint64_t batches) const {
+  return in_place_ ? 0 : delivered(batches).slot_bytes();
+}
+
+std::size_t slot_sizes::passing_bytes(std::uint64_t batches) const {
+  if (!assembled_) return 0;
+  return assembler::inlets * inlet(batches).slot_bytes() +
+         (has_function_ ? converted(batches).slot_bytes() : 0);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
+
+#include "reader/request_layout.hpp"
+#include "staging/inlet_layout.hpp"
+#include "staging/slot_layout.hpp"
+#include "transfer/field_programs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The forms that samples take on their way, and what a slot takes in each, for any number of batches
+/// a slot: what a plan is settled with, and built by.
+class slot_sizes {
+ public:
+  /// @param rows          A dataset's fields.
+  /// @param placement     Not `automatic`.
+  /// @param reads_staging The device's capability.
+  /// @throws usage_error if the transforms don't fit the fields.
+  slot_sizes(std::vector<field> rows, const loader_options& options, feedline::placement placement,
+             bool reads_staging);
+
+  /// Slots are put together by the device.
+  [[nodiscard]] bool assembled() const noexcept { return assembled_; }
+  /// The consumer reads staging slots.
+  [[nodiscard]] bool in_place() const noexcept { return in_place_; }
+  [[nodiscard]] const converted_fields& converted() const noexcept { return converted_; }
+  /// As the consumer sees them.
+  [[nodiscard]] const std::vector<field>& delivered() const noexcept { return delivered_; }
+
+  /// A slot as the dataset has it, as it is assembled, and as the consumer sees it.
+  [[nodiscard]] slot_layout rows(std::uint64_t batches) const;
+  [[nodiscard]] slot_layout converted(std::uint64_t batches) const;
+  [[nodiscard]] slot_layout delivered(std::uint64_t batches) const;
+  /// How a slot is cut.
+  [[nodiscard]] request_layout requests(std::uint64_t batches) const;
+  /// A staging slot's form where slots are assembled.
+  [[nodiscard]] inlet_layout inlet(std::uint64_t batches) const;
+
+  /// Bytes of a staging slot, of a device slot, and of the device memory that is neither: inlets, and
+  /// a slot between assembly and the user's function.
+  [[nodiscard]] std::size_t staging_bytes(std::uint64_t batches) const;
+  [[nodiscard]] std::size_t device_bytes(std::uint64_t batches) const;
+  [[nodiscard]] std::size_t passing_bytes(std::uint64_t batches) const;
+
+ private:
+  std::vector<field> rows_;
+  converted_fields converted_;
+  std::vector<field> delivered_;
+  std::uint64_t batch_size_;
+  std::size_t request_bytes_;
+  std::size_t staging_slots_;
+  feedline::placement placement_;
+  bool has_function_;
+  bool in_place_;
+  bool assembled_;
+};
+
+}  // namespace feedline::detail
