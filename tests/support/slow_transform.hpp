@@ -1,0 +1,18 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace feedline::test {
+
+/// What a program makes of a row, worked out element by element from what `field_transform` and
+/// `field_program` say, in double precision: the oracle for `transform_row`.
+[[nodiscard]] std::vector<std::byte> slow_transform(const field_program& program,
+                                                    std::span<const std::byte> row,
+                                                    std::uint32_t variation);
+
+}  // namespace feedline::test

@@ -1,0 +1,271 @@
+#include "device/transform_row.hpp"
+
+#include "device/variation.hpp"
+#include "support/catch.hpp"
+#include "support/random_program.hpp"
+#include "support/slow_transform.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::random_program;
+using feedline::test::random_row;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+template <class T>
+bytes bytes_of(const std::vector<T>& values) {
+  bytes out(values.size() * sizeof(T));
+  std::memcpy(out.data(), values.data(), out.size());
+  return out;
+}
+
+template <class T>
+std::vector<T> transformed(const field_program& program, const bytes& row,
+                           std::uint32_t variation = 0) {
+  std::vector<T> out(test::to_row_bytes_of(program, row.size()) / sizeof(T));
+  transform_row(program, row.data(), row.size(), variation,
+                reinterpret_cast<std::byte*>(out.data()));
+  return out;
+}
+
+field_program conversion(element_type from, element_type to, float scale, float offset) {
+  field_program program;
+  program.what = field_program::operation::convert;
+  program.from = from;
+  program.to = to;
+  program.scale[0] = scale;
+  program.offset[0] = offset;
+  return program;
+}
+
+field_program line(std::uint32_t width, element_type from = element_type::u8, float scale = 1.0F,
+                   float offset = 0.0F) {
+  field_program program = conversion(from, element_type::f32, scale, offset);
+  program.width = program.to_width = width;
+  return program;
+}
+
+/// An image of one channel, height x width, whose elements count up from 1.
+field_program counted_image(std::uint32_t height, std::uint32_t width) {
+  field_program program = line(width);
+  program.height = program.to_height = height;
+  return program;
+}
+bytes counting(std::uint8_t count) {
+  bytes row;
+  for (std::uint8_t i = 1; i <= count; ++i) row.push_back(std::byte{i});
+  return row;
+}
+
+constexpr std::uint64_t always = std::uint64_t{1} << 32;
+
+}  // namespace
+
+TEST_CASE("transform row: any program makes of any row what the description says, to the bit",
+          "[device][host]") {
+  const std::uint32_t seed = GENERATE(1U, 2U, 3U, 4U);
+  std::mt19937 random{seed};
+  for (int round = 0; round < 500; ++round) {
+    const field_program program = random_program(random);
+    const bytes row = random_row(program, random);
+    const auto variation = static_cast<std::uint32_t>(random());
+    INFO("seed " << seed << ", round " << round << ": " << test::describe(program));
+    const bytes expected = test::slow_transform(program, row, variation);
+
+    // Rows lie at any address, and nothing beside the batch's row is touched.
+    const std::size_t shift = random() % 9;
+    constexpr std::size_t margin = 32;
+    constexpr std::byte untouched{0xC3};
+    bytes shifted(shift + row.size());
+    std::copy(row.begin(), row.end(), shifted.begin() + static_cast<std::ptrdiff_t>(shift));
+    bytes out(shift + expected.size() + margin, untouched);
+    transform_row(program, shifted.data() + shift, row.size(), variation, out.data() + shift);
+
+    const auto begin = out.begin() + static_cast<std::ptrdiff_t>(shift);
+    const auto end = begin + static_cast<std::ptrdiff_t>(expected.size());
+    REQUIRE(std::equal(expected.begin(), expected.end(), begin, end));
+    const auto is_untouched = [=](std::byte each) { return each == untouched; };
+    REQUIRE(std::all_of(out.begin(), begin, is_untouched));
+    REQUIRE(std::all_of(end, out.end(), is_untouched));
+  }
+}
+
+TEST_CASE("transform row: bytes become normalized floats", "[device][host]") {
+  const auto out = transformed<float>(line(3, element_type::u8, 1 / 255.0F, -0.5F), counting(3));
+  CHECK(out == std::vector{1 / 255.0F - 0.5F, 2 * (1 / 255.0F) - 0.5F, 3 * (1 / 255.0F) - 0.5F});
+}
+
+TEST_CASE("transform row: the product is rounded before the sum, not fused with it",
+          "[device][host]") {
+  // 3 × (1/3 rounded up) is 1 rounded, and a little more than 1 unrounded.
+  constexpr float third = 1 / 3.0F;
+  REQUIRE(3.0 * double{third} != 1.0);
+  for (const std::uint32_t width : {1U, 64U}) {  // a single element, and one in vector code
+    const auto out =
+        transformed<float>(line(width, element_type::u8, third, -1.0F), bytes(width, std::byte{3}));
+    CHECK(out == std::vector<float>(width, 0.0F));
+  }
+}
+
+TEST_CASE("transform row: integers beyond 24 bits round to nearest even", "[device][host]") {
+  const bytes row = bytes_of(std::vector<std::uint64_t>{(1U << 24) + 1, (1U << 24) + 3, UINT64_MAX,
+                                                        (1ULL << 63) + (1ULL << 39)});
+  const auto out = transformed<float>(line(4, element_type::u64), row);
+  CHECK(out == std::vector{16'777'216.0F, 16'777'220.0F, 0x1p64F, 0x1p63F});
+}
+
+TEST_CASE("transform row: a boolean is 0 or 1, whatever its byte", "[device][host]") {
+  const bytes row{std::byte{0}, std::byte{1}, std::byte{2}, std::byte{255}};
+  CHECK(transformed<float>(line(4, element_type::boolean), row) ==
+        std::vector{0.0F, 1.0F, 1.0F, 1.0F});
+}
+
+TEST_CASE("transform row: every NaN comes out as the one that an NVIDIA device gives",
+          "[device][host]") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<std::uint32_t> words{0x7FC0'0000, 0xFFC0'0001, 0x7F80'0001, 0};
+  std::memcpy(&words[3], &infinity, sizeof infinity);
+  for (const std::uint32_t repeats : {1U, 16U}) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t i = 0; i < repeats; ++i) all.insert(all.end(), words.begin(), words.end());
+    // infinity × 0 is the last.
+    field_program program = line(4 * repeats, element_type::f32, 0.0F);
+    CHECK(transformed<std::uint32_t>(program, bytes_of(all)) ==
+          std::vector<std::uint32_t>(4 * repeats, 0x7FFF'FFFF));
+    for (const element_type to : {element_type::f16, element_type::bf16}) {
+      program.to = to;
+      CHECK(transformed<std::uint16_t>(program, bytes_of(all)) ==
+            std::vector<std::uint16_t>(4 * repeats, 0x7FFF));
+    }
+  }
+}
+
+TEST_CASE("transform row: a crop that is not random is the middle, padding all around",
+          "[device][host]") {
+  field_program program = counted_image(2, 2);  // 1 2 / 3 4
+  program.padding = 1;
+  program.to_height = 4;
+  program.to_width = 4;
+  CHECK(transformed<float>(program, counting(4)) ==
+        std::vector<float>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0});
+  program.to_height = 1;  // of 4: one above, two below
+  program.to_width = 2;
+  CHECK(transformed<float>(program, counting(4)) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("transform row: padding is zeros before scale and offset", "[device][host]") {
+  field_program program = counted_image(1, 1);
+  program.padding = 1;
+  program.to_height = program.to_width = 3;
+  program.scale[0] = 10.0F;
+  program.offset[0] = -7.0F;
+  CHECK(transformed<float>(program, counting(1)) ==
+        std::vector<float>{-7, -7, -7, -7, 3, -7, -7, -7, -7});
+}
+
+TEST_CASE("transform row: a random crop lies where the sample's draws say", "[device][host]") {
+  field_program program = counted_image(5, 5);
+  program.to_height = program.to_width = 1;
+  program.random_crop = true;
+  for (std::uint32_t variation = 0; variation < 100; ++variation) {
+    const auto top = draw_below(variation, choice::crop_top, 5);
+    const auto left = draw_below(variation, choice::crop_left, 5);
+    CHECK(transformed<float>(program, counting(25), variation) ==
+          std::vector<float>{static_cast<float>(5 * top + left + 1)});
+  }
+}
+
+TEST_CASE("transform row: a flip turns the window that was cut, left to right", "[device][host]") {
+  field_program program = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
+  program.to_width = 3;                         // of which the left one is left
+  program.flip_below = always;
+  CHECK(transformed<float>(program, counting(8)) == std::vector<float>{3, 2, 1, 7, 6, 5});
+}
+
+TEST_CASE("transform row: a sample is flipped if its draw is below the program's bound",
+          "[device][host]") {
+  field_program program = counted_image(1, 2);
+  for (std::uint32_t variation = 0; variation < 100; ++variation) {
+    program.flip_below = draw(variation, choice::flip);
+    CHECK(transformed<float>(program, counting(2), variation) == std::vector<float>{1, 2});
+    ++program.flip_below;
+    CHECK(transformed<float>(program, counting(2), variation) == std::vector<float>{2, 1});
+  }
+}
+
+TEST_CASE("transform row: channels change place with the layout, each with its own scale",
+          "[device][host]") {
+  field_program program = counted_image(1, 2);
+  program.channels = 3;
+  program.channels_last = true;  // 1 2 3, 4 5 6
+  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1, 4, 2, 5, 3, 6});
+  program.per_channel = true;
+  program.scale = {1, 10, 100};
+  program.offset = {0.5, 0, -1};
+  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 4.5, 20, 50, 299, 599});
+  program.to_channels_last = true;
+  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 20, 299, 4.5, 50, 599});
+}
+
+TEST_CASE("transform row: an image and its mask are cut and flipped alike", "[device][host]") {
+  field_program image = counted_image(6, 6);
+  image.to_height = image.to_width = 4;
+  image.padding = 2;
+  image.random_crop = true;
+  image.flip_below = always / 2;
+  field_program mask = image;
+  mask.from = element_type::i32;
+  mask.to = element_type::bf16;
+  const bytes row = counting(36);
+  std::vector<std::int32_t> wide;
+  for (const std::byte each : row) wide.push_back(std::to_integer<std::int32_t>(each));
+  for (std::uint32_t variation = 0; variation < 50; ++variation) {
+    std::vector<float> widened;
+    for (const std::uint16_t half : transformed<std::uint16_t>(mask, bytes_of(wide), variation)) {
+      const std::uint32_t bits = std::uint32_t{half} << 16;
+      std::memcpy(&widened.emplace_back(), &bits, sizeof bits);
+    }
+    CHECK(transformed<float>(image, row, variation) == widened);
+  }
+}
+
+TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no such class",
+          "[device][host]") {
+  field_program program;
+  program.what = field_program::operation::one_hot;
+  program.from = element_type::i16;
+  program.to = element_type::f32;
+  program.classes = 3;
+  const auto of = [&](std::int16_t value) {
+    return transformed<float>(program, bytes_of(std::vector{value}));
+  };
+  CHECK(of(0) == std::vector<float>{1, 0, 0});
+  CHECK(of(2) == std::vector<float>{0, 0, 1});
+  CHECK(of(3) == std::vector<float>{0, 0, 0});
+  CHECK(of(-1) == std::vector<float>{0, 0, 0});
+  CHECK(of(INT16_MIN) == std::vector<float>{0, 0, 0});
+
+  program.from = element_type::u64;
+  const bytes beyond = bytes_of(std::vector<std::uint64_t>{(1ULL << 32) + 1});
+  CHECK(transformed<float>(program, beyond) == std::vector<float>{0, 0, 0});
+  const bytes one = bytes_of(std::vector<std::uint64_t>{1});
+  program.to = element_type::f16;
+  CHECK(transformed<std::uint16_t>(program, one) == std::vector<std::uint16_t>{0, 0x3C00, 0});
+  program.to = element_type::bf16;
+  CHECK(transformed<std::uint16_t>(program, one) == std::vector<std::uint16_t>{0, 0x3F80, 0});
+}
+
+TEST_CASE("transform row: what is to be copied stays as it is", "[device][host]") {
+  const bytes row = counting(11);
+  CHECK(transformed<std::byte>(field_program{}, row) == row);
+}
