@@ -3,9 +3,10 @@
 ///
 ///     feedline_bench_cpu
 ///
-/// Method: CPU time of the process, user's and system's (getrusage), over runs like delivery's: readers, transfer, consumer
-/// and CUDA's own threads together. Idle: the consumer takes one batch, the loader is given time to fill its rings, then the
-/// process sleeps for the span and its CPU time in it is read. libtorch's loader reports its own in peers_libtorch.cpp.
+/// Method: CPU time of the process, user's and system's (getrusage), over runs like delivery's, and how much of it each kind
+/// of thread has, by the threads' own clocks. A consumer that does nothing spends its time waiting: a real one has work to do.
+/// Idle: the consumer takes one batch, the loader is given time to fill its rings, then the process sleeps for the span and
+/// its CPU time in it is read. libtorch's loader reports its own in peers_libtorch.cpp.
 
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -17,15 +18,18 @@
 #include "bench/program.hpp"
 #include "bench/results.hpp"
 #include "bench/shapes.hpp"
+#include "bench/thread_cpu.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -34,7 +38,7 @@ using namespace feedline::bench;
 namespace {
 
 struct options : common_options {
-  std::vector<int> readers{4, 8, automatic_readers};
+  std::vector<int> readers{4, 8, 14};
   double idle_seconds = 2;
 };
 
@@ -45,35 +49,65 @@ loader make_loader(const shape& shape, const dataset_ptr& data, int readers) {
                 {.batch_size = shape.batch_size, .readers = readers, .epochs = UINT64_MAX}};
 }
 
-void report(const shape& shape, const std::string& feed, int readers, const spread& runs,
-            results& found) {
-  const delivered& median = runs.median();
-  std::printf("%-12s %-14s %7d %8.2f %10.4f %10.2f\n", shape.name.c_str(), feed.c_str(), readers,
-              median.bytes_per_second() / 1e9, median.cpu_seconds_per_gb(), median.busy_cores());
-  std::fflush(stdout);
-  found.add({{"shape", shape.name},
-             {feed == "feedline" ? "placement" : "peer", feed == "feedline" ? "stream" : feed},
-             {"readers", readers},
-             {"busy_cores", median.busy_cores()}},
-            runs);
+/// The runs of a cell, and what each kind of thread used in all of them.
+struct measured {
+  spread runs;
+  thread_cpu threads;
+
+  /// CPU seconds a GB of one kind of thread, by its member.
+  [[nodiscard]] double per_gb(double thread_cpu::*kind) const {
+    double bytes = 0;
+    for (const delivered& run : runs.runs) bytes += static_cast<double>(run.bytes);
+    return threads.*kind / (bytes / 1e9);
+  }
+};
+
+measured measure(int runs, const std::function<delivered()>& run) {
+  const thread_cpu before = cpu_by_thread();
+  spread all = repeat(runs, run);
+  return {std::move(all), cpu_by_thread().since(before)};
 }
 
-void run_delivery(const shape& shape, const dataset_ptr& data, const options& options,
-                  const gpu_stream& stream, results& found) {
-  for (const int asked : options.readers) {
-    loader loader = make_loader(shape, data, asked);
-    std::uint64_t epoch = 0;
-    (void)consume(loader, epoch, stream, 0);  // warm up
-    report(shape, "feedline", loader.plan().readers,
-           repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); }),
-           found);
-  }
-  for (const std::size_t buffers : {std::size_t{1}, std::size_t{2}}) {
-    report(
-        shape, name_by_hand(buffers), 0,
-        repeat(options.runs, [&] { return feed_by_hand(shape, *data, buffers, options.seconds); }),
-        found);
-  }
+void print(const shape& shape, const std::string& feed, int readers, const delivered& median) {
+  std::printf("%-12s %-14s %7d %8.2f %10.2f %10.4f", shape.name.c_str(), feed.c_str(), readers,
+              median.bytes_per_second() / 1e9, median.busy_cores(), median.cpu_seconds_per_gb());
+}
+
+void run_loader(const shape& shape, const dataset_ptr& data, int asked, const options& options,
+                const gpu_stream& stream, results& found) {
+  loader loader = make_loader(shape, data, asked);
+  std::uint64_t epoch = 0;
+  (void)consume(loader, epoch, stream, 0);  // warm up
+  const measured cell =
+      measure(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
+  const int readers = loader.plan().readers;
+  print(shape, "feedline", readers, cell.runs.median());
+  std::printf(" %9.4f %9.4f %9.4f %9.4f\n", cell.per_gb(&thread_cpu::readers),
+              cell.per_gb(&thread_cpu::transfer), cell.per_gb(&thread_cpu::consumer),
+              cell.per_gb(&thread_cpu::others));
+  std::fflush(stdout);
+  found.add({{"shape", shape.name},
+             {"placement", "stream"},
+             {"readers", readers},
+             {"busy_cores", cell.runs.median().busy_cores()},
+             {"readers_cpu_seconds_per_gb", cell.per_gb(&thread_cpu::readers)},
+             {"transfer_cpu_seconds_per_gb", cell.per_gb(&thread_cpu::transfer)},
+             {"consumer_cpu_seconds_per_gb", cell.per_gb(&thread_cpu::consumer)},
+             {"others_cpu_seconds_per_gb", cell.per_gb(&thread_cpu::others)}},
+            cell.runs);
+}
+
+void run_by_hand(const shape& shape, const dataset& data, std::size_t buffers,
+                 const options& options, results& found) {
+  const spread runs =
+      repeat(options.runs, [&] { return feed_by_hand(shape, data, buffers, options.seconds); });
+  print(shape, name_by_hand(buffers), 0, runs.median());
+  std::printf("\n");
+  std::fflush(stdout);
+  found.add({{"shape", shape.name},
+             {"peer", name_by_hand(buffers)},
+             {"busy_cores", runs.median().busy_cores()}},
+            runs);
 }
 
 /// Milliseconds of CPU time that the process uses while the consumer sleeps.
@@ -103,14 +137,19 @@ void run(const options& options) {
       "method:    CPU time of the whole process, empty consumer, median of %d runs of %.1f s\n",
       options.runs, options.seconds);
   std::printf("traffic:   memory traffic is not measured: it takes hardware counters\n\n");
-  std::printf("%-12s %-14s %7s %8s %10s %10s\n", "shape", "feed", "readers", "GB/s", "CPU s/GB",
-              "busy cores");
+  std::printf("%-12s %-14s %7s %8s %10s %10s %9s\n%66s %9s %9s %9s %9s\n", "shape", "feed",
+              "readers", "GB/s", "busy cores", "CPU s/GB", "of it:", "", "readers", "transfer",
+              "consumer", "others");
   const gpu_stream stream;
   const auto shapes = main_shapes(options.shape);
   std::vector<dataset_ptr> data;
   for (const shape& shape : shapes) data.push_back(make_data(shape));
-  for (std::size_t i = 0; i < shapes.size(); ++i)
-    run_delivery(shapes[i], data[i], options, stream, found);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (const int readers : options.readers)
+      run_loader(shapes[i], data[i], readers, options, stream, found);
+    for (const std::size_t buffers : {std::size_t{1}, std::size_t{2}})
+      run_by_hand(shapes[i], *data[i], buffers, options, found);
+  }
 
   std::printf("\nidle: one batch taken, then none for %.1f s\n%-12s %7s %14s %16s\n",
               options.idle_seconds, "shape", "readers", "CPU ms", "of one core");

@@ -1,0 +1,18 @@
+#pragma once
+
+namespace feedline::bench {
+
+/// CPU seconds by what a thread of the process is for.
+struct thread_cpu {
+  double readers = 0;
+  double transfer = 0;
+  double consumer = 0;  ///< the main thread
+  double others = 0;    ///< CUDA's own
+
+  [[nodiscard]] thread_cpu since(const thread_cpu& before) const;
+};
+
+/// What the threads that there are have used so far; those that have ended are not in it.
+[[nodiscard]] thread_cpu cpu_by_thread();
+
+}  // namespace feedline::bench
