@@ -42,21 +42,36 @@ window window_of(const field_program& program, std::uint32_t variation) noexcept
           .flipped = draw(variation, choice::flip) < program.flip_below};
 }
 
+/// Makes one long line of what lies side by side here and there: whole images, mostly.
+window widened(window w, const field_program& program) noexcept {
+  if (w.flipped) return w;
+  if (!program.per_channel && program.channels_last && program.to_channels_last) {
+    for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
+    w.channels = 1;
+  }
+  if (w.left == 0 && w.to_width == w.width && w.top >= 0 && w.top + w.to_height <= w.height) {
+    w.left = w.top * w.width;
+    w.width *= w.height;
+    w.to_width *= w.to_height;
+    w.top = 0;
+    w.height = w.to_height = 1;
+  }
+  return w;
+}
+
 class row_converter {
  public:
   row_converter(const field_program& program, std::uint32_t variation) noexcept
       : program_{program},
-        window_{window_of(program, variation)},
+        window_{widened(window_of(program, variation), program)},
         read_{line_reader_of(program.from)},
         write_{line_writer_of(program.from, program.to)},
         word_bytes_{static_cast<step>(size_bytes(program.from))},
-        to_word_bytes_{static_cast<step>(size_bytes(program.to))} {
-    widen();
-    planes_ = program.channels_last ? 1 : window_.channels;
-    interleaved_ = window_.channels / planes_;
-    first_ = std::clamp<step>(-window_.left, 0, window_.to_width);
-    last_ = std::clamp<step>(window_.width - window_.left, first_, window_.to_width);
-  }
+        to_word_bytes_{static_cast<step>(size_bytes(program.to))},
+        planes_{program.channels_last ? 1 : window_.channels},
+        interleaved_{window_.channels / planes_},
+        first_{std::clamp<step>(-window_.left, 0, window_.to_width)},
+        last_{std::clamp<step>(window_.width - window_.left, first_, window_.to_width)} {}
 
   void convert(const std::byte* row, std::byte* out) const noexcept {
     for (step plane = 0; plane < planes_; ++plane)
@@ -76,24 +91,6 @@ class row_converter {
   }
 
  private:
-  /// Makes one long line of what lies side by side here and there: whole images, mostly.
-  void widen() noexcept {
-    window& w = window_;
-    if (w.flipped) return;
-    if (!program_.per_channel && program_.channels_last && program_.to_channels_last) {
-      for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
-      w.channels = 1;
-    }
-    if (w.left == 0 && w.to_width == w.width && w.top >= 0 && w.top + w.to_height <= w.height) {
-      const step above = w.top * w.width;
-      w.width *= w.height;
-      w.to_width *= w.to_height;
-      w.left = above;
-      w.height = w.to_height = 1;
-      w.top = 0;
-    }
-  }
-
   affine of_channel(step channel) const noexcept {
     const auto at = program_.per_channel ? static_cast<std::size_t>(channel) : 0;
     return {program_.scale[at], program_.offset[at]};
@@ -151,10 +148,10 @@ class row_converter {
   line_writer write_;
   step word_bytes_;
   step to_word_bytes_;
-  step planes_ = 1;       ///< of the row: its channels lie plane after plane, or
-  step interleaved_ = 1;  ///< so many of them side by side
-  step first_ = 0;        ///< of the window's columns that lie in the image
-  step last_ = 0;         ///< behind the last
+  step planes_;       ///< of the row: its channels lie plane after plane, or
+  step interleaved_;  ///< so many of them side by side
+  step first_;        ///< of the window's columns that lie in the image
+  step last_;         ///< behind the last
 };
 
 template <class Word>
