@@ -30,7 +30,7 @@ enum class part_kind : std::uint8_t {
   copy,     ///< samples' rows into the slot, by vectors
   keep,     ///< chunks' rows into the kept ones, by vectors
   convert,  ///< by groups of elements of the slot
-  scatter,  ///< the same, by vectors of the source: each byte is read once
+  scatter,  ///< the same, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
 };
@@ -44,15 +44,17 @@ struct assembly_part {
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;
   std::uint64_t items = 0;
-  divider row_items;              ///< items a row; all below `divider::limit`
-  std::uint32_t row_vectors = 0;  ///< vectors a row; `row_items` may be more
+  divider row_items;  ///< items a row; all below `divider::limit`
   std::uint32_t field = 0;
   std::uint32_t first_block = 0;  ///< of the launch's
   std::uint32_t blocks = 0;
   part_kind kind = part_kind::copy;
   std::uint8_t vector_bytes = 1;  ///< 1, 2, 4, 8 or 16
-  bool by_lines = false;          ///< items begin at the 128-byte line that a row begins in
+  bool by_lines = false;          ///< copies and scatters: items are the 16 bytes of lines
 };
+
+/// What a GPU asks of the bus at once.
+inline constexpr std::uint32_t line_bytes = 128;
 
 /// Elements that a thread converts together.
 inline constexpr std::uint32_t group_elements = 4;
@@ -89,7 +91,7 @@ struct conversion {
 inline constexpr std::uint32_t block_threads = 256;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
-inline constexpr std::uint32_t scattered_a_thread = 2;
+inline constexpr std::uint32_t scattered_a_thread = 1;
 
 /// Parts that one launch can do.
 inline constexpr std::uint32_t most_parts = 8;

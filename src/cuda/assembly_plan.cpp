@@ -13,11 +13,11 @@ namespace feedline::detail {
 namespace {
 
 /// Blocks that pull rows over the bus: these keep it full, and more get in each other's way.
-constexpr std::uint64_t most_bus_blocks = 64;
+constexpr std::uint32_t most_bus_blocks = 64;
 /// Blocks for all else: each then goes round.
 constexpr std::uint64_t most_blocks = std::uint64_t{1} << 20;
-/// What the GPU asks of the bus at once.
-constexpr std::size_t line_bytes = 128;
+/// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of others.
+constexpr std::size_t fewest_lines = 2;
 constexpr std::size_t widest_vector = 16;
 
 std::uint32_t counted(std::uint64_t value, const char* what) {
@@ -69,19 +69,24 @@ void set_items(assembly_part& part, std::uint64_t rows, std::uint64_t row_items,
       divide_up(part.items, std::uint64_t{block_threads} * pace.items_a_thread), pace.most_blocks));
 }
 
-/// Lets a part go through its rows by vectors of so many bytes.
-void set_vectors(assembly_part& part, std::uint64_t rows, std::size_t vector_bytes, bool on_host,
-                 std::uint32_t vectors) {
+/// Lets a part go through its rows by vectors.
+void set_vectors(assembly_part& part, std::uint64_t rows, std::size_t vector_bytes) {
   part.vector_bytes = static_cast<std::uint8_t>(vector_bytes);
-  part.row_vectors = counted(part.row_bytes / vector_bytes, "vectors in a row");
-  part.by_lines = on_host;
-  std::uint64_t row_items = part.row_vectors;
-  if (on_host) {
-    const std::uint64_t line_items = line_bytes / vector_bytes;
-    row_items = round_up(row_items + line_items - 1, line_items);
-  }
-  set_items(part, rows, counted(row_items, "vectors in a row"),
-            {vectors, on_host ? most_bus_blocks : most_blocks});
+  set_items(part, rows, part.row_bytes / vector_bytes, {vectors_a_thread, most_blocks});
+}
+
+/// Whether a field's rows are to be read by lines.
+bool is_for_lines(const field_assembly& field) noexcept {
+  return field.kept_on_host && field.row_bytes >= fewest_lines * line_bytes;
+}
+
+/// Lets a part go through its rows by the lines that they touch at most, wherever they begin.
+void set_lines(assembly_part& part, std::uint64_t rows, std::size_t alignment,
+               std::uint32_t items_a_thread) {
+  const std::uint64_t lines =
+      divide_up<std::uint64_t>(part.row_bytes + line_bytes - alignment, line_bytes);
+  part.by_lines = true;
+  set_items(part, rows, lines * (line_bytes / widest_vector), {items_a_thread, most_bus_blocks});
 }
 
 assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) {
@@ -100,7 +105,11 @@ assembly_part plan_copy(const assembly& work, std::size_t place) {
   const field_assembly& field = work.fields[place];
   assembly_part part = of_field(work, place, part_kind::copy);
   const std::size_t vector = std::min(source_alignment(work, field), target_alignment(work, field));
-  set_vectors(part, work.samples, vector, field.kept_on_host, vectors_a_thread);
+  set_vectors(part, work.samples, vector);
+  if (is_for_lines(field))
+    set_lines(part, work.samples, source_alignment(work, field), vectors_a_thread);
+  else if (field.kept_on_host)
+    part.blocks = std::min(part.blocks, most_bus_blocks);
   return part;
 }
 
@@ -109,7 +118,7 @@ assembly_part plan_keep(const assembly& work, std::size_t place) {
   assembly_part part = of_field(work, place, part_kind::keep);
   const std::size_t vector =
       std::min(source_alignment(work, field), common_alignment(address(field.keep)));
-  set_vectors(part, run_count(work) * work.run_samples, vector, false, vectors_a_thread);
+  set_vectors(part, run_count(work) * work.run_samples, vector);
   return part;
 }
 
@@ -216,9 +225,9 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.program.what == field_program::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
-  } else if (field.kept_on_host && source_alignment(work, field) == widest_vector) {
+  } else if (is_for_lines(field) && by.aligned_loads) {
     assembly_part part = of_field(work, place, part_kind::scatter);
-    set_vectors(part, work.samples, widest_vector, true, scattered_a_thread);
+    set_lines(part, work.samples, source_alignment(work, field), scattered_a_thread);
     add(part, by);
     if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
   } else {

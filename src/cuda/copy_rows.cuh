@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace feedline::detail {
 
@@ -27,20 +28,68 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
       sources[i] = __ldg(frame.sources + places[i].row);
     }
 #pragma unroll
-    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i)
       rows[i] = sample_row(frame, part, places[i].row, sources[i]);
-      places[i].item = vector_of<Vector>(part, rows[i], places[i].item);
-    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i)
+      vectors[i] = load_vector<Vector>(rows[i], places[i].item);
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
-      if (places[i].item < part.row_vectors)
-        vectors[i] = load_vector<Vector>(rows[i], places[i].item);
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
-      if (places[i].item < part.row_vectors && first + i * block_threads < part.items) {
+      if (first + i * block_threads < part.items) {
         reinterpret_cast<Vector*>(slot_row(frame, part, places[i].row))[places[i].item] =
             vectors[i];
+      }
+    }
+  }
+}
+
+/// Stores what of a piece is the row's, by words.
+template <class Word>
+__device__ __forceinline__ void store_piece(const line_piece& piece, const uint4& vector,
+                                            std::int32_t row_bytes, std::byte* row) {
+  constexpr auto word_bytes = static_cast<std::int32_t>(sizeof(Word));
+  Word words[16 / word_bytes];
+  memcpy(words, &vector, sizeof vector);
+#pragma unroll
+  for (std::int32_t i = 0; i < 16 / word_bytes; ++i) {
+    const std::int32_t at = piece.offset + i * word_bytes;
+    if (at >= 0 && at < row_bytes) *reinterpret_cast<Word*>(row + at) = words[i];
+  }
+}
+
+/// The same as `copy_samples` for rows behind the bus: they are read by whole lines, 16 bytes a
+/// thread, whatever their size and address, and stored as it may be.
+template <class Word>
+__device__ __forceinline__ void copy_lines(const slot_frame& frame, const assembly_part& part,
+                                           std::uint32_t block) {
+  constexpr std::uint32_t tile = block_threads * vectors_a_thread;
+  for (std::uint64_t first = std::uint64_t{block} * tile + threadIdx.x; first < part.items;
+       first += std::uint64_t{part.blocks} * tile) {
+    row_item places[vectors_a_thread];
+    std::uint32_t sources[vectors_a_thread];
+    line_piece pieces[vectors_a_thread];
+    uint4 vectors[vectors_a_thread];
+#pragma unroll
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
+      const std::uint64_t item = first + i * block_threads;
+      places[i] = split(part, item < part.items ? item : part.items - 1);
+      sources[i] = __ldg(frame.sources + places[i].row);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
+      const std::byte* const row = sample_row(frame, part, places[i].row, sources[i]);
+      pieces[i] = piece_of(part, row, places[i].item);
+      pieces[i].wanted = pieces[i].wanted && first + i * block_threads < part.items;
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
+      if (pieces[i].wanted) vectors[i] = load_vector<uint4>(pieces[i].from);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
+      if (pieces[i].wanted) {
+        store_piece<Word>(pieces[i], vectors[i], static_cast<std::int32_t>(part.row_bytes),
+                          slot_row(frame, part, places[i].row));
       }
     }
   }
@@ -82,6 +131,8 @@ __device__ __forceinline__ void move_rows(const slot_frame& frame, const assembl
                                           std::uint32_t block) {
   if (part.kind == part_kind::keep) {
     keep_rows<Vector>(frame, part, block);
+  } else if (part.by_lines) {
+    copy_lines<Vector>(frame, part, block);
   } else {
     copy_samples<Vector>(frame, part, block);
   }

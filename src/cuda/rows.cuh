@@ -71,20 +71,25 @@ __device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_
           part.to + std::size_t{number} * part.row_bytes};
 }
 
-/// Which of a row's vectors an item is: `item` itself; or, where items begin at the line that the
-/// row begins in, as much less as the row begins behind it. Then it may be none: not below
-/// `row_vectors`.
-template <class Vector>
-__device__ std::uint32_t vector_of(const assembly_part& part, const std::byte* row,
-                                   std::uint32_t item) {
-  if (!part.by_lines) return item;
-  const auto behind = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) % 128);
-  return item - behind / static_cast<std::uint32_t>(sizeof(Vector));
+/// What one item of a part `by_lines` is of a row: 16 bytes, wherever the row begins. They may begin
+/// in front of it, or end behind it, but not in another page.
+struct line_piece {
+  const std::byte* from;
+  std::int32_t offset;  ///< from the row's start
+  bool wanted;          ///< some of them are the row's
+};
+
+/// @param item Counted from the start of the line that the row begins in.
+__device__ inline line_piece piece_of(const assembly_part& part, const std::byte* row,
+                                      std::uint32_t item) {
+  const auto behind = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(row) % line_bytes);
+  const std::int32_t offset = static_cast<std::int32_t>(item * 16) - behind;
+  return {row + offset, offset, offset > -16 && offset < static_cast<std::int32_t>(part.row_bytes)};
 }
 
-/// A vector of a row that no work under way writes.
+/// A vector that no work under way writes.
 template <class Vector>
-__device__ Vector load_vector(const std::byte* row, std::uint32_t vector) {
+__device__ Vector load_vector(const std::byte* row, std::uint32_t vector = 0) {
   return __ldg(reinterpret_cast<const Vector*>(row) + vector);
 }
 

@@ -27,60 +27,69 @@ __device__ inline bool is_left_out(const conversion& by, const image_window& win
   return last_x < window.left || x >= window.left + by.to_width;
 }
 
-/// Converts the elements of a vector into the sample's row of the slot, wherever each belongs.
+/// Converts the elements of a piece that are the row's into the sample's row of the slot, wherever
+/// each belongs.
 template <class T>
-__device__ __forceinline__ void scatter_vector(const conversion& by, const image_window& window,
-                                               const uint4& vector, std::uint32_t first,
-                                               std::byte* row) {
-  constexpr std::uint32_t count = 16 / sizeof(T);
-  T elements[count];
+__device__ __forceinline__ void scatter_piece(const conversion& by, const image_window& window,
+                                              const line_piece& piece, const uint4& vector,
+                                              std::int32_t row_elements, std::byte* row) {
+  constexpr auto element_bytes = static_cast<std::int32_t>(sizeof(T));
+  T elements[16 / element_bytes];
   memcpy(elements, &vector, sizeof vector);
 #pragma unroll
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const pixel at = target_pixel(
-        by, window, pixel_of(first + i, by.channels_last, by.from_outer, by.from_lines));
+  for (std::int32_t i = 0; i < 16 / element_bytes; ++i) {
+    const std::int32_t element = piece.offset / element_bytes + i;
+    if (element < 0 || element >= row_elements) continue;
+    const pixel at = target_pixel(by, window,
+                                  pixel_of(static_cast<std::uint32_t>(element), by.channels_last,
+                                           by.from_outer, by.from_lines));
     if (is_in_window(by, at)) {
-      const std::uint32_t element =
+      const std::uint32_t to =
           element_of(at, by.to_channels_last, by.channels, by.to_height, by.to_width);
-      store_element(row, element, scaled(by, at.channel, to_float(elements[i])), by.to);
+      store_element(row, to, scaled(by, at.channel, to_float(elements[i])), by.to);
     }
   }
 }
 
-/// Converts samples' rows into the slot, reading each vector of the source once, in order: one
-/// block's share of a part. For rows behind the bus, which is slower than any order of stores.
+/// Converts samples' rows into the slot, reading each piece of the source once, in order: one block's
+/// share of a part. For rows behind the bus, which is slower than any order of stores.
 template <class T>
 __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {
   constexpr std::uint32_t tile = block_threads * scattered_a_thread;
-  constexpr std::uint32_t count = 16 / sizeof(T);
+  constexpr auto element_bytes = static_cast<std::int32_t>(sizeof(T));
+  const std::int32_t row_elements = static_cast<std::int32_t>(part.row_bytes) / element_bytes;
   for (std::uint64_t first = std::uint64_t{block} * tile + threadIdx.x; first < part.items;
        first += std::uint64_t{part.blocks} * tile) {
-    row_item places[scattered_a_thread];
-    bool wanted[scattered_a_thread];
+    std::uint32_t samples[scattered_a_thread];
+    image_window windows[scattered_a_thread];
+    line_piece pieces[scattered_a_thread];
     uint4 vectors[scattered_a_thread];
 #pragma unroll
     for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
       const std::uint64_t item = first + i * block_threads;
-      wanted[i] = item < part.items;
-      places[i] = split(part, wanted[i] ? item : part.items - 1);
-      const std::uint32_t sample = places[i].row;
-      const std::byte* const row = sample_row(frame, part, sample, __ldg(frame.sources + sample));
-      places[i].item = vector_of<uint4>(part, row, places[i].item);
-      wanted[i] = wanted[i] && places[i].item < part.row_vectors;
-      if (wanted[i]) {
-        const image_window window = window_of(by, variation_of_sample(frame, sample));
-        const std::uint32_t begin = places[i].item * count;
-        wanted[i] = !is_left_out(by, window, begin, begin + count - 1);
-      }
-      if (wanted[i]) vectors[i] = load_vector<uint4>(row, places[i].item);
+      const row_item place = split(part, item < part.items ? item : part.items - 1);
+      samples[i] = place.row;
+      windows[i] = window_of(by, variation_of_sample(frame, place.row));
+      const std::byte* const row =
+          sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+      pieces[i] = piece_of(part, row, place.item);
+      const std::int32_t begin = pieces[i].offset / element_bytes;
+      const std::int32_t last = min(begin + 16 / element_bytes, row_elements) - 1;
+      pieces[i].wanted = pieces[i].wanted && item < part.items &&
+                         !is_left_out(by, windows[i], static_cast<std::uint32_t>(max(begin, 0)),
+                                      static_cast<std::uint32_t>(last));
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
-      if (!wanted[i]) continue;
-      const image_window window = window_of(by, variation_of_sample(frame, places[i].row));
-      scatter_vector<T>(by, window, vectors[i], places[i].item * count,
-                        slot_row(frame, part, places[i].row));
+      if (pieces[i].wanted) vectors[i] = load_vector<uint4>(pieces[i].from);
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
+      if (pieces[i].wanted) {
+        scatter_piece<T>(by, windows[i], pieces[i], vectors[i], row_elements,
+                         slot_row(frame, part, samples[i]));
+      }
     }
   }
 }

@@ -91,7 +91,7 @@ void check_assembly(const device_under_test& subject) {
   device& device = *subject.device;
   constexpr std::size_t row_bytes = 4;
   constexpr std::size_t batch_bytes = 256;
-  std::array<std::byte, 4 * row_bytes> rows{};  // row r spells 16 r, 16 r + 1, …
+  std::vector<std::byte> rows(4 * row_bytes);  // row r spells 16 r, 16 r + 1, …
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = static_cast<std::byte>(i / row_bytes * 16 + i % row_bytes);
   const inlet_format format{.row_bytes = {row_bytes},
