@@ -16,6 +16,9 @@ bool filler::fill(request request) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
   read(slot, requests_.request(request.number, slot.work.samples));
+  // A slot that was not read to its end must not pass for a filled one: the device would follow
+  // tables that nobody wrote.
+  if (stopping_.load()) return false;
   return staging_.finish_request(index);
 }
 

@@ -22,7 +22,7 @@ class filler {
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
   bool fill(request request);
 
-  /// Requests that were not begun are not read any more.
+  /// What was not begun is not read any more, and no slot becomes filled.
   void stop() noexcept { stopping_.store(true); }
 
  private:

@@ -204,13 +204,18 @@ TEST_CASE("filler: an epoch that nobody wants any more is not read, but its slot
   CHECK((*on.parts.staging)[slot].state.load() == staging_state::filled);
 }
 
-TEST_CASE("filler: after stop nothing is read", "[reader][host]") {
+TEST_CASE("filler: after stop nothing is read, and no slot passes for a filled one",
+          "[reader][host]") {
   std::atomic<int> reads{0};
   filling on{gated(make_identity_dataset(96, 13), [&](auto) { reads.fetch_add(1); })};
   const slot_index slot = on.open(0);
+  CHECK_FALSE(on.fill(slot, 0));
+  const int before = reads.load();
   on.under_test.stop();
-  for (std::uint32_t request = 0; request < 3; ++request) on.fill(slot, request);
-  CHECK(reads.load() == 0);
+  CHECK_FALSE(on.fill(slot, 1));
+  CHECK_FALSE(on.fill(slot, 2));
+  CHECK(reads.load() == before);
+  CHECK((*on.parts.staging)[slot].state.load() == staging_state::filling);
 }
 
 TEST_CASE("filler: a parallel dataset is read by several threads at once", "[reader][host]") {
