@@ -84,6 +84,26 @@ std::optional<std::string> fault_of(const dataset& from, const std::vector<field
   return std::nullopt;
 }
 
+/// What lies in memory against what was asked for.
+std::optional<std::string> fault_of_rows(const std::vector<std::span<const std::byte>>& rows,
+                                         const std::vector<field>& fields, std::uint64_t size,
+                                         const expected_table& expected) {
+  if (rows.size() != fields.size())
+    return std::to_string(rows.size()) + " spans for " + std::to_string(fields.size()) + " fields";
+  for (std::size_t place = 0; place < fields.size(); ++place) {
+    const std::size_t bytes = sample_bytes(fields[place]);
+    if (rows[place].size() != size * bytes)
+      return "field '" + fields[place].name + "' has " + std::to_string(rows[place].size()) +
+             " bytes";
+    for (std::uint64_t i = 0; i < size; ++i) {
+      if (std::memcmp(rows[place].data() + i * bytes, expected[place][i].data(), bytes) != 0)
+        return "field '" + fields[place].name + "' of sample " + std::to_string(i) +
+               " is not as expected";
+    }
+  }
+  return std::nullopt;
+}
+
 run all_samples(std::uint64_t size) {
   run samples(size);
   for (std::uint64_t i = 0; i < size; ++i) samples[i] = sample_index{i};
@@ -166,6 +186,13 @@ void check_dataset_contract(const dataset_ptr& under_test, std::uint64_t size,
   check("all, shuffled", samples);
   check("one sample, many times", run(17, sample_index{size / 2}));
   check("random samples, with repeats", random_samples(size, 257, 11));
+
+  const auto rows = dataset.rows();
+  if (!rows.empty()) {
+    const auto fault = fault_of_rows(rows, fields, size, table);
+    INFO("rows(): " << fault.value_or("no fault"));
+    CHECK_FALSE(fault.has_value());
+  }
 
   if (dataset.concurrency() == read_concurrency::parallel) {
     const auto fault = fault_of_parallel_reads(dataset, fields, table);

@@ -14,7 +14,7 @@ using expected_bytes =
 
 /// Checks all that `dataset` (the base class) promises of an implementation: its size and fields,
 /// samples in any order, repeats, empty runs, runs of one, every byte written and none beside them,
-/// and, where it says parallel, several threads at once.
+/// the same bytes in `rows()` if it has any, and, where it says parallel, several threads at once.
 ///
 /// Reports through Catch: call it on a test case's main thread. Reads every sample a few times, so
 /// give it a dataset of at most some thousand samples.

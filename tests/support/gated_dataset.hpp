@@ -28,6 +28,9 @@ class gated_dataset final : public dataset {
     before_read_(samples);
     of_->read(samples, out);
   }
+  [[nodiscard]] std::vector<std::span<const std::byte>> rows() const override {
+    return of_->rows();
+  }
   [[nodiscard]] read_concurrency concurrency() const override { return concurrency_; }
 
  private:

@@ -1,9 +1,13 @@
 #include "support/identity_dataset.hpp"
 
+#include <feedline/dataset/memory_dataset.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace feedline::test {
 namespace {
@@ -54,6 +58,20 @@ dataset_ptr make_identity_dataset(std::uint64_t samples, std::size_t row_bytes) 
   auto made = std::make_shared<const identity_dataset>(samples, row_bytes);
   for (const field& field : made->fields()) (void)sample_bytes(field);
   return made;
+}
+
+dataset_ptr make_identity_rows(std::uint64_t samples, std::size_t row_bytes) {
+  std::vector<std::uint64_t> ids(samples);
+  std::vector<std::uint8_t> rows(samples * row_bytes);
+  std::vector<std::uint8_t> notes(samples);
+  const std::span row_bytes_of_all = std::as_writable_bytes(std::span{rows});
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    ids[i] = i;
+    write_identity_row(i, row_bytes_of_all.subspan(i * row_bytes, row_bytes));
+    notes[i] = static_cast<std::uint8_t>(i);
+  }
+  return make_memory_dataset({own("id", std::move(ids)), own("row", std::move(rows), {row_bytes}),
+                              own("note", std::move(notes))});
 }
 
 void write_identity_row(std::uint64_t sample, std::span<std::byte> row) noexcept {

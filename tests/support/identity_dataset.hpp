@@ -17,6 +17,10 @@ namespace feedline::test {
 /// @throws usage_error if `row_bytes` is 0.
 [[nodiscard]] dataset_ptr make_identity_dataset(std::uint64_t samples, std::size_t row_bytes);
 
+/// The same samples lying in memory, where a device can read them (`dataset::rows`), with one more
+/// field for transforms: "note", the index's lowest byte as one u8.
+[[nodiscard]] dataset_ptr make_identity_rows(std::uint64_t samples, std::size_t row_bytes);
+
 /// Writes what sample `sample`'s "row" holds.
 void write_identity_row(std::uint64_t sample, std::span<std::byte> row) noexcept;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -24,6 +25,14 @@ std::uint64_t number(stream_ref stream) {
 
 std::uint64_t number(event_handle event) {
   return static_cast<std::uint64_t>(event);
+}
+
+/// Whether a copy into an assembly's inlet has started and not completed. Following such tables would
+/// lead anywhere.
+bool tables_are_poison(const assembly& work) {
+  const std::byte* const first = work.inlet + work.sources_at;
+  return std::all_of(first, first + sizeof(std::uint32_t),
+                     [](std::byte byte) { return byte == scripted_device::poison; });
 }
 
 }  // namespace
@@ -61,6 +70,12 @@ void scripted_device::hold_assemblies() {
   assembly_permits_ = 0;
 }
 
+void scripted_device::allow_assemblies(std::uint64_t count) {
+  const std::scoped_lock lock{mutex_};
+  if (assembly_permits_) *assembly_permits_ += count;
+  changed_.notify_all();
+}
+
 void scripted_device::allow_all_assemblies() {
   const std::scoped_lock lock{mutex_};
   assembly_permits_.reset();
@@ -76,6 +91,11 @@ void scripted_device::allow_all_work() {
   const std::scoped_lock lock{mutex_};
   work_permits_.reset();
   changed_.notify_all();
+}
+
+void scripted_device::favour_young_streams() {
+  const std::scoped_lock lock{mutex_};
+  favours_young_ = true;
 }
 
 void scripted_device::launch(stream_ref stream, std::function<void()> work) {
@@ -110,6 +130,23 @@ void scripted_device::wait_for_started_copies(std::uint64_t count) {
       lock, [&] { return started_copies_ >= count; }, "copies to start");
 }
 
+void scripted_device::wait_for_completed_copies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return completed_copies_ >= count; }, "copies to complete");
+}
+
+void scripted_device::wait_for_started_assemblies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return started_assemblies_ >= count; }, "assemblies to start");
+}
+
+std::uint64_t scripted_device::issued_assemblies() const {
+  const std::scoped_lock lock{mutex_};
+  return issued_assemblies_;
+}
+
 std::uint64_t scripted_device::issued_copies() const {
   const std::scoped_lock lock{mutex_};
   return issued_copies_;
@@ -123,6 +160,11 @@ std::uint64_t scripted_device::copied_bytes() const {
 std::size_t scripted_device::mappings() const {
   const std::scoped_lock lock{mutex_};
   return mappings_;
+}
+
+std::uint64_t scripted_device::freed_in_use() const {
+  const std::scoped_lock lock{mutex_};
+  return freed_in_use_;
 }
 
 std::size_t scripted_device::allocated_bytes(memory_kind kind) const {
@@ -163,6 +205,7 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
 
 void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
   if (memory == nullptr) return;
+  check_free(memory, bytes);
   ::operator delete(memory, alignment);
   const std::scoped_lock lock{mutex_};
   allocated_[kind] -= bytes;
@@ -210,6 +253,8 @@ void scripted_device::assemble(const assembly& work, stream_ref stream) {
   enqueue(stream, {.what = step::assemble,
                    .assembled = work,
                    .fields = {work.fields.begin(), work.fields.end()}});
+  const std::scoped_lock lock{mutex_};
+  ++issued_assemblies_;
 }
 
 const std::byte* scripted_device::map(std::span<const std::byte> memory) {
@@ -219,7 +264,8 @@ const std::byte* scripted_device::map(std::span<const std::byte> memory) {
   return memory.data();
 }
 
-void scripted_device::unmap(std::span<const std::byte>) noexcept {
+void scripted_device::unmap(std::span<const std::byte> memory) noexcept {
+  check_free(memory.data(), memory.size());
   const std::scoped_lock lock{mutex_};
   --mappings_;
 }
@@ -278,9 +324,8 @@ void scripted_device::run() {
     if (ending_) return;
     stream_state& stream = place->second;
     stream.running = true;
-    operation next = std::move(stream.queue.front());
+    execute(lock, stream.queue.front());
     stream.queue.pop_front();
-    execute(lock, next);
     stream.running =
         false;  // streams stay where they are in a map, and only this thread erases them
     if (stream.destroyed && stream.queue.empty()) streams_.erase(place);
@@ -289,17 +334,15 @@ void scripted_device::run() {
 }
 
 std::map<std::uint64_t, scripted_device::stream_state>::iterator scripted_device::runnable() {
-  for (auto place = streams_.begin(); place != streams_.end();) {
-    auto& queue = place->second.queue;
-    if (queue.empty() && place->second.destroyed) {
-      place = streams_.erase(place);
-    } else if (!queue.empty() && may_run(queue.front())) {
-      return place;
-    } else {
-      ++place;
-    }
-  }
-  return streams_.end();
+  std::erase_if(streams_, [](const auto& each) {
+    return each.second.queue.empty() && each.second.destroyed;
+  });
+  const auto can_go_on = [this](auto& each) {
+    return !each.second.queue.empty() && may_run(each.second.queue.front());
+  };
+  if (!favours_young_) return std::find_if(streams_.begin(), streams_.end(), can_go_on);
+  const auto found = std::find_if(streams_.rbegin(), streams_.rend(), can_go_on);
+  return found == streams_.rend() ? streams_.end() : std::prev(found.base());
 }
 
 bool scripted_device::may_run(operation& next) {
@@ -324,6 +367,8 @@ bool scripted_device::may_run(operation& next) {
         const assembly& work = next.assembled;
         const std::uint64_t batches = (work.samples + work.batch_size - 1) / work.batch_size;
         std::memset(work.slot, static_cast<int>(poison), batches * work.batch_bytes);
+        ++started_assemblies_;
+        changed_.notify_all();
       }
       return take(assembly_permits_);
     case step::work:
@@ -345,11 +390,13 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       lock.unlock();
       std::memcpy(next.to, next.from, next.bytes);
       lock.lock();
+      ++completed_copies_;
+      changed_.notify_all();
       return;
     case step::assemble:  // unlocked, as above
       lock.unlock();
       next.assembled.fields = next.fields;
-      detail::assemble_on_host(next.assembled);
+      if (!tables_are_poison(next.assembled)) detail::assemble_on_host(next.assembled);
       lock.lock();
       return;
     case step::work:
@@ -371,6 +418,26 @@ void scripted_device::enqueue(stream_ref stream, operation next) {
   const std::scoped_lock lock{mutex_};
   streams_.at(number(stream)).queue.push_back(std::move(next));
   changed_.notify_all();
+}
+
+void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept {
+  const auto* const first = static_cast<const std::byte*>(memory);
+  const std::less<> before;
+  const auto lies_there = [&](const void* address) {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return !before(at, first) && before(at, first + bytes);
+  };
+  const auto uses = [&](const operation& each) {
+    if (each.what == step::copy) return lies_there(each.to) || lies_there(each.from);
+    if (each.what != step::assemble) return false;
+    return lies_there(each.assembled.slot) || lies_there(each.assembled.inlet) ||
+           std::any_of(each.fields.begin(), each.fields.end(),
+                       [&](const field_assembly& field) { return lies_there(field.kept); });
+  };
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [number, stream] : streams_) {
+    if (std::any_of(stream.queue.begin(), stream.queue.end(), uses)) ++freed_in_use_;
+  }
 }
 
 void scripted_device::count_call(device_call call) {

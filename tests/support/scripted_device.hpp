@@ -36,9 +36,9 @@ enum class device_call : std::uint8_t {
 ///
 /// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
 /// its target when it starts and reads its source only when it completes: whoever writes the source
-/// or reads the target meanwhile sees it. Assemblies poison likewise. Copies need
-/// permits, and so do assemblies and the consumer's work (`launch`): all are plenty until a test
-/// holds them.
+/// or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its inlet poisoned
+/// leaves its slot so. Copies need permits, and so do assemblies and the consumer's work (`launch`):
+/// all are plenty until a test holds them.
 ///
 /// Threads: any, like every device.
 class scripted_device final : public device {
@@ -57,12 +57,15 @@ class scripted_device final : public device {
   void allow_copies(std::uint64_t count);
   /// Lets all copies complete from now on.
   void allow_all_copies();
-  /// The same for assemblies: one that starts poisons the batches of its slot.
+  /// The same for assemblies.
   void hold_assemblies();
+  void allow_assemblies(std::uint64_t count);
   void allow_all_assemblies();
   /// The same for the consumer's work.
   void hold_work();
   void allow_all_work();
+  /// From now on, of several streams that could go on the one made last does, not the one made first.
+  void favour_young_streams();
 
   /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
   void launch(stream_ref stream, std::function<void()> work);
@@ -79,11 +82,19 @@ class scripted_device final : public device {
   /// Blocks until so many copies have started: their targets are poisoned, their sources not read
   /// yet.
   void wait_for_started_copies(std::uint64_t count);
+  /// Blocks until so many copies have completed.
+  void wait_for_completed_copies(std::uint64_t count);
+  /// Blocks until so many assemblies have started: the batches of their slots are poisoned, their
+  /// inlets not read yet.
+  void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
+  [[nodiscard]] std::uint64_t issued_assemblies() const;
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;
   /// Spans of host memory that are mapped now.
   [[nodiscard]] std::size_t mappings() const;
+  /// How often memory was freed, or unmapped, that work not done yet was to read or write.
+  [[nodiscard]] std::uint64_t freed_in_use() const;
   /// Bytes that are allocated now.
   [[nodiscard]] std::size_t allocated_bytes(memory_kind kind) const;
   /// Allocations made since construction.
@@ -130,9 +141,9 @@ class scripted_device final : public device {
     bool started = false;
   };
   struct stream_state {
-    std::deque<operation> queue;
-    bool running = false;    ///< the device's thread is at its first operation
-    bool destroyed = false;  ///< goes away once empty
+    std::deque<operation> queue;  ///< the first is there until it is done
+    bool running = false;         ///< the device's thread is at it
+    bool destroyed = false;       ///< goes away once empty
   };
 
   void run();
@@ -140,6 +151,7 @@ class scripted_device final : public device {
   bool may_run(operation& next);
   void execute(std::unique_lock<std::mutex>& lock, operation& next);
   void enqueue(stream_ref stream, operation next);
+  void check_free(const void* memory, std::size_t bytes) noexcept;
   void count_call(device_call call);
   void wait_long(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready,
                  const std::string& what);
@@ -153,10 +165,15 @@ class scripted_device final : public device {
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
   std::optional<std::uint64_t> assembly_permits_;
   std::optional<std::uint64_t> work_permits_;
+  bool favours_young_ = false;
   std::uint64_t issued_copies_ = 0;
   std::uint64_t started_copies_ = 0;
+  std::uint64_t completed_copies_ = 0;
+  std::uint64_t issued_assemblies_ = 0;
+  std::uint64_t started_assemblies_ = 0;
   std::uint64_t copied_bytes_ = 0;
   std::size_t mappings_ = 0;
+  std::uint64_t freed_in_use_ = 0;
   std::uint64_t allocations_ = 0;
   std::map<memory_kind, std::size_t> allocated_;
   bool ending_ = false;

@@ -60,6 +60,7 @@ TEST_CASE("idx: a file of images and one of labels keep the dataset contract, pl
       [](sample_index sample, std::size_t place) {
         return counting(place == 0 ? 35 : 1)(sample, place);
       });
+  CHECK(dataset->rows().size() == 2);  // they lie in memory, and the contract has looked at them
 }
 
 TEST_CASE("idx: one file is a dataset of one field, of any rank, named as asked for",

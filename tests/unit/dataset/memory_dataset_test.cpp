@@ -89,6 +89,18 @@ TEST_CASE("memory dataset: borrowed bytes are read where they lie", "[dataset][h
   CHECK(test::read_sample(*dataset, sample_index{1})[0][0] == std::byte{9});
 }
 
+TEST_CASE("memory dataset: its rows lie in memory, where a device can read them",
+          "[dataset][host]") {
+  const std::vector<std::uint8_t> bytes{1, 2, 3, 4, 5, 6};
+  const auto dataset =
+      make_memory_dataset({borrow<std::uint8_t>("x", bytes, {2}), own("y", std::vector<float>(3))});
+  const auto rows = dataset->rows();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].data() == std::as_bytes(std::span{bytes}).data());
+  CHECK(rows[0].size() == 6);
+  CHECK(rows[1].size() == 12);
+}
+
 TEST_CASE("memory dataset: a sample beyond the last is refused, not read", "[dataset][host]") {
   const auto dataset = make_memory_dataset({own("x", std::vector<std::uint8_t>{1, 2, 3})});
   try {

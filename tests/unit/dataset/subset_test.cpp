@@ -43,6 +43,27 @@ TEST_CASE("subset: a range keeps the dataset contract", "[dataset][host]") {
       through(whole, [](sample_index sample) { return sample_index{sample.value + 37}; }));
 }
 
+TEST_CASE("subset: a range of rows in memory lies in memory too, and holds what it reads",
+          "[dataset][host]") {
+  const auto whole = test::make_identity_rows(100, 29);
+  const auto range = subset(whole, sample_index{37}, 20);
+  test::check_dataset_contract(range, 20, whole->fields(), through(whole, [](sample_index sample) {
+                                 return sample_index{sample.value + 37};
+                               }));
+  REQUIRE(range->rows().size() == 3);
+  CHECK(range->rows()[1].data() == whole->rows()[1].data() + 37 * 29);
+  CHECK(range->rows()[1].size() == 20 * 29);
+  const auto inner = subset(range, sample_index{5}, 3);
+  CHECK(inner->rows()[1].data() == whole->rows()[1].data() + 42 * 29);
+  CHECK(subset(whole, sample_index{100}, 0)->rows()[0].empty());
+}
+
+TEST_CASE("subset: chosen samples lie nowhere as rows, nor does a range of what has none",
+          "[dataset][host]") {
+  CHECK(subset(test::make_identity_rows(100, 29), {{3}, {4}, {5}})->rows().empty());
+  CHECK(subset(test::make_identity_dataset(100, 29), sample_index{3}, 3)->rows().empty());
+}
+
 TEST_CASE("subset: a subset of a subset chooses among the inner one's samples", "[dataset][host]") {
   const auto inner = subset(test::make_identity_dataset(100, 8), sample_index{10}, 20);
   const auto sample = test::read_sample(*subset(inner, {{3}, {19}}), sample_index{1});

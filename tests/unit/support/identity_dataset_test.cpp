@@ -56,3 +56,16 @@ TEST_CASE("identity dataset: another sample's id, a stale row, and one wrong byt
 TEST_CASE("identity dataset: a row of no bytes is refused", "[dataset][host]") {
   CHECK_THROWS_AS(test::make_identity_dataset(10, 0), usage_error);
 }
+
+TEST_CASE("identity dataset: its samples in memory are the same, and lie there as rows",
+          "[dataset][host]") {
+  const auto rows = test::make_identity_rows(300, 29);
+  const auto identity = test::make_identity_dataset(300, 29);
+  auto fields = identity->fields();
+  fields.push_back({"note", element_type::u8, {}});
+  test::check_dataset_contract(rows, 300, fields, [&](sample_index sample, std::size_t place) {
+    if (place < 2) return test::read_sample(*identity, sample)[place];
+    return std::vector{static_cast<std::byte>(sample.value)};
+  });
+  CHECK(rows->rows().size() == 3);
+}
