@@ -1,0 +1,162 @@
+#include "loader/placement_choice.hpp"
+
+#include <feedline/error.hpp>
+
+#include "device/kept_rows.hpp"
+#include "support/catch.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using feedline::detail::choose_placement;
+using feedline::detail::kept_rows;
+using feedline::detail::placement_choice;
+
+namespace {
+
+const device_capabilities in_place{.name = "host", .reads_staging = true};
+const device_capabilities with_copies{.name = "gpu"};
+
+/// A dataset of any size that tells what a test says, with nothing to read.
+struct told_dataset final : dataset {
+  std::uint64_t samples = 100;
+  std::vector<field> specs{{"image", element_type::u8, {28, 28}}, {"label", element_type::u8, {}}};
+  std::vector<std::span<const std::byte>> lying = {};
+
+  std::uint64_t size() const override { return samples; }
+  std::vector<field> fields() const override { return specs; }
+  void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
+  std::vector<std::span<const std::byte>> rows() const override { return lying; }
+};
+
+/// Rows of 784 and of 1 bytes: the room that so many take.
+std::size_t room(std::uint64_t rows) {
+  const std::vector<std::size_t> row_bytes{784, 1};
+  return kept_rows::bytes(row_bytes, rows);
+}
+
+placement_choice choose(placement wanted, std::size_t budget, std::uint64_t samples = 100,
+                        const device_capabilities& device = with_copies) {
+  told_dataset data;
+  data.samples = samples;
+  return choose_placement(data, device, {.placement = wanted, .max_cache_bytes = budget});
+}
+
+std::string refusal(placement wanted, std::size_t budget, std::uint64_t samples = 100) {
+  return test::message_of<usage_error>([&] { (void)choose(wanted, budget, samples); });
+}
+
+void check(const placement_choice& have, placement where, std::uint64_t rows, std::size_t bytes) {
+  CHECK(have.placement == where);
+  CHECK(have.kept_samples == rows);
+  CHECK(have.cache_bytes == bytes);
+}
+
+}  // namespace
+
+TEST_CASE("placement choice: stream keeps nothing, whatever the budget", "[loader][host]") {
+  check(choose(placement::stream, std::size_t{1} << 40), placement::stream, 0, 0);
+}
+
+TEST_CASE("placement choice: where staging is read in place all are stream, with no condition",
+          "[loader][host]") {
+  const auto wanted = GENERATE(placement::automatic, placement::stream, placement::gather,
+                               placement::resident, placement::cached);
+  check(choose(wanted, 1, 100, in_place), placement::stream, 0, 0);
+}
+
+TEST_CASE("placement choice: by size against the budget, to the byte", "[loader][host]") {
+  const auto automatic = [](std::size_t budget) { return choose(placement::automatic, budget); };
+  check(automatic(0), placement::stream, 0, 0);
+  check(automatic(room(1) - 1), placement::stream, 0, 0);
+  check(automatic(room(1)), placement::cached, 1, room(1));
+  check(automatic(room(50)), placement::cached, 50, room(50));
+  check(automatic(room(100) - 1), placement::cached, 99, room(99));
+  check(automatic(room(100)), placement::resident, 100, room(100));
+  check(automatic(std::numeric_limits<std::size_t>::max()), placement::resident, 100, room(100));
+}
+
+TEST_CASE("placement choice: a budget holds as many rows as fit, never one more",
+          "[loader][host]") {
+  for (std::size_t budget = room(1); budget < room(100) + 1'000; budget += 97) {
+    const placement_choice choice = choose(placement::automatic, budget);
+    CAPTURE(budget, choice.kept_samples);
+    REQUIRE(choice.cache_bytes == room(choice.kept_samples));
+    REQUIRE(choice.cache_bytes <= budget);
+    REQUIRE((choice.kept_samples == 100 || room(choice.kept_samples + 1) > budget));
+  }
+}
+
+TEST_CASE("placement choice: resident takes what it needs, up to the budget", "[loader][host]") {
+  check(choose(placement::resident, 0), placement::resident, 100, room(100));
+  check(choose(placement::resident, room(100)), placement::resident, 100, room(100));
+  CHECK(refusal(placement::resident, room(100) - 1) ==
+        "loader_options::placement is resident, but max_cache_bytes is 78847, too small for the "
+        "dataset; its 100 samples take 78848 bytes: raise it, or choose placement::cached");
+}
+
+TEST_CASE("placement choice: cached needs a budget of a row or more", "[loader][host]") {
+  check(choose(placement::cached, room(1)), placement::cached, 1, room(1));
+  check(choose(placement::cached, room(100) - 1), placement::cached, 99, room(99));
+  check(choose(placement::cached, room(100)), placement::resident, 100, room(100));
+  CHECK(refusal(placement::cached, 0) ==
+        "loader_options::placement is cached, but max_cache_bytes is 0: say how much device memory "
+        "rows may take; its 100 samples take 78848 bytes");
+  CHECK(refusal(placement::cached, room(1) - 1) ==
+        "loader_options::placement is cached, but max_cache_bytes is 1279, too small for a single "
+        "sample; its 100 samples take 78848 bytes");
+}
+
+TEST_CASE("placement choice: more samples than a table can number are streamed, or refused",
+          "[loader][host]") {
+  constexpr std::uint64_t most = (std::uint64_t{1} << 31) - 1;
+  const std::size_t plenty = std::numeric_limits<std::size_t>::max();
+  CHECK(choose(placement::automatic, plenty, most).placement == placement::resident);
+  CHECK(choose(placement::automatic, plenty, most + 1).placement == placement::cached);
+  CHECK(choose(placement::automatic, plenty, most + 1).kept_samples == most);
+  CHECK(choose(placement::resident, 0, most).kept_samples == most);
+  for (const auto wanted : {placement::gather, placement::resident, placement::cached}) {
+    CHECK(refusal(wanted, plenty, most + 1) ==
+          "loader_options::placement is " + std::string{to_string(wanted)} +
+              ", which can number 2147483647 samples at most, but the dataset has 2147483648: "
+              "choose placement::stream");
+  }
+}
+
+TEST_CASE("placement choice: gather is for rows that lie in memory", "[loader][host]") {
+  const auto lying = test::make_identity_rows(10, 8);
+  check(choose_placement(*lying, with_copies, {.placement = placement::gather}), placement::gather,
+        10, 0);
+  CHECK(refusal(placement::gather, 0) ==
+        "loader_options::placement is gather, but the dataset has no rows in memory for the device "
+        "to fetch: load it into one that has (make_memory_dataset), or choose another placement");
+}
+
+TEST_CASE("placement choice: rows that are not what fields and size say are refused",
+          "[loader][host]") {
+  told_dataset data;
+  const std::vector<std::byte> images(100 * 784);
+  const std::vector<std::byte> labels(100);
+  const auto told = [&](std::vector<std::span<const std::byte>> rows) {
+    data.lying = std::move(rows);
+    return test::message_of<usage_error>(
+        [&] { (void)choose_placement(data, with_copies, {.placement = placement::gather}); });
+  };
+  CHECK(told({std::span{images}}) ==
+        "the dataset's rows() has 1 spans, but fields() has 2: it must have one for each field");
+  CHECK(told({std::span{images}, std::span{labels}.first(99)}) ==
+        "the dataset's rows() has 99 bytes for label: uint8[], but its 100 samples take 100");
+  data.lying = {std::span{images}, std::span{labels}};
+  CHECK_NOTHROW(choose_placement(data, with_copies, {.placement = placement::gather}));
+}
+
+TEST_CASE("placement choice: an empty dataset is streamed, for the plan to refuse",
+          "[loader][host]") {
+  check(choose(placement::resident, 0, 0), placement::stream, 0, 0);
+}
