@@ -1,5 +1,6 @@
 #include "reader/packing_reader.hpp"
 
+#include "dataset/sample_range.hpp"
 #include "device/variation.hpp"
 #include "reader/reader_scratch.hpp"
 
@@ -29,6 +30,8 @@ void packing_reader::read(staging_slot& slot, sample_run run) {
   reader_scratch& use = this_readers_scratch();
   use.samples.resize(run.end - run.begin);
   source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
+  // The dataset, which would refuse it, may not be asked; and the device refuses nothing.
+  require_in_range(use.samples, source_.size());
   if (layout_.varies()) {
     std::uint32_t* const variations = words_at(slot, layout_.variations_at()) + run.begin;
     for (std::size_t i = 0; i < use.samples.size(); ++i)

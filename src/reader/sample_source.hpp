@@ -22,6 +22,8 @@ class sample_source {
         samples_{dataset_->size()},
         serialized_{dataset_->concurrency() == read_concurrency::serialized} {}
 
+  /// Of the dataset.
+  [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
   /// Which samples stand at `first` and the places behind it.
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const {
     order_.indices(samples_, epoch, first, out);
