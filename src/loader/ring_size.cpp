@@ -57,10 +57,12 @@ std::uint64_t batches_within(const ring_size& ring, std::uint64_t batches, bool 
     if (fits(ring, depth, needed)) return most_fitting(ring, depth, needed, batches);
   }
   const auto total = total_bytes(ring, fewest(ring), needed);
+  const std::size_t other = ring.other_bytes(needed);
+  const std::string besides = other == 0 ? "" : " and " + std::to_string(other) + " bytes besides";
   throw usage_error{
       std::string{ring.option} + " is " + std::to_string(ring.budget) + " bytes, but " +
       std::to_string(fewest(ring)) + " slots of " + std::to_string(needed) + " batches of " +
-      std::to_string(ring.slot_bytes(needed) / needed) + " bytes need " +
+      std::to_string(ring.slot_bytes(needed) / needed) + " bytes" + besides + " need " +
       (total ? std::to_string(*total) : "more than 2^64") + ": raise it, or lower batch_size" +
       (batches_fixed ? ", batches_per_slot" : "") +
       (ring.wanted_slots == 0 ? "" : " or the number of slots")};
