@@ -1,6 +1,7 @@
 /// The two edges that loaders ship bugs in, and the one between them: nobody writes a slot that is
-/// still read, nobody reads one that is still written. Each is proved by holding the copy or the
-/// consumer open, and each proof is itself put to the test by a device that forgets the edge.
+/// still read, nobody reads one that is still written; and where slots are assembled, the same for
+/// inlets. Each is proved by holding the copy, the assembly or the consumer open, and each proof is
+/// itself put to the test by a device that forgets the edge.
 
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -11,6 +12,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <cstdint>
 #include <future>
@@ -100,6 +102,126 @@ std::vector<seen_batch> consume_with_slow_copies(forgotten edge) {
   return record.seen();
 }
 
+/// Three staging slots, two inlets and two device slots of one batch each; by the way given.
+struct assembling {
+  explicit assembling(way through, forgotten edge) : by{through} {
+    by.device = std::make_shared<forgetful_device>(by.on.device, by.on.stream, edge);
+  }
+  loader load(std::uint64_t batches) const {
+    loader_options options = one_batch_slots(2);
+    options.staging_slots = 3;
+    return by.load(make_identity_rows(batches * batch_size, 16), sequential{}, options);
+  }
+  scripted_device& device() const { return *by.on.device; }
+
+  travelling by;
+};
+
+/// The same as with copies: the consumer's work is held, and the third and fourth assembly go into
+/// the slots that it is to read.
+std::vector<seen_batch> assemble_with_held_work(way through, forgotten edge) {
+  const assembling on{through, edge};
+  recorder record{on.by.looks()};
+  loader loader = on.load(10);
+  auto range = loader.epoch(0, on.by.stream);
+  on.device().hold_work();
+  for (int i = 0; i < 2; ++i) {
+    auto batch = range.next();
+    REQUIRE(batch);
+    record(*batch);
+  }
+  on.device().wait_for_issued_copies(4);
+  if (edge == forgotten::copy_waits_for_consumer) on.device().wait_for_started_assemblies(4);
+  on.device().allow_all_work();
+  while (auto batch = range.next()) record(*batch);
+  return record.seen();
+}
+
+/// Every assembly is held until its batch was taken and the look at it issued.
+std::vector<seen_batch> take_with_held_assemblies(way through, forgotten edge) {
+  const assembling on{through, edge};
+  recorder record{on.by.looks()};
+  loader loader = on.load(4);
+  on.device().hold_assemblies();
+  auto range = loader.epoch(0, on.by.stream);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    auto batch = range.next();  // is there as soon as its assembly is issued
+    REQUIRE(batch);
+    record(*batch);
+    on.device().wait_for_started_assemblies(i + 1);
+    if (edge == forgotten::consumer_waits_for_copy) on.device().drain(on.by.stream);
+    on.device().allow_assemblies(1);
+  }
+  return record.seen();
+}
+
+/// Every copy is held until its batch was taken and the look at it issued.
+std::vector<seen_batch> assemble_with_held_copies(way through) {
+  const assembling on{through, forgotten::nothing};
+  recorder record{on.by.looks()};
+  loader loader = on.load(4);
+  on.device().hold_copies();
+  auto range = loader.epoch(0, on.by.stream);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    auto batch = range.next();
+    REQUIRE(batch);
+    record(*batch);
+    on.device().wait_for_started_copies(i + 1);  // the inlet is poisoned
+    on.device().allow_copies(1);
+  }
+  return record.seen();
+}
+
+/// Holds the first assemblies open until both inlets could have been overwritten.
+std::vector<seen_batch> copy_with_held_assemblies(way through) {
+  const assembling on{through, forgotten::nothing};
+  recorder record{on.by.looks()};
+  on.device().hold_assemblies();
+  loader loader = on.load(8);
+  auto range = loader.epoch(0, on.by.stream);
+  for (int i = 0; i < 2; ++i) {
+    auto batch = range.next();
+    REQUIRE(batch);
+    record(*batch);
+  }  // both device slots are free again: the third and fourth slot follow, into the same inlets
+  on.device().wait_for_issued_copies(4);
+  on.device().allow_all_assemblies();
+  while (auto batch = range.next()) record(*batch);
+  return record.seen();
+}
+
+/// The same eight samples in each slot: what the first one keeps, the others read.
+struct same_again {
+  std::uint64_t size(std::uint64_t samples) const { return 4 * samples; }
+  void indices(std::uint64_t samples, std::uint64_t, position first,
+               std::span<sample_index> out) const {
+    for (std::uint64_t i = 0; i < out.size(); ++i)
+      out[i] = sample_index{(first.value + i) % samples};
+  }
+};
+
+/// The assembly that keeps rows is held until the one that reads them could run, which then goes first
+/// if it may.
+std::vector<seen_batch> read_rows_while_they_are_kept(forgotten edge) {
+  const assembling on{way::resident, edge};
+  recorder record{on.by.looks()};
+  loader loader = on.by.load(make_identity_rows(batch_size, 16), same_again{}, one_batch_slots(0));
+  on.device().hold_assemblies();
+  auto range = loader.epoch(0, on.by.stream);
+  for (int i = 0; i < 2;
+       ++i) {  // nothing is read ahead: the second slot knows what the first keeps
+    auto batch = range.next();
+    REQUIRE(batch);
+    record(*batch);
+  }
+  on.device().wait_for_completed_copies(2);
+  if (edge == forgotten::assembly_waits_for_rows) on.device().wait_for_started_assemblies(2);
+  on.device().favour_young_streams();
+  on.device().allow_all_assemblies();
+  while (auto batch = range.next()) record(*batch);
+  return record.seen();
+}
+
 }  // namespace
 
 TEST_CASE("device ring: a slot is not overwritten before the consumer's work on it is done",
@@ -121,12 +243,71 @@ TEST_CASE("staging ring: a slot being copied is not handed to a reader", "[stagi
   CHECK(in_order_and_intact(seen));
 }
 
+TEST_CASE("device ring: a slot is not assembled anew before the consumer's work on it is done",
+          "[device][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const auto seen = assemble_with_held_work(through, forgotten::nothing);
+  CHECK(seen.size() == 10);
+  CHECK(in_order_and_intact(seen));
+}
+
+TEST_CASE("device ring: work on a slot does not start before it is assembled", "[batch][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const auto seen = take_with_held_assemblies(through, forgotten::nothing);
+  CHECK(seen.size() == 4);
+  CHECK(in_order_and_intact(seen));
+}
+
+TEST_CASE("assembler: a slot is not assembled before its inlet has arrived", "[transfer][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const auto seen = assemble_with_held_copies(through);
+  CHECK(seen.size() == 4);
+  CHECK(in_order_and_intact(seen));
+}
+
+TEST_CASE("assembler: an inlet is not overwritten before the assembly that reads it is done",
+          "[transfer][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const auto seen = copy_with_held_assemblies(through);
+  CHECK(seen.size() == 8);
+  CHECK(in_order_and_intact(seen));
+}
+
+TEST_CASE("assembler: rows that one slot keeps are not read by the next before they are there",
+          "[transfer][host]") {
+  const auto seen = read_rows_while_they_are_kept(forgotten::nothing);
+  CHECK(seen.size() == 4);
+  CHECK(all_intact(seen));
+}
+
 TEST_CASE("mutant: a copy that does not wait for the consumer is caught", "[device][host]") {
   CHECK(!in_order_and_intact(consume_with_held_work(forgotten::copy_waits_for_consumer)));
 }
 
 TEST_CASE("mutant: a consumer that does not wait for the copy is caught", "[batch][host]") {
   CHECK(!in_order_and_intact(consume_with_held_copies(forgotten::consumer_waits_for_copy)));
+}
+
+TEST_CASE("mutant: an assembly that does not wait for the consumer is caught", "[device][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  CHECK(!in_order_and_intact(assemble_with_held_work(through, forgotten::copy_waits_for_consumer)));
+}
+
+TEST_CASE("mutant: a consumer that does not wait for the assembly is caught", "[batch][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  CHECK(
+      !in_order_and_intact(take_with_held_assemblies(through, forgotten::consumer_waits_for_copy)));
+}
+
+TEST_CASE("mutant: an assembly that does not wait for the rows that it reads is caught",
+          "[transfer][host]") {
+  CHECK(!all_intact(read_rows_while_they_are_kept(forgotten::assembly_waits_for_rows)));
 }
 
 #if !defined(__SANITIZE_THREAD__)  // the mutant is a data race, and ThreadSanitizer says so

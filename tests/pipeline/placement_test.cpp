@@ -1,0 +1,514 @@
+/// Placements: the same batches wherever the rows are, and what each of them spares the bus.
+
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+#include "support/recorder.hpp"
+#include "support/scripted_device.hpp"
+#include "support/ways.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t sample_count = 331;  // a prime: nothing divides it
+constexpr std::size_t row_bytes = 37;
+constexpr std::size_t sample_size = 8 + row_bytes + 1;
+
+/// Visits each sample of a window three times before it goes on, and its first sample everywhere.
+struct repeating {
+  std::uint64_t size(std::uint64_t samples) const { return 3 * samples; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const {
+    for (std::uint64_t i = 0; i < out.size(); ++i) {
+      const std::uint64_t at = first.value + i;
+      const std::uint64_t in_window = at / 30 * 10 + at % 10;
+      out[i] = sample_index{at % 7 == 0 ? 0 : (in_window + epoch) % samples};
+    }
+  }
+};
+
+/// Visits every third sample.
+struct skipping {
+  std::uint64_t size(std::uint64_t samples) const { return samples / 3; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const {
+    for (std::uint64_t i = 0; i < out.size(); ++i)
+      out[i] = sample_index{(3 * (first.value + i) + epoch) % samples};
+  }
+};
+
+std::vector<seen_batch> deliver(way through, const sampler& order, const loader_options& options,
+                                std::uint64_t epochs = 3) {
+  const travelling by{through};
+  loader loader = by.load(make_identity_rows(sample_count, row_bytes), order, options);
+  return consume_epochs(loader, by, epochs);
+}
+
+/// A scripted device's loader whose epochs are counted one by one.
+class counted {
+ public:
+  counted(way through, const loader_options& options)
+      : by_{through},
+        loader_{
+            by_.load(make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, options)} {}
+
+  /// Bytes copied for an epoch.
+  std::uint64_t epoch(std::uint64_t number) {
+    const std::uint64_t before = by_.on.device->copied_bytes();
+    seen_ = consume_epochs(loader_, by_, 1, number);
+    return by_.on.device->copied_bytes() - before;
+  }
+  bool all_intact() const { return test::all_intact(seen_); }
+  const loader_plan& plan() const { return loader_.plan(); }
+  /// Tables of an epoch's slots, which are all that crosses when all rows are there.
+  std::uint64_t tables() const {
+    const auto runs = (plan().batch_size + plan().request_samples - 1) / plan().request_samples;
+    const auto padded = [](std::uint64_t bytes) { return (bytes + 255) / 256 * 256; };
+    const std::uint64_t slot_samples = plan().batch_size * plan().batches_per_slot;
+    const std::uint64_t entries = plan().batches_per_slot * runs * (2 + 3);
+    return plan().slots_per_epoch * padded(padded(slot_samples * 4) + entries * 4);
+  }
+
+ private:
+  travelling by_;
+  loader loader_;
+  std::vector<seen_batch> seen_;
+};
+
+loader_options small_slots(int readers) {
+  return {.batch_size = 16,
+          .readers = readers,
+          .batches_per_slot = 2,
+          .staging_slots = 3,
+          .device_slots = 2,
+          .request_bytes = 8 * sample_size};
+}
+
+}  // namespace
+
+TEST_CASE("placement: every one delivers the same batches, epoch after epoch, however they are cut",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  const bool shuffled = GENERATE(true, false);
+  const sampler order = shuffled ? sampler{shuffle{.seed = 42}} : sampler{sequential{}};
+  static const auto expected_of = [](const sampler& of) {
+    return deliver(way::in_place, of, {.batch_size = 16, .readers = 0});
+  };
+  static const std::vector<seen_batch> expected[] = {expected_of(sequential{}),
+                                                     expected_of(shuffle{.seed = 42})};
+  REQUIRE(all_intact(expected[shuffled]));
+  const int readers = GENERATE(0, 1, 4);
+  const std::uint64_t batches_per_slot = GENERATE(0U, 1U, 5U);
+  const std::size_t slots = GENERATE(2U, 3U);
+  const std::size_t request_bytes = GENERATE(1U, 7U * sample_size, 40U * sample_size);
+  CAPTURE(to_string(through), shuffled, readers, batches_per_slot, slots, request_bytes);
+  CHECK(deliver(through, order,
+                {.batch_size = 16,
+                 .readers = readers,
+                 .epochs = slots == 2 ? 0U : 3U,
+                 .batches_per_slot = batches_per_slot,
+                 .staging_slots = slots,
+                 .device_slots = 2,
+                 .request_bytes = request_bytes}) == expected[shuffled]);
+}
+
+TEST_CASE("placement: a sample that comes several times in a slot is right each time",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  const int readers = GENERATE(0, 3);
+  const std::size_t request_bytes = GENERATE(4U * sample_size, 100U * sample_size);
+  CAPTURE(to_string(through), readers, request_bytes);
+  const auto expected = deliver(way::in_place, repeating{}, {.batch_size = 10, .readers = 0});
+  REQUIRE(all_intact(expected));
+  CHECK(deliver(through, repeating{},
+                {.batch_size = 10,
+                 .readers = readers,
+                 .batches_per_slot = 6,
+                 .request_bytes = request_bytes}) == expected);
+}
+
+TEST_CASE("placement: samples that an epoch leaves out are found in a later one",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(through), readers);
+  const auto expected = deliver(way::in_place, skipping{}, {.batch_size = 8, .readers = 0}, 5);
+  REQUIRE(all_intact(expected));
+  CHECK(deliver(through, skipping{}, {.batch_size = 8, .readers = readers, .batches_per_slot = 3},
+                5) == expected);
+}
+
+TEST_CASE(
+    "placement: a sampler that names a sample beyond the dataset is told so, and no memory "
+    "beyond its rows is read",
+    "[reader][host]") {
+  struct beyond {
+    std::uint64_t size(std::uint64_t samples) const { return samples; }
+    void indices(std::uint64_t samples, std::uint64_t, position first,
+                 std::span<sample_index> out) const {
+      for (std::uint64_t i = 0; i < out.size(); ++i) {
+        const std::uint64_t at = first.value + i;
+        out[i] = sample_index{at == 100 ? samples + 1'000'000 : at};
+      }
+    }
+  };
+  const way through = GENERATE(from_range(all_ways()));
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  loader loader = by.load(make_identity_rows(sample_count, row_bytes), beyond{}, small_slots(2));
+  auto range = loader.epoch(0, by.stream);
+  std::optional<stage_error> failure;
+  std::uint64_t batches = 0;
+  try {
+    while (range.next()) ++batches;
+  } catch (const stage_error& thrown) {
+    failure.emplace(thrown);
+  }
+  REQUIRE(failure);
+  CHECK(batches == 100 / 16);
+  CHECK(failure->where().sample == sample_count + 1'000'000);
+}
+
+TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer][host]") {
+  const int readers = GENERATE(0, 3);
+  CAPTURE(readers);
+  counted on{way::resident, small_slots(readers)};
+  REQUIRE(on.plan().placement == placement::resident);
+  const std::uint64_t first = on.epoch(0);
+  CHECK(on.all_intact());
+  CHECK(first >= on.tables() + sample_count * sample_size);
+  // Keep numbers and padding of the parts come on top: a run is of 8 samples, a part ends at 16 bytes.
+  const std::uint64_t runs = (sample_count + 7) / 8 + 1;
+  CHECK(first <= on.tables() + sample_count * (sample_size + 4) + runs * 4 * 15);
+  for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
+    CHECK(on.epoch(epoch) == on.tables());
+    CHECK(on.all_intact());
+  }
+}
+
+TEST_CASE("placement: of cached rows those that are kept cross once, the others each time",
+          "[transfer][host]") {
+  const int readers = GENERATE(0, 3);
+  CAPTURE(readers);
+  counted on{way::cached_half, small_slots(readers)};
+  REQUIRE(on.plan().placement == placement::cached);
+  const std::uint64_t streamed = sample_count - on.plan().kept_samples;
+  CHECK(on.plan().kept_samples >= sample_count / 2);
+  CHECK(on.epoch(0) >= on.tables() + sample_count * sample_size);
+  for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
+    const std::uint64_t copied = on.epoch(epoch);
+    CHECK(on.all_intact());
+    CHECK(copied >= on.tables() + streamed * sample_size);
+    const std::uint64_t runs = (sample_count + 7) / 8 + 1;
+    CHECK(copied <= on.tables() + streamed * (sample_size + 4) + runs * 4 * 15);
+  }
+}
+
+TEST_CASE("placement: a gather copies tables alone, from the first epoch on", "[transfer][host]") {
+  const int readers = GENERATE(automatic_readers, 0, 1, 3);
+  CAPTURE(readers);
+  counted on{way::gather, small_slots(readers)};
+  CHECK(on.plan().placement == placement::gather);
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    CHECK(on.epoch(epoch) == on.tables());
+    CHECK(on.all_intact());
+  }
+}
+
+TEST_CASE("placement: a gather has no reader thread unless it is told to, but works ahead",
+          "[loader][host]") {
+  const travelling by{way::gather};
+  const auto data = make_identity_rows(sample_count, row_bytes);
+  const auto plan_with = [&](int readers) {
+    return by.load(data, sequential{}, {.batch_size = 16, .readers = readers}).plan();
+  };
+  CHECK(plan_with(automatic_readers).readers == 0);
+  CHECK(plan_with(automatic_readers).background);
+  CHECK(plan_with(0).readers == 0);
+  CHECK(!plan_with(0).background);
+  CHECK(plan_with(3).readers == 3);
+  const loader ahead = by.load(data, sequential{}, {.batch_size = 16, .epochs = 1});
+  by.on.device->wait_for_issued_copies(2);  // nobody asked for a batch yet
+}
+
+TEST_CASE("placement: a gather reads nothing from the dataset but where its rows lie",
+          "[reader][host]") {
+  std::atomic<std::uint64_t> reads{0};
+  const travelling by{way::gather};
+  const auto data = gated(make_identity_rows(sample_count, row_bytes), [&](auto) { ++reads; });
+  loader loader = by.load(data, shuffle{.seed = 1}, {.batch_size = 16});
+  CHECK(all_intact(consume_epochs(loader, by, 2)));
+  CHECK(reads == 0);
+}
+
+TEST_CASE("placement: once all rows are resident the dataset is not read any more",
+          "[reader][host]") {
+  std::atomic<std::uint64_t> samples_read{0};
+  const travelling by{way::resident};
+  const auto data = gated(make_identity_rows(sample_count, row_bytes),
+                          [&](std::span<const sample_index> run) { samples_read += run.size(); });
+  loader loader = by.load(data, shuffle{.seed = 1}, {.batch_size = 16, .readers = 2});
+  CHECK(all_intact(consume_epochs(loader, by, 1)));
+  CHECK(samples_read == sample_count);
+  CHECK(all_intact(consume_epochs(loader, by, 3, 1)));
+  CHECK(samples_read == sample_count);
+}
+
+TEST_CASE("placement: chosen by size where it is left open", "[loader][host]") {
+  const scripted on;
+  const auto data = make_identity_rows(sample_count, row_bytes);
+  const std::size_t all = on_way(way::resident, *data, {}).max_cache_bytes;
+  CHECK(all == 0);  // resident needs no budget
+  const auto chosen = [&](std::size_t budget) {
+    return loader{data, sequential{}, on.device, {.batch_size = 16, .max_cache_bytes = budget}}
+        .plan();
+  };
+  const std::size_t half = on_way(way::cached_half, *data, {}).max_cache_bytes;
+  CHECK(chosen(0).placement == placement::stream);
+  CHECK(!chosen(0).assembled);
+  CHECK(chosen(half).placement == placement::cached);
+  CHECK(chosen(half).kept_samples < sample_count);
+  CHECK(chosen(std::size_t{1} << 30).placement == placement::resident);
+  CHECK(chosen(std::size_t{1} << 30).kept_samples == sample_count);
+  CHECK(chosen(std::size_t{1} << 30).cache_bytes < std::size_t{1} << 20);
+}
+
+TEST_CASE("placement: where the consumer reads in place every one is stream", "[loader][host]") {
+  const auto data = make_identity_rows(sample_count, row_bytes);
+  const auto wanted =
+      GENERATE(placement::automatic, placement::gather, placement::resident, placement::cached);
+  loader loader{data, sequential{}, make_host_device(), {.batch_size = 16, .placement = wanted}};
+  CHECK(loader.plan().placement == placement::stream);
+  CHECK(loader.plan().kept_samples == 0);
+  const travelling by{way::in_place};
+  CHECK(in_order_and_intact(consume_epochs(loader, by, 1)));
+}
+
+TEST_CASE("placement: memory is exactly what the plan says, allocated once, and all given back",
+          "[device][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  if (through == way::in_place) return;
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(through), readers);
+  const travelling by{through};
+  scripted_device& device = *by.on.device;
+  const std::size_t handles = device.handles();
+  {
+    loader loader =
+        by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(readers));
+    const loader_plan& plan = loader.plan();
+    const auto check = [&] {
+      CHECK(device.allocated_bytes(memory_kind::staging) == plan.staging_bytes);
+      CHECK(device.allocated_bytes(memory_kind::device) == plan.device_bytes);
+      CHECK(device.mappings() == (through == way::gather ? 3 : 0));
+    };
+    check();
+    CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes);
+    CHECK(plan.device_bytes ==
+          plan.device_slots * plan.device_slot_bytes + plan.passing_bytes + plan.cache_bytes);
+    CHECK((plan.passing_bytes != 0) == plan.assembled);
+    CHECK(plan.assembled == (through != way::stream));
+    CHECK((plan.cache_bytes != 0) ==
+          (plan.placement == placement::resident || plan.placement == placement::cached));
+    const auto allocations = device.allocations();
+    (void)consume_epochs(loader, by, 3);
+    check();
+    CHECK(device.allocations() == allocations);
+  }
+  CHECK(device.allocated_bytes(memory_kind::staging) == 0);
+  CHECK(device.allocated_bytes(memory_kind::device) == 0);
+  CHECK(device.mappings() == 0);
+  CHECK(device.handles() == handles);
+}
+
+TEST_CASE("placement: the dataset's memory is unmapped with the loader, though a batch outlives it",
+          "[batch][host]") {
+  const travelling by{way::gather};
+  recorder record{by.looks()};
+  std::optional<batch> kept;
+  std::weak_ptr<const dataset> watch;
+  {
+    auto data = make_identity_rows(sample_count, row_bytes);
+    watch = data;
+    loader loader = by.load(std::exchange(data, nullptr), sequential{}, small_slots(2));
+    auto range = loader.epoch(0, by.stream);
+    kept = range.next();
+    REQUIRE(kept);
+    CHECK(by.on.device->mappings() == 3);
+  }
+  CHECK(by.on.device->mappings() == 0);
+  CHECK(watch.expired());
+  record(*kept);
+  const auto seen = record.seen();
+  CHECK(in_order_and_intact(seen));
+  kept.reset();
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+}
+
+TEST_CASE("placement: rows of an epoch that was left while they were being kept are right later",
+          "[transfer][host]") {
+  const way through = GENERATE(way::resident, way::cached_half, way::cached_few);
+  const int readers = GENERATE(0, 1, 4);
+  const std::uint64_t left_after = GENERATE(0U, 1U, 3U, 9U);
+  const std::uint64_t epochs = GENERATE(0U, 4U);
+  CAPTURE(to_string(through), readers, left_after, epochs);
+  loader_options options = small_slots(readers);
+  options.epochs = epochs;
+  const travelling by{through};
+  loader loader = by.load(make_identity_rows(sample_count, row_bytes), shuffle{.seed = 3}, options);
+  {
+    auto range = loader.epoch(0, by.stream);
+    for (std::uint64_t i = 0; i < left_after; ++i) REQUIRE(range.next());
+  }
+  const auto later = consume_epochs(loader, by, 3, 1);
+  CHECK(all_intact(later));
+  CHECK(later.size() == 3 * 21);
+}
+
+TEST_CASE("placement: rows are not taken for kept before the work that keeps them was issued",
+          "[transfer][host]") {
+  // Readers run ahead of the transfer by a ring: while every assembly is held they must go on reading
+  // rows that are not there, and the slots that were filled meanwhile must find what they were told.
+  const way through = GENERATE(way::resident, way::cached_half);
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  loader_options options = small_slots(3);
+  options.epochs = 3;
+  by.on.device->hold_assemblies();
+  loader loader = by.load(make_identity_rows(40, row_bytes), shuffle{.seed = 3}, options);
+  recorder record{by.looks()};
+  auto range = loader.epoch(0, by.stream);
+  auto first = range.next();  // its assembly was issued, not done
+  REQUIRE(first);
+  record(*first);
+  first.reset();
+  by.on.device->allow_all_assemblies();
+  while (auto batch = range.next()) record(*batch);
+  const auto rest = consume_epochs(loader, by, 2, 1);
+  CHECK(all_intact(record.seen()));
+  CHECK(all_intact(rest));
+}
+
+TEST_CASE(
+    "placement: an error in the epoch that fills the cache comes in order, and no row that was "
+    "not read counts as kept",
+    "[reader][host]") {
+  const way through = GENERATE(from_range(first_reading_ways()));
+  const int readers = GENERATE(0, 1, 4);
+  CAPTURE(to_string(through), readers);
+  const travelling by{through};
+  const auto data =
+      gated(make_identity_rows(sample_count, row_bytes), [](std::span<const sample_index> run) {
+        for (const auto sample : run) {
+          if (sample.value == 200) throw dataset_error{{}, "unreadable"};
+        }
+      });
+  loader_options options = small_slots(readers);
+  loader loader = by.load(data, sequential{}, options);
+  recorder record{by.looks()};
+  auto range = loader.epoch(0, by.stream);
+  std::uint64_t batches = 0;
+  const auto consume = [&] {
+    while (auto batch = range.next()) {
+      record(*batch);
+      ++batches;
+    }
+  };
+  CHECK_THROWS_AS(consume(), stage_error);
+  CHECK(batches == 200 / 16);
+  CHECK(in_order_and_intact(record.seen()));
+  CHECK_THROWS_AS((void)loader.epoch(1, by.stream).next(), stage_error);
+}
+
+TEST_CASE("placement: a failing device call ends the epoch in order", "[transfer][host]") {
+  struct refusal {
+    device_call call;
+    std::uint64_t nth;
+  };
+  const way through = GENERATE(from_range(assembled_ways()));
+  const auto refused = GENERATE(refusal{device_call::copy, 3}, refusal{device_call::assemble, 1},
+                                refusal{device_call::assemble, 4}, refusal{device_call::record, 7},
+                                refusal{device_call::wait, 5}, refusal{device_call::is_done, 2});
+  const int readers = GENERATE(0, 3);
+  CAPTURE(to_string(through), static_cast<int>(refused.call), refused.nth, readers);
+  const travelling by{through};
+  recorder record{by.looks()};
+  {
+    loader loader =
+        by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(readers));
+    by.on.device->fail_call(refused.call, refused.nth);
+    auto range = loader.epoch(0, by.stream);
+    const auto consume = [&] {
+      for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+        auto of = loader.epoch(epoch, by.stream);
+        while (auto batch = of.next()) record(*batch);
+      }
+    };
+    CHECK_THROWS_AS(consume(), stage_error);
+    CHECK_THROWS_AS((void)range.next(), stage_error);
+  }
+  CHECK(all_intact(record.seen()));
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(by.on.device->mappings() == 0);
+}
+
+TEST_CASE("placement: a gather whose rows cannot be mapped is refused, and nothing is kept",
+          "[device][host]") {
+  const std::uint64_t nth = GENERATE(1U, 2U, 3U);
+  const travelling by{way::gather};
+  const std::size_t handles = by.on.device->handles();
+  by.on.device->fail_call(device_call::map, nth);
+  CHECK_THROWS_AS(by.load(make_identity_rows(64, 8), sequential{}, {.batch_size = 8}),
+                  device_error);
+  CHECK(by.on.device->mappings() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(by.on.device->handles() == handles);
+}
+
+TEST_CASE("placement: destruction with assemblies held open waits for them before memory is freed",
+          "[transfer][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  scripted_device& device = *by.on.device;
+  device.hold_assemblies();
+  std::optional<loader> held{
+      by.load(make_identity_rows(sample_count, row_bytes), sequential{}, [&] {
+        auto options = small_slots(2);
+        options.epochs = 1;
+        return options;
+      }())};
+  device.wait_for_started_assemblies(1);
+  std::atomic<bool> allowed{false};
+  std::atomic<bool> freed_too_soon{false};
+  std::thread destroyer{[&] {
+    held.reset();
+    freed_too_soon = !allowed.load();
+  }};
+  CHECK(device.allocated_bytes(memory_kind::device) > 0);
+  CHECK(device.mappings() == (through == way::gather ? 3 : 0));
+  allowed = true;
+  device.allow_all_assemblies();
+  destroyer.join();
+  CHECK(!freed_too_soon);
+  CHECK(device.allocated_bytes(memory_kind::device) == 0);
+  CHECK(device.mappings() == 0);
+}
