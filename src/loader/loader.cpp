@@ -3,17 +3,19 @@
 
 #include "detail/log.hpp"
 #include "loader/pipeline.hpp"
+#include "loader/plan.hpp"
 
 #include <utility>
 
 namespace feedline {
 namespace {
 
-/// Whether a loader that does not fit may be tried again with fewer rows kept: where the user left
-/// the placement open.
-bool may_keep_less(const loader_options& options, const out_of_memory& refusal) {
-  return options.placement == placement::automatic && options.max_cache_bytes != 0 &&
-         refusal.kind() == memory_kind::device;
+/// The bytes that rows were to be kept in when a loader did not fit; 0 where there were none, or the
+/// user asked for just these: then it may not be tried again with fewer.
+std::size_t bytes_to_spare(const dataset& dataset, const sampler& sampler, const device& device,
+                           const loader_options& options, const out_of_memory& refusal) {
+  if (options.placement != placement::automatic || refusal.kind() != memory_kind::device) return 0;
+  return detail::settle(dataset, sampler, device.capabilities(), options).cache_bytes;
 }
 
 std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampler& sampler,
@@ -27,12 +29,12 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     try {
       return std::make_shared<detail::pipeline>(dataset, sampler, device, settled);
     } catch (const out_of_memory& refusal) {
-      if (!may_keep_less(settled, refusal)) throw;
-      const std::size_t budget =
-          std::exchange(settled.max_cache_bytes, settled.max_cache_bytes / 2);
+      const std::size_t kept = bytes_to_spare(*dataset, sampler, *device, settled, refusal);
+      if (kept == 0) throw;
+      settled.max_cache_bytes = kept / 2;
       detail::log()->warn(
-          "{}: rows were to be kept in up to {} bytes of device memory, but {}; trying {} bytes",
-          device->capabilities().name, budget, refusal.what(), settled.max_cache_bytes);
+          "{}: rows were to be kept in {} bytes of device memory, but {}; trying at most {} bytes",
+          device->capabilities().name, kept, refusal.what(), settled.max_cache_bytes);
     }
   }
 }

@@ -118,6 +118,11 @@ void scripted_device::fail_call(device_call call, std::uint64_t nth) {
   failing_[call] = nth;
 }
 
+void scripted_device::limit(memory_kind kind, std::size_t bytes) {
+  const std::scoped_lock lock{mutex_};
+  limits_[kind] = bytes;
+}
+
 void scripted_device::wait_for_issued_copies(std::uint64_t count) {
   std::unique_lock lock{mutex_};
   wait_long(
@@ -194,6 +199,12 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
     count_call(device_call::allocate);
   } catch (const device_error& refusal) {
     throw out_of_memory{bytes, kind, refusal.what()};
+  }
+  {
+    const std::scoped_lock lock{mutex_};
+    const auto limit = limits_.find(kind);
+    if (limit != limits_.end() && allocated_[kind] + bytes > limit->second)
+      throw out_of_memory{bytes, kind, "the scripted device has no more than it was told to"};
   }
   void* memory = ::operator new(bytes, alignment);
   std::memset(memory, 0, bytes);

@@ -76,6 +76,9 @@ class scripted_device final : public device {
   /// (out_of_memory for `allocate`).
   void fail_call(device_call call, std::uint64_t nth);
 
+  /// Allocations of a kind fail with out_of_memory when all of them would take more.
+  void limit(memory_kind kind, std::size_t bytes);
+
   /// Blocks until so many copies were issued since construction. @throws std::runtime_error after a
   /// long while.
   void wait_for_issued_copies(std::uint64_t count);
@@ -176,6 +179,7 @@ class scripted_device final : public device {
   std::uint64_t freed_in_use_ = 0;
   std::uint64_t allocations_ = 0;
   std::map<memory_kind, std::size_t> allocated_;
+  std::map<memory_kind, std::size_t> limits_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -1,0 +1,274 @@
+/// Placements: what they take, what they give back, and what becomes of them when there is too little.
+
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "support/catch.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/log_capture.hpp"
+#include "support/message_of.hpp"
+#include "support/recorder.hpp"
+#include "support/scripted_device.hpp"
+#include "support/ways.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t sample_count = 331;
+constexpr std::size_t row_bytes = 37;
+constexpr std::size_t sample_size = 8 + row_bytes + 1;
+
+loader_options small_slots(int readers) {
+  return {.batch_size = 16,
+          .readers = readers,
+          .batches_per_slot = 2,
+          .staging_slots = 3,
+          .device_slots = 2,
+          .request_bytes = 8 * sample_size};
+}
+
+/// Rows that take 331 × 8, 331 × 37 and 331 bytes, each field aligned to 256.
+constexpr std::size_t all_rows = 2'816 + 12'288 + 512;
+
+loader automatic(const scripted& on, std::size_t budget) {
+  return loader{make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, on.device, [&] {
+                  loader_options options = small_slots(2);
+                  options.max_cache_bytes = budget;
+                  return options;
+                }()};
+}
+
+std::vector<seen_batch> two_epochs(loader& from, const scripted& on) {
+  recorder record{on};
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    for (batch& batch : from.epoch(epoch, on.stream)) record(batch);
+  }
+  return record.seen();
+}
+
+}  // namespace
+
+TEST_CASE("placement: memory is exactly what the plan says, allocated once, and all given back",
+          "[device][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  if (through == way::in_place) return;
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(through), readers);
+  const travelling by{through};
+  scripted_device& device = *by.on.device;
+  const std::size_t handles = device.handles();
+  {
+    loader loader =
+        by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(readers));
+    const loader_plan& plan = loader.plan();
+    const auto check = [&] {
+      CHECK(device.allocated_bytes(memory_kind::staging) == plan.staging_bytes);
+      CHECK(device.allocated_bytes(memory_kind::device) == plan.device_bytes);
+      CHECK(device.mappings() == (through == way::gather ? 3 : 0));
+    };
+    check();
+    CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes);
+    CHECK(plan.device_bytes ==
+          plan.device_slots * plan.device_slot_bytes + plan.passing_bytes + plan.cache_bytes);
+    CHECK((plan.passing_bytes != 0) == plan.assembled);
+    CHECK(plan.assembled == (through != way::stream));
+    CHECK((plan.cache_bytes != 0) ==
+          (plan.placement == placement::resident || plan.placement == placement::cached));
+    const auto allocations = device.allocations();
+    (void)consume_epochs(loader, by, 3);
+    check();
+    CHECK(device.allocations() == allocations);
+  }
+  CHECK(device.allocated_bytes(memory_kind::staging) == 0);
+  CHECK(device.allocated_bytes(memory_kind::device) == 0);
+  CHECK(device.mappings() == 0);
+  CHECK(device.handles() == handles);
+}
+
+TEST_CASE("placement: the dataset's memory is unmapped with the loader, though a batch outlives it",
+          "[batch][host]") {
+  const travelling by{way::gather};
+  recorder record{by.looks()};
+  std::optional<batch> kept;
+  std::weak_ptr<const dataset> watch;
+  {
+    auto data = make_identity_rows(sample_count, row_bytes);
+    watch = data;
+    loader loader = by.load(std::exchange(data, nullptr), sequential{}, small_slots(2));
+    auto range = loader.epoch(0, by.stream);
+    kept = range.next();
+    REQUIRE(kept);
+    CHECK(by.on.device->mappings() == 3);
+  }
+  CHECK(by.on.device->mappings() == 0);
+  CHECK(watch.expired());
+  record(*kept);
+  const auto seen = record.seen();
+  CHECK(in_order_and_intact(seen));
+  kept.reset();
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+}
+
+TEST_CASE(
+    "placement: where device memory does not suffice for the rows, half as many are tried, and "
+    "the numbers are said",
+    "[loader][host]") {
+  const log_capture log;
+  const scripted on;
+  // The first allocation is of staging memory, the second of device slots, the third of rows.
+  on.device->fail_call(device_call::allocate, 3);
+  loader loader = automatic(on, std::size_t{1} << 40);
+  CHECK(loader.plan().placement == placement::cached);
+  CHECK(loader.plan().cache_bytes <= all_rows / 2);
+  CHECK(loader.plan().cache_bytes > all_rows / 2 - 768);
+  CHECK(log.text().find("scripted: rows were to be kept in 15616 bytes of device memory, but the "
+                        "scripted device fails this call as told; trying at most 7808 bytes") !=
+        std::string::npos);
+  CHECK(on.device->allocated_bytes(memory_kind::device) == loader.plan().device_bytes);
+  CHECK(on.device->allocated_bytes(memory_kind::staging) == loader.plan().staging_bytes);
+  CHECK(all_intact(two_epochs(loader, on)));
+}
+
+TEST_CASE("placement: a loader for which there is no room with kept rows streams in the end",
+          "[loader][host]") {
+  const log_capture log;
+  const scripted on;
+  on.device->limit(memory_kind::device, 2 * 2 * 2'048);  // the device slots, and no byte more
+  loader loader = automatic(on, std::size_t{1} << 40);
+  CHECK(loader.plan().placement == placement::stream);
+  CHECK(loader.plan().kept_samples == 0);
+  CHECK(log.lines() <= 10);  // each try halves what was really asked for, not the budget
+  CHECK(log.text().find("trying at most 7808 bytes") != std::string::npos);
+  CHECK(all_intact(two_epochs(loader, on)));
+}
+
+TEST_CASE("placement: with too little memory for streaming, the automatic one throws too",
+          "[loader][host]") {
+  const log_capture log;
+  const scripted on;
+  on.device->limit(memory_kind::device, 1'000);
+  CHECK_THROWS_AS(automatic(on, std::size_t{1} << 40), out_of_memory);
+  CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+}
+
+TEST_CASE("placement: too little staging memory is nothing that fewer rows could help",
+          "[loader][host]") {
+  const log_capture log;
+  const scripted on;
+  on.device->fail_call(device_call::allocate, 1);
+  CHECK_THROWS_AS(automatic(on, std::size_t{1} << 40), out_of_memory);
+  CHECK(log.lines() == 0);
+}
+
+TEST_CASE("placement: one that was asked for outright throws out_of_memory, and nothing is kept",
+          "[device][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  const std::uint64_t nth = GENERATE(1U, 2U, 3U, 4U);
+  CAPTURE(to_string(through), nth);
+  const log_capture log;
+  const travelling by{through};
+  const std::size_t handles = by.on.device->handles();
+  by.on.device->fail_call(device_call::allocate, nth);
+  const bool has_cache = through != way::transformed && through != way::gather;
+  const auto make = [&] {
+    return by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(2));
+  };
+  if (nth == 4 && !has_cache) {
+    CHECK_NOTHROW(make());  // staging, device slots, inlets: there is no fourth
+  } else {
+    CHECK_THROWS_AS(make(), out_of_memory);
+  }
+  CHECK(log.lines() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(by.on.device->mappings() == 0);
+  CHECK(by.on.device->handles() == handles);
+}
+
+TEST_CASE("placement: a failing device call ends the epoch in order", "[transfer][host]") {
+  struct refusal {
+    device_call call;
+    std::uint64_t nth;
+  };
+  const way through = GENERATE(from_range(assembled_ways()));
+  const auto refused = GENERATE(refusal{device_call::copy, 3}, refusal{device_call::assemble, 1},
+                                refusal{device_call::assemble, 4}, refusal{device_call::record, 7},
+                                refusal{device_call::wait, 5}, refusal{device_call::is_done, 2});
+  const int readers = GENERATE(0, 3);
+  CAPTURE(to_string(through), static_cast<int>(refused.call), refused.nth, readers);
+  const travelling by{through};
+  recorder record{by.looks()};
+  {
+    loader loader =
+        by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(readers));
+    by.on.device->fail_call(refused.call, refused.nth);
+    auto range = loader.epoch(0, by.stream);
+    const auto consume = [&] {
+      for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+        auto of = loader.epoch(epoch, by.stream);
+        while (auto batch = of.next()) record(*batch);
+      }
+    };
+    CHECK_THROWS_AS(consume(), stage_error);
+    CHECK_THROWS_AS((void)range.next(), stage_error);
+  }
+  CHECK(all_intact(record.seen()));
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(by.on.device->mappings() == 0);
+}
+
+TEST_CASE("placement: a gather whose rows cannot be mapped is refused, and nothing is kept",
+          "[device][host]") {
+  const std::uint64_t nth = GENERATE(1U, 2U, 3U);
+  const travelling by{way::gather};
+  const std::size_t handles = by.on.device->handles();
+  by.on.device->fail_call(device_call::map, nth);
+  CHECK_THROWS_AS(by.load(make_identity_rows(64, 8), sequential{}, {.batch_size = 8}),
+                  device_error);
+  CHECK(by.on.device->mappings() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(by.on.device->handles() == handles);
+}
+
+TEST_CASE("placement: destruction with assemblies held open waits for them before memory is freed",
+          "[transfer][host]") {
+  const way through = GENERATE(from_range(assembled_ways()));
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  scripted_device& device = *by.on.device;
+  device.hold_assemblies();
+  std::optional<loader> held{
+      by.load(make_identity_rows(sample_count, row_bytes), sequential{}, [&] {
+        auto options = small_slots(2);
+        options.epochs = 1;
+        return options;
+      }())};
+  device.wait_for_started_assemblies(1);
+  std::atomic<bool> allowed{false};
+  std::atomic<bool> freed_too_soon{false};
+  std::thread destroyer{[&] {
+    held.reset();
+    freed_too_soon = !allowed.load();
+  }};
+  CHECK(device.allocated_bytes(memory_kind::device) > 0);
+  CHECK(device.mappings() == (through == way::gather ? 3 : 0));
+  allowed = true;
+  device.allow_all_assemblies();
+  destroyer.join();
+  CHECK(!freed_too_soon);
+  CHECK(device.allocated_bytes(memory_kind::device) == 0);
+  CHECK(device.mappings() == 0);
+}

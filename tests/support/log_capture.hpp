@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace feedline::test {
+
+/// Takes the place of the logger named "feedline", from warnings up, and keeps what it is told.
+class log_capture {
+ public:
+  log_capture();
+  log_capture(const log_capture&) = delete;
+  log_capture& operator=(const log_capture&) = delete;
+  ~log_capture();
+
+  /// Once nobody logs any more: each message a line.
+  [[nodiscard]] std::string text() const { return told_.str(); }
+  [[nodiscard]] std::size_t lines() const;
+
+ private:
+  std::ostringstream told_;
+};
+
+}  // namespace feedline::test
