@@ -32,6 +32,19 @@ void* pointer_to(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
 }
 
+bool is_pinned(std::uintptr_t page) {
+  cudaPointerAttributes attributes{};
+  FEEDLINE_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer_to(page)));
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+bool holds_pinned(range pages) {
+  for (std::uintptr_t at = pages.begin; at < pages.end; at += page_uses::page_bytes) {
+    if (is_pinned(at)) return true;
+  }
+  return false;
+}
+
 /// Whether pages are pinned now that were not; false if some were already.
 bool try_register(range pages) {
   // Read-only is all that is needed, and all that is allowed of a file mapped so.
@@ -41,21 +54,17 @@ bool try_register(range pages) {
   const cudaError_t status =
       cudaHostRegister(pointer_to(pages.begin), pages.end - pages.begin, flags);
   if (status == cudaSuccess) return true;
-  if (status != cudaErrorHostMemoryAlreadyRegistered && status != cudaErrorMemoryAllocation)
-    FEEDLINE_CUDA_CHECK(status);
   (void)cudaGetLastError();
   if (status == cudaErrorMemoryAllocation) throw no_memory{};
+  // What cudaHostAlloc gave is no memory to register, and CUDA says no more than that.
+  const bool already = status == cudaErrorHostMemoryAlreadyRegistered ||
+                       (status == cudaErrorInvalidValue && holds_pinned(pages));
+  if (!already) FEEDLINE_CUDA_CHECK(status);
   return false;
 }
 
 void unregister(range pages) {
   FEEDLINE_CUDA_LOG(cudaHostUnregister(pointer_to(pages.begin)));
-}
-
-bool is_pinned(std::uintptr_t page) {
-  cudaPointerAttributes attributes{};
-  FEEDLINE_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer_to(page)));
-  return attributes.type == cudaMemoryTypeHost;
 }
 
 /// Pins what of the pages is not pinned, in pieces as long as can be.

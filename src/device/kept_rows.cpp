@@ -4,11 +4,22 @@
 #include "staging/slot_layout.hpp"
 
 namespace feedline::detail {
+namespace {
+
+/// Rounded up, so that all samples together make `capacity` whole: each adds less than 2^-64 too much.
+std::uint64_t step(std::uint64_t capacity, std::uint64_t samples) noexcept {
+  if (capacity == samples) return 0;  // 1.0 has no such unit, and needs none
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint64_t>((wide{capacity} << 64) / samples) + 1;
+}
+
+}  // namespace
 
 kept_rows::kept_rows(const device_ptr& device, std::span<const std::size_t> row_bytes,
                      std::uint64_t samples, std::uint64_t capacity)
     : samples_{samples},
       capacity_{capacity},
+      step_{step(capacity, samples)},
       memory_{device, memory_kind::device, bytes(row_bytes, capacity)},
       held_(divide_up<std::uint64_t>(capacity, 64)),
       complete_{false} {

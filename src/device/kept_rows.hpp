@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -42,13 +43,12 @@ class kept_rows {
   /// The row that a sample is, or is to become; nothing if it is not kept.
   [[nodiscard]] std::optional<std::uint32_t> place_of(sample_index sample) const noexcept {
     if (capacity_ == samples_) return static_cast<std::uint32_t>(sample.value);
-    const auto scaled = [&](std::uint64_t value) {
-      __extension__ using wide = unsigned __int128;
-      return static_cast<std::uint64_t>(wide{value} * capacity_ / samples_);
-    };
-    const std::uint64_t place = scaled(sample.value);
-    if (scaled(sample.value + 1) == place) return std::nullopt;
-    return static_cast<std::uint32_t>(place);
+    __extension__ using wide = unsigned __int128;
+    const wide scaled = wide{sample.value} * step_;
+    // Kept is where the next sample's whole part is another: where adding a step carries.
+    if (static_cast<std::uint64_t>(scaled) <= std::numeric_limits<std::uint64_t>::max() - step_)
+      return std::nullopt;
+    return static_cast<std::uint32_t>(scaled >> 64);
   }
   /// Whether a row is there.
   [[nodiscard]] bool holds(std::uint32_t row) const noexcept {
@@ -69,6 +69,7 @@ class kept_rows {
  private:
   std::uint64_t samples_;
   std::uint64_t capacity_;
+  std::uint64_t step_ = 0;  ///< capacity ÷ samples in units of 2^-64, rounded up
   device_memory memory_;
   std::vector<mapped_memory> mappings_;
   std::vector<const std::byte*> fields_;

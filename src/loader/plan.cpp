@@ -105,7 +105,8 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   loader_plan plan;
   check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
-  const slot_sizes sizes{dataset.fields(), options, choice.placement, device.reads_staging};
+  const slot_sizes sizes{dataset.fields(), options, choice.placement,
+                         kept_share(choice.kept_samples, dataset.size()), device.reads_staging};
   check_fields(sizes.delivered(), "loader_options::function");
   check_expectations(sizes.delivered(), options.expected_fields);
   plan.fields = sizes.delivered();

@@ -30,6 +30,7 @@ std::shared_ptr<kept_rows> make_kept_rows(const loader_plan& plan, const dataset
 slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const device_ptr& device,
                          const loader_options& options, sample_source& source) {
   const slot_sizes sizes{dataset.fields(), options, plan.placement,
+                         kept_share(plan.kept_samples, dataset.size()),
                          device->capabilities().reads_staging};
   const std::uint64_t batches = plan.batches_per_slot;
   const auto& programs = sizes.converted().programs;

@@ -11,20 +11,23 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
+/// Readers that share a slot whose rows are kept: it takes few of them even when its rows first pass.
+constexpr std::uint64_t most_sharers = 8;
 /// Requests of all slots stand in one channel, whose size is bounded.
 constexpr std::uint64_t most_requests = 60'000;
 
 }  // namespace
 
 slot_sizes::slot_sizes(std::vector<field> rows, const loader_options& options,
-                       feedline::placement placement, bool reads_staging)
+                       feedline::placement placement, double kept_share, bool reads_staging)
     : rows_{std::move(rows)},
       converted_{convert_fields(rows_, options.transforms)},
       delivered_{options.function ? options.function->fields : converted_.fields},
       batch_size_{options.batch_size},
-      request_bytes_{options.request_bytes == 0 ? request_goal_bytes : options.request_bytes},
+      request_bytes_{options.request_bytes},
       staging_slots_{options.staging_slots == 0 ? usual_slots : options.staging_slots},
       placement_{placement},
+      kept_share_{kept_share},
       has_function_{options.function.has_value()},
       in_place_{reads_staging && !has_function_},
       assembled_{!in_place_ &&
@@ -47,8 +50,20 @@ request_layout slot_sizes::requests(std::uint64_t batches) const {
   // Cutting at batches' ends makes up to twice as many.
   const std::uint64_t fewest_samples = divide_up(2 * slot_samples, most_requests / staging_slots_);
   return {batch_size_,
-          std::clamp<std::uint64_t>(request_bytes_ / rows(1).sample_bytes(),
+          std::clamp<std::uint64_t>(wanted_request_samples(slot_samples),
                                     std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
+}
+
+std::uint64_t slot_sizes::wanted_request_samples(std::uint64_t slot_samples) const {
+  const std::size_t row_bytes = rows(1).sample_bytes();
+  if (request_bytes_ != 0) return request_bytes_ / row_bytes;
+  const std::uint64_t streamed = request_goal_bytes / row_bytes;
+  if (kept_share_ == 0) return streamed;
+  // Of a kept row there is a number to write down, no more.
+  const std::uint64_t share = slot_samples / (placement_ == placement::gather ? 1 : most_sharers);
+  if (kept_share_ == 1) return share;
+  const double larger = static_cast<double>(streamed) / (1 - kept_share_);
+  return std::min(share, static_cast<std::uint64_t>(larger));
 }
 
 inlet_layout slot_sizes::inlet(std::uint64_t batches) const {

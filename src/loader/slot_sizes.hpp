@@ -21,10 +21,11 @@ class slot_sizes {
  public:
   /// @param rows          A dataset's fields.
   /// @param placement     Not `automatic`.
+  /// @param kept_share    Of the samples: whose rows are kept.
   /// @param reads_staging The device's capability.
   /// @throws usage_error if the transforms don't fit the fields.
   slot_sizes(std::vector<field> rows, const loader_options& options, feedline::placement placement,
-             bool reads_staging);
+             double kept_share, bool reads_staging);
 
   /// Slots are put together by the device.
   [[nodiscard]] bool assembled() const noexcept { return assembled_; }
@@ -50,16 +51,24 @@ class slot_sizes {
   [[nodiscard]] std::size_t passing_bytes(std::uint64_t batches) const;
 
  private:
+  [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
+
   std::vector<field> rows_;
   converted_fields converted_;
   std::vector<field> delivered_;
   std::uint64_t batch_size_;
-  std::size_t request_bytes_;
+  std::size_t request_bytes_;  ///< 0: automatic
   std::size_t staging_slots_;
   feedline::placement placement_;
+  double kept_share_;
   bool has_function_;
   bool in_place_;
   bool assembled_;
 };
+
+/// The part of a dataset's samples that is kept, exactly 1 for all.
+[[nodiscard]] inline double kept_share(std::uint64_t kept, std::uint64_t samples) noexcept {
+  return samples == 0 ? 0.0 : static_cast<double>(kept) / static_cast<double>(samples);
+}
 
 }  // namespace feedline::detail

@@ -16,9 +16,7 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
       kept_{std::move(kept)},
       function_{std::move(function)},
       memory_{device_, memory_kind::device, inlets * formats_.inlet.slot_bytes()},
-      inlets_{inlet{device_}, inlet{device_}},
-      copies_{device_},
-      assemblies_{device_} {
+      inlets_{inlet{device_}, inlet{device_}} {
   for (std::size_t i = 0; i < inlets; ++i)
     inlets_[i].data = memory_.data() + i * formats_.inlet.slot_bytes();
   for (std::size_t place = 0; place < formats_.programs.size(); ++place) {
@@ -34,52 +32,42 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
 
 assembler::~assembler() {
   for (const inlet& each : inlets_) {
-    for (const event_handle last : {each.arrived.get(), each.assembled.get()}) {
-      try {
-        device_->sync(last);
-      } catch (const std::exception& exception) {
-        log()->error("waiting for the work on an inlet that is going away: {}", exception.what());
-      }
+    try {
+      device_->sync(each.assembled.get());
+    } catch (const std::exception& exception) {
+      log()->error("waiting for the work on an inlet that is going away: {}", exception.what());
     }
   }
 }
 
 void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  inlet& through = inlets_[next_];
-  next_ = (next_ + 1) % inlets;
-  copy(from, through);
+  const inlet& through = inlets_[carried_ % inlets];
+  const inlet& last = inlets_[(carried_ + 1) % inlets];
+  ++carried_;
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  assemble(from, through, to, samples, keeps);
+  const stream_ref stream = through.order.get();
+  try {
+    const std::size_t bytes = formats_.inlet.chunks_at() + from.chunk_bytes.load();
+    device_->copy(through.data, from.data, bytes, stream);
+    record_behind(*device_, stream, {from.copied.get()});
+    device_->wait(stream, to.released.get());
+    if (ordered_) device_->wait(stream, last.assembled.get());
+    assemble(from, through, to, samples, keeps);
+  } catch (...) {
+    // What was issued may use the slots, and the inlet.
+    record_behind(*device_, stream, {from.copied.get(), through.assembled.get(), to.ready.get()});
+    throw;
+  }
+  record_behind(*device_, stream, {through.assembled.get(), to.ready.get()});
+  ordered_ = keeps || function_;
   // Readers may count on these rows from now on: the work that does is issued behind this.
   if (keeps) visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
 }
 
-void assembler::copy(staging_slot& from, inlet& to) {
-  device_->wait(copies_.get(), to.assembled.get());
-  const std::size_t bytes = formats_.inlet.chunks_at() + from.chunk_bytes.load();
-  device_->copy(to.data, from.data, bytes, copies_.get());
-  record_behind(*device_, copies_.get(), {to.arrived.get(), from.copied.get()});
-}
-
 void assembler::assemble(const staging_slot& from, const inlet& through, device_slot& to,
                          std::uint64_t samples, bool keeps) {
-  device_->wait(assemblies_.get(), through.arrived.get());
-  device_->wait(assemblies_.get(), to.released.get());
-  const auto record = [&] {
-    record_behind(*device_, assemblies_.get(), {through.assembled.get(), to.ready.get()});
-  };
-  try {
-    issue(from, through, to, samples, keeps);
-  } catch (...) {
-    record();  // part of it may have been issued
-    throw;
-  }
-  record();
-}
-
-void assembler::issue(const staging_slot& from, const inlet& through, device_slot& to,
-                      std::uint64_t samples, bool keeps) {
+  const stream_ref stream = through.order.get();
   device_->assemble({.slot = function_ ? function_->input() : to.data,
                      .batch_size = formats_.batches.batch_size(),
                      .batch_bytes = formats_.batches.batch_bytes(),
@@ -93,8 +81,8 @@ void assembler::issue(const staging_slot& from, const inlet& through, device_slo
                      .varies = formats_.inlet.varies(),
                      .keeps = keeps,
                      .fields = fields_},
-                    assemblies_.get());
-  if (function_) function_->run(to.data, from.work, samples, assemblies_.get());
+                    stream);
+  if (function_) function_->run(to.data, from.work, samples, stream);
 }
 
 template <class Visit>

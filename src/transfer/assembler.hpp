@@ -20,14 +20,16 @@
 namespace feedline::detail {
 
 /// Carries slots that are put together on the device: the staging slot is copied into an inlet, and
-/// out of the inlet and the kept rows the device slot is assembled, on a second stream, so that one
-/// slot's assembly hides behind the next one's copy.
+/// out of the inlet and the kept rows the device slot is assembled.
 ///
-/// There are two inlets, taken in turns. An inlet is free again behind the assembly that reads it:
+/// There are two inlets, taken in turns, each with a stream of its own: copies and assemblies of one
+/// inlet follow each other, those of the other run beside them, so that assembly hides behind the next
+/// slot's copy, and one assembly's end behind the next one's start. On an inlet's stream:
 ///
-///     copy stream:      wait `assembled`, copy, record `arrived` and the staging slot's `copied`
-///     assembly stream:  wait `arrived` and the device slot's `released`, assemble (and run the
-///                       user's function), record `assembled` and the device slot's `ready`
+///     copy, record the staging slot's `copied`,
+///     wait for the device slot's `released`, and for the other inlet's `assembled` if rows were kept
+///     there that this slot may count on, or a user's function ran, which is to see slots in order,
+///     assemble, run the user's function, record `assembled` and the device slot's `ready`
 class assembler final : public carrier {
  public:
   /// How many inlets there are.
@@ -53,19 +55,17 @@ class assembler final : public carrier {
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
 
  private:
-  /// Device memory for one staging slot on its way.
+  /// Device memory for one staging slot on its way, and the stream on which all work with it stands.
   struct inlet {
-    explicit inlet(const device_ptr& device) : arrived{device}, assembled{device} {}
+    explicit inlet(const device_ptr& device) : order{device}, assembled{device} {}
     std::byte* data = nullptr;
-    event arrived;    ///< recorded behind the copy into the inlet
-    event assembled;  ///< recorded behind the assembly that reads it
+    stream order;
+    event assembled;  ///< recorded behind the last work with the inlet
   };
 
-  void copy(staging_slot& from, inlet& to);
+  void copy(staging_slot& from, const inlet& to);
   void assemble(const staging_slot& from, const inlet& through, device_slot& to,
                 std::uint64_t samples, bool keeps);
-  void issue(const staging_slot& from, const inlet& through, device_slot& to, std::uint64_t samples,
-             bool keeps);
   template <class Visit>
   void visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples, Visit visit) const;
 
@@ -76,9 +76,8 @@ class assembler final : public carrier {
   std::vector<field_assembly> fields_;
   device_memory memory_;
   std::array<inlet, inlets> inlets_;
-  std::size_t next_ = 0;
-  stream copies_;
-  stream assemblies_;
+  std::uint64_t carried_ = 0;  ///< slots
+  bool ordered_ = false;       ///< the next assembly must wait for the last
 };
 
 }  // namespace feedline::detail
