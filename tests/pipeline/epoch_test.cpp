@@ -10,6 +10,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -28,14 +29,14 @@ static_assert(std::ranges::input_range<epoch_range>);
 
 namespace {
 
-std::vector<std::uint64_t> sizes_of_an_epoch(loader& loader) {
+std::vector<std::uint64_t> sizes_of_an_epoch(loader& loader, stream_ref stream) {
   std::vector<std::uint64_t> sizes;
-  for (batch& batch : loader.epoch(0)) sizes.push_back(batch.size());
+  for (batch& batch : loader.epoch(0, stream)) sizes.push_back(batch.size());
   return sizes;
 }
 
-std::vector<seen_batch> consume(epoch_range range) {
-  recorder record;
+std::vector<seen_batch> consume(epoch_range range, const scripted& on = {nullptr, {}}) {
+  recorder record{on};
   for (batch& batch : range) record(batch);
   return record.seen();
 }
@@ -43,71 +44,76 @@ std::vector<seen_batch> consume(epoch_range range) {
 }  // namespace
 
 TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][host]") {
-  const auto data = make_identity_dataset(10, 8);
+  const travelling by{GENERATE(from_range(all_ways()))};
+  const auto data = make_identity_rows(10, 8);
   const int readers = GENERATE(0, 2);
-  loader keeping{data, sequential{}, make_host_device(), {.batch_size = 4, .readers = readers}};
-  CHECK(sizes_of_an_epoch(keeping) == std::vector<std::uint64_t>{4, 4, 2});
+  CAPTURE(to_string(by.through), readers);
+  loader keeping = by.load(data, sequential{}, {.batch_size = 4, .readers = readers});
+  CHECK(sizes_of_an_epoch(keeping, by.stream) == std::vector<std::uint64_t>{4, 4, 2});
   CHECK(keeping.plan().batches_per_epoch == 3);
-  loader dropping{data,
-                  sequential{},
-                  make_host_device(),
-                  {.batch_size = 4, .last = last_batch::drop, .readers = readers}};
-  CHECK(sizes_of_an_epoch(dropping) == std::vector<std::uint64_t>{4, 4});
+  loader dropping =
+      by.load(data, sequential{}, {.batch_size = 4, .last = last_batch::drop, .readers = readers});
+  CHECK(sizes_of_an_epoch(dropping, by.stream) == std::vector<std::uint64_t>{4, 4});
   CHECK(dropping.plan().samples_per_epoch == 8);
 }
 
 TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 3);
   const std::uint64_t epochs = GENERATE(0U, 9U);
-  loader loader{make_identity_dataset(200, 8),
-                shuffle{.seed = 1},
-                make_host_device(),
-                {.batch_size = 7, .readers = readers, .epochs = epochs, .batches_per_slot = 2}};
+  CAPTURE(to_string(by.through), readers, epochs);
+  loader loader =
+      by.load(make_identity_rows(200, 8), shuffle{.seed = 1},
+              {.batch_size = 7, .readers = readers, .epochs = epochs, .batches_per_slot = 2});
   for (std::uint64_t taken = 0; taken < 6; ++taken) {
     std::uint64_t count = 0;
-    for (batch& batch : loader.epoch(taken)) {
+    for (batch& batch : loader.epoch(taken, by.stream)) {
       CHECK(batch.index() == count);
       if (count++ == taken) break;
     }
   }
-  const auto whole = consume(loader.epoch(6));
+  const auto whole = consume(loader.epoch(6, by.stream), by.looks());
   CHECK(whole.size() == 29);
   CHECK(all_intact(whole));
 }
 
 TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[loader][host]") {
-  const auto data = make_identity_dataset(100, 8);
-  loader loader{
-      data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 2, .epochs = 100}};
+  const travelling by{GENERATE(from_range(all_ways()))};
+  const auto data = make_identity_rows(100, 8);
+  CAPTURE(to_string(by.through));
+  loader loader = by.load(data, shuffle{.seed = 5}, {.batch_size = 8, .readers = 2, .epochs = 100});
   feedline::loader reference{
       data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 0}};
   for (const std::uint64_t epoch : {0U, 1U, 7U, 7U, 3U, 4U, 99U, 0U}) {
     CAPTURE(epoch);
-    CHECK(consume(loader.epoch(epoch)) == consume(reference.epoch(epoch)));
+    CHECK(consume(loader.epoch(epoch, by.stream), by.looks()) == consume(reference.epoch(epoch)));
   }
 }
 
 TEST_CASE("epoch: the next one may be asked for before the current one ends, and both are whole",
           "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 2);
-  loader loader{make_identity_dataset(64, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = readers}};
-  auto first = loader.epoch(0);
-  auto second = loader.epoch(1);
-  CHECK(consume(std::move(first)).size() == 8);
-  CHECK(consume(std::move(second)).size() == 8);
+  CAPTURE(to_string(by.through), readers);
+  loader loader =
+      by.load(make_identity_rows(64, 8), sequential{}, {.batch_size = 8, .readers = readers});
+  auto first = loader.epoch(0, by.stream);
+  auto second = loader.epoch(1, by.stream);
+  const auto seen_first = consume(std::move(first), by.looks());
+  const auto seen_second = consume(std::move(second), by.looks());
+  CHECK(seen_first.size() == 8);
+  CHECK(seen_second.size() == 8);
+  CHECK(in_order_and_intact(seen_first));
+  CHECK(in_order_and_intact(seen_second));
 }
 
 TEST_CASE("epoch: beginning a later one abandons the one before, whose next step says so",
           "[loader][host]") {
-  loader loader{make_identity_dataset(64, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = 2}};
-  auto first = loader.epoch(0);
-  auto second = loader.epoch(1);
+  const travelling by{GENERATE(from_range(all_ways()))};
+  CAPTURE(to_string(by.through));
+  loader loader = by.load(make_identity_rows(64, 8), sequential{}, {.batch_size = 8, .readers = 2});
+  auto first = loader.epoch(0, by.stream);
+  auto second = loader.epoch(1, by.stream);
   REQUIRE(first.next());
   REQUIRE(second.next());
   CHECK_THROWS_AS((void)first.next(), usage_error);

@@ -11,6 +11,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,7 @@ using namespace feedline::test;
 namespace {
 
 dataset_ptr failing_at(std::vector<std::uint64_t> bad, std::uint64_t samples = 256) {
-  return gated(make_identity_dataset(samples, 16), [bad](std::span<const sample_index> run) {
+  return gated(make_identity_rows(samples, 16), [bad](std::span<const sample_index> run) {
     for (const auto sample : run) {
       for (const auto each : bad) {
         if (sample.value == each)
@@ -51,17 +52,16 @@ TEST_CASE(
     "error: a read that fails throws after every batch before it, with stage, epoch, batch, sample "
     "and path",
     "[reader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 1, 4);
   const std::uint64_t batches_per_slot = GENERATE(1U, 5U, 32U);
-  CAPTURE(readers, batches_per_slot);
-  loader loader{failing_at({131}),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8,
-                 .readers = readers,
-                 .batches_per_slot = batches_per_slot,
-                 .request_bytes = 64}};
-  auto range = loader.epoch(3);
+  CAPTURE(to_string(by.through), readers, batches_per_slot);
+  loader loader = by.load(failing_at({131}), sequential{},
+                          {.batch_size = 8,
+                           .readers = readers,
+                           .batches_per_slot = batches_per_slot,
+                           .request_bytes = 64});
+  auto range = loader.epoch(3, by.stream);
   std::optional<stage_error> failure;
   CHECK(batches_before_failure(range, failure) == 16);  // sample 131 is in batch 16
   REQUIRE(failure);
@@ -77,12 +77,13 @@ TEST_CASE(
 
 TEST_CASE("error: every later step throws the same, in this epoch and in others",
           "[loader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 2);
-  loader loader{
-      failing_at({0}), sequential{}, make_host_device(), {.batch_size = 8, .readers = readers}};
-  auto range = loader.epoch(0);
+  CAPTURE(to_string(by.through), readers);
+  loader loader = by.load(failing_at({0}), sequential{}, {.batch_size = 8, .readers = readers});
+  auto range = loader.epoch(0, by.stream);
   for (int i = 0; i < 3; ++i) CHECK_THROWS_AS((void)range.next(), stage_error);
-  auto other = loader.epoch(1);
+  auto other = loader.epoch(1, by.stream);
   CHECK_THROWS_AS((void)other.next(), stage_error);
   CHECK_THROWS_AS((void)range.next(), stage_error);
 }
@@ -91,14 +92,16 @@ TEST_CASE(
     "error: of several reads that fail the first in the epoch's order is thrown, with any number "
     "of readers",
     "[reader][host]") {
+  const way through = GENERATE(from_range(first_reading_ways()));
   const int readers = GENERATE(0, 1, 2, 8);
-  for (int round = 0; round < 20; ++round) {
-    loader loader{
-        failing_at({250, 90, 91, 131, 95}),
-        sequential{},
-        make_host_device(),
-        {.batch_size = 8, .readers = readers, .batches_per_slot = 4, .request_bytes = 24}};
-    auto range = loader.epoch(0);
+  CAPTURE(to_string(through), readers);
+  const int rounds = through == way::in_place ? 20 : 5;
+  for (int round = 0; round < rounds; ++round) {
+    const travelling by{through};
+    loader loader =
+        by.load(failing_at({250, 90, 91, 131, 95}), sequential{},
+                {.batch_size = 8, .readers = readers, .batches_per_slot = 4, .request_bytes = 24});
+    auto range = loader.epoch(0, by.stream);
     std::optional<stage_error> failure;
     CHECK(batches_before_failure(range, failure) == 11);
     REQUIRE(failure);

@@ -269,6 +269,7 @@ TEST_CASE("placement: destruction with assemblies held open waits for them befor
   device.allow_all_assemblies();
   destroyer.join();
   CHECK(!freed_too_soon);
+  CHECK(device.freed_in_use() == 0);
   CHECK(device.allocated_bytes(memory_kind::device) == 0);
   CHECK(device.mappings() == 0);
 }

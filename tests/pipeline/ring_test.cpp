@@ -10,6 +10,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -113,27 +114,26 @@ TEST_CASE("reader pool: a dataset that reads serially is never read by two threa
 }
 
 TEST_CASE("back-pressure: no more is read ahead than the rings hold", "[staging][host]") {
-  const scripted on;
+  const travelling by{GENERATE(way::stream, way::transformed, way::cached_half, way::resident)};
+  CAPTURE(to_string(by.through));
   std::atomic<std::uint64_t> consumed{0};
   std::atomic<std::uint64_t> read{0};
   std::atomic<bool> ran_ahead{false};
   constexpr std::uint64_t batch_size = 8;
   constexpr std::uint64_t room = (3 + 2) * batch_size;  // staging and device slots
   const auto data =
-      gated(make_identity_dataset(100 * batch_size, 8), [&](std::span<const sample_index> samples) {
+      gated(make_identity_rows(100 * batch_size, 8), [&](std::span<const sample_index> samples) {
         // A batch that the consumer holds still has its slot; the one it is about to take may be
         // counted already.
         if ((read += samples.size()) > consumed.load() + room + batch_size) ran_ahead = true;
       });
-  loader loader{data,
-                sequential{},
-                on.device,
-                {.batch_size = batch_size,
-                 .readers = 3,
-                 .batches_per_slot = 1,
-                 .staging_slots = 3,
-                 .device_slots = 2}};
-  auto range = loader.epoch(0, on.stream);
+  loader loader = by.load(data, sequential{},
+                          {.batch_size = batch_size,
+                           .readers = 3,
+                           .batches_per_slot = 1,
+                           .staging_slots = 3,
+                           .device_slots = 2});
+  auto range = loader.epoch(0, by.stream);
   while (auto batch = range.next()) {
     batch.reset();
     consumed += batch_size;

@@ -9,6 +9,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <cstdint>
 #include <future>
@@ -29,7 +30,7 @@ struct blocked_dataset {
   std::promise<void> reached;
   std::atomic<bool> first{true};
   dataset_ptr data =
-      gated(make_identity_dataset(256, 8), [this, open = gate.get_future().share()](auto) {
+      gated(make_identity_rows(256, 8), [this, open = gate.get_future().share()](auto) {
         if (first.exchange(false)) reached.set_value();
         open.wait();
       });
@@ -40,22 +41,24 @@ struct blocked_dataset {
 TEST_CASE(
     "stop: ends the range at its next step, which is no error, and every later epoch is empty",
     "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 2);
-  loader loader{make_identity_dataset(256, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = readers}};
-  auto range = loader.epoch(0);
+  CAPTURE(to_string(by.through), readers);
+  loader loader =
+      by.load(make_identity_rows(256, 8), sequential{}, {.batch_size = 8, .readers = readers});
+  auto range = loader.epoch(0, by.stream);
   REQUIRE(range.next());
   loader.stop();
   CHECK(!range.next());
-  CHECK(!loader.epoch(1).next());
+  CHECK(!loader.epoch(1, by.stream).next());
 }
 
 TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "[loader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  CAPTURE(to_string(by.through));
   blocked_dataset blocked;
-  loader loader{blocked.data, sequential{}, make_host_device(), {.batch_size = 8, .readers = 2}};
-  auto range = loader.epoch(0);
+  loader loader = by.load(blocked.data, sequential{}, {.batch_size = 8, .readers = 2});
+  auto range = loader.epoch(0, by.stream);
   std::thread stopper{[&] {
     blocked.reached.get_future().wait();  // the consumer has nothing to take until the gate opens
     loader.stop();
@@ -67,21 +70,22 @@ TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "
 
 TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",
           "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
   const std::uint64_t epochs = GENERATE(0U, 3U);
-  const int readers = GENERATE(0, 1, 4);
-  const loader loader{make_identity_dataset(256, 8),
-                      sequential{},
-                      make_host_device(),
-                      {.batch_size = 8, .readers = readers, .epochs = epochs}};
+  const int readers = GENERATE(automatic_readers, 0, 1, 4);
+  CAPTURE(to_string(by.through), epochs, readers);
+  const loader loader = by.load(make_identity_rows(256, 8), sequential{},
+                                {.batch_size = 8, .readers = readers, .epochs = epochs});
   CHECK(loader.plan().batches_per_epoch == 32);
 }
 
 TEST_CASE("destruction: waits for a read under way, and for no more than that", "[loader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  CAPTURE(to_string(by.through));
   blocked_dataset blocked;
-  std::optional<loader> loader;
-  loader.emplace(blocked.data, sequential{}, make_host_device(),
-                 loader_options{.batch_size = 8, .readers = 3});
-  auto range = loader->epoch(0);
+  std::optional<loader> loader{
+      by.load(blocked.data, sequential{}, {.batch_size = 8, .readers = 3})};
+  auto range = loader->epoch(0, by.stream);
   blocked.reached.get_future().wait();
   std::thread opener{[&] { blocked.gate.set_value(); }};
   loader.reset();
@@ -90,13 +94,14 @@ TEST_CASE("destruction: waits for a read under way, and for no more than that", 
 }
 
 TEST_CASE("destruction: with a full ring, and after any number of batches", "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
   const std::uint64_t taken = GENERATE(0U, 1U, 2U, 5U, 31U, 32U);
   const int readers = GENERATE(0, 2);
-  loader loader{make_identity_dataset(256, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = readers, .epochs = 2, .batches_per_slot = 2}};
-  auto range = loader.epoch(0);
+  CAPTURE(to_string(by.through), taken, readers);
+  loader loader =
+      by.load(make_identity_rows(256, 8), sequential{},
+              {.batch_size = 8, .readers = readers, .epochs = 2, .batches_per_slot = 2});
+  auto range = loader.epoch(0, by.stream);
   for (std::uint64_t i = 0; i < taken; ++i) REQUIRE(range.next());
 }
 
@@ -122,12 +127,16 @@ TEST_CASE("destruction: a batch outlives its range and its loader, and its bytes
 TEST_CASE(
     "destruction: memory of a leased batch is freed only when the consumer's work on it is done",
     "[batch][host]") {
-  const scripted on;
+  const way through =
+      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  const scripted on = by.on;
   recorder record{on};
   std::optional<batch> kept;
   {
-    loader loader{
-        make_identity_dataset(256, 8), sequential{}, on.device, {.batch_size = 8, .readers = 2}};
+    loader loader =
+        by.load(make_identity_rows(256, 8), sequential{}, {.batch_size = 8, .readers = 2});
     auto range = loader.epoch(0, on.stream);
     kept = range.next();
   }
@@ -140,6 +149,7 @@ TEST_CASE(
   ender.join();
   CHECK(on.device->allocated_bytes(memory_kind::device) == 0);
   CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(on.device->freed_in_use() == 0);
   const auto seen = record.seen();
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].intact);
@@ -147,15 +157,18 @@ TEST_CASE(
 
 TEST_CASE("destruction: with copies held open waits for them before any memory is freed",
           "[staging][host]") {
-  const scripted on;
+  const way through =
+      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  const scripted on = by.on;
   on.device->hold_copies();
   std::promise<void> destroyed;
   std::thread owner{[&] {
     {
-      loader loader{make_identity_dataset(256, 8),
-                    sequential{},
-                    on.device,
-                    {.batch_size = 8, .readers = 2, .epochs = 1, .batches_per_slot = 1}};
+      const loader loader =
+          by.load(make_identity_rows(256, 8), sequential{},
+                  {.batch_size = 8, .readers = 2, .epochs = 1, .batches_per_slot = 1});
       on.device->wait_for_started_copies(1);
     }
     destroyed.set_value();
@@ -166,6 +179,8 @@ TEST_CASE("destruction: with copies held open waits for them before any memory i
   owner.join();
   destroyed.get_future().wait();
   CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(on.device->freed_in_use() == 0);
+  CHECK(on.device->mappings() == 0);
   CHECK(on.device->handles() == 1);  // the consumer's stream
 }
 
@@ -185,17 +200,18 @@ TEST_CASE("batch: may be destroyed on another thread than the one that took it",
 
 TEST_CASE("batch: one that is held long does not keep the others from going round",
           "[batch][host]") {
-  const scripted on;
-  recorder record{on};
-  loader loader{make_identity_dataset(512, 8),
-                sequential{},
-                on.device,
-                {.batch_size = 8,
-                 .readers = 2,
-                 .batches_per_slot = 1,
-                 .staging_slots = 2,
-                 .device_slots = 2}};
-  auto range = loader.epoch(0, on.stream);
+  const way through =
+      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  CAPTURE(to_string(through));
+  const travelling by{through};
+  recorder record{by.looks()};
+  loader loader = by.load(make_identity_rows(512, 8), sequential{},
+                          {.batch_size = 8,
+                           .readers = 2,
+                           .batches_per_slot = 1,
+                           .staging_slots = 2,
+                           .device_slots = 2});
+  auto range = loader.epoch(0, by.stream);
   const std::optional<batch> held = range.next();
   REQUIRE(held);
   while (auto batch = range.next()) record(*batch);
