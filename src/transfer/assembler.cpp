@@ -52,6 +52,8 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
     device_->copy(through.data, from.data, bytes, stream);
     record_behind(*device_, stream, {from.copied.get()});
     device_->wait(stream, to.released.get());
+    // A slot of an epoch that was left may be on its way still, on the other stream: nobody took it.
+    device_->wait(stream, to.ready.get());
     if (ordered_) device_->wait(stream, last.assembled.get());
     assemble(from, through, to, samples, keeps);
   } catch (...) {

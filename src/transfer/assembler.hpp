@@ -27,8 +27,9 @@ namespace feedline::detail {
 /// slot's copy, and one assembly's end behind the next one's start. On an inlet's stream:
 ///
 ///     copy, record the staging slot's `copied`,
-///     wait for the device slot's `released`, and for the other inlet's `assembled` if rows were kept
-///     there that this slot may count on, or a user's function ran, which is to see slots in order,
+///     wait for the device slot's `released`, and `ready`, which the other stream may have to record
+///     yet for a slot of an epoch that was left, and for the other inlet's `assembled` if rows were
+///     kept there that this slot may count on, or a user's function ran, which is to see slots in order,
 ///     assemble, run the user's function, record `assembled` and the device slot's `ready`
 class assembler final : public carrier {
  public:

@@ -1,6 +1,6 @@
-/// Randomized stress of whole loaders: every round draws readers, depths, sizes, devices, slow and
-/// fast stages, held batches, early exits, failures and stops from one seed, and checks every
-/// sample of every batch that comes. A round that hangs is ended by a watchdog.
+/// Randomized stress of whole loaders: every round draws readers, depths, sizes, devices, placements,
+/// budgets, slow and fast stages, held batches, early exits, failures and stops from one seed, and
+/// checks every sample of every batch that comes. A round that hangs is ended by a watchdog.
 ///
 ///     feedline_stress --seconds 30            # as long as asked, else FEEDLINE_STRESS_SECONDS
 ///     feedline_stress --seed 1234 --rounds 1  # one round again
@@ -14,6 +14,7 @@
 #include "support/identity_dataset.hpp"
 #include "support/recorder.hpp"
 #include "support/scripted_device.hpp"
+#include "support/ways.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -44,9 +45,10 @@ struct round_plan {
   std::uint64_t samples;
   std::size_t row_bytes;
   loader_options options;
-  bool on_host;
-  std::uint64_t reader_pause;    ///< yields before a read, at most
-  std::uint64_t consumer_pause;  ///< yields a batch, at most
+  way through;
+  std::optional<std::size_t> budget;  ///< placement is automatic, within it
+  std::uint64_t reader_pause;         ///< yields before a read, at most
+  std::uint64_t consumer_pause;       ///< yields a batch, at most
   std::uint64_t held_batches;
   std::optional<std::uint64_t> failing_sample;
   std::optional<std::uint64_t> stop_after;  ///< batches
@@ -80,11 +82,15 @@ round_plan draw(std::uint64_t seed) {
   plan.options.staging_slots = random.between(2, 6);
   plan.options.device_slots = random.between(2, 5);
   plan.options.request_bytes = random.between(1, 20'000);
-  plan.on_host = random.one_in(3);
+  plan.through =
+      random.one_in(4) ? way::in_place : all_ways()[random.between(1, all_ways().size() - 1)];
+  if (random.one_in(6))
+    plan.budget = random.between(0, 2 * (plan.row_bytes + 9) * plan.samples + 2'000);
   plan.reader_pause = random.one_in(2) ? 0 : random.between(1, 20);
   plan.consumer_pause = random.one_in(2) ? 0 : random.between(1, 20);
   // Fewer slots may be held than the consumer's ring has, or it would wait for itself.
-  const std::size_t ring = plan.on_host ? plan.options.staging_slots : plan.options.device_slots;
+  const std::size_t ring =
+      plan.through == way::in_place ? plan.options.staging_slots : plan.options.device_slots;
   plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
   plan.epochs = random.between(1, 4);
   if (random.one_in(5)) plan.failing_sample = random.between(0, plan.samples - 1);
@@ -120,6 +126,7 @@ void pause_for(std::uint64_t yields) {
 /// Consumes one epoch; how many batches came.
 std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range range,
                       recorder& record, std::uint64_t& total, loader& loader) {
+  std::optional<std::jthread> stopper;  // while batches go on being taken
   const bool leave = plan.leave_early != 0 && random.one_in(plan.leave_early);
   const std::uint64_t last = leave ? random.between(0, 20) : UINT64_MAX;
   std::deque<batch> held;
@@ -136,19 +143,18 @@ std::uint64_t consume(const round_plan& plan, random_source& random, epoch_range
       if (held.size() > plan.held_batches) held.pop_front();
     }
     if (plan.stop_after && ++total == *plan.stop_after)
-      std::thread{[&loader] { loader.stop(); }}.join();
+      stopper.emplace([&loader] { loader.stop(); });
   }
   return leave ? UINT64_MAX : count;
 }
 
 void run(const round_plan& plan) {
   random_source random{plan.seed + 1};
-  const scripted on;
-  recorder host_recorder;
-  recorder device_recorder{on};
-  recorder& record = plan.on_host ? host_recorder : device_recorder;
+  const travelling by{plan.through};
+  const scripted_device& device = *by.on.device;
+  recorder record{by.looks()};
   std::atomic<std::uint64_t> reads{0};
-  const auto data = gated(make_identity_dataset(plan.samples, plan.row_bytes),
+  const auto data = gated(make_identity_rows(plan.samples, plan.row_bytes),
                           [&](std::span<const sample_index> run) {
                             if (plan.reader_pause != 0)
                               pause_for((reads++ * 7919) % (plan.reader_pause + 1));
@@ -160,15 +166,19 @@ void run(const round_plan& plan) {
   bool failed = false;
   bool stopped = false;
   {
-    loader loader{data, shuffle{.seed = plan.seed}, plan.on_host ? make_host_device() : on.device,
-                  plan.options};
-    const stream_ref stream = plan.on_host ? stream_ref{} : on.stream;
+    loader_options options = plan.options;
+    if (plan.budget) {
+      options.max_cache_bytes = *plan.budget;
+    } else {
+      options = on_way(plan.through, *data, options);
+    }
+    loader loader{data, shuffle{.seed = plan.seed}, by.device, options};
     std::uint64_t total = 0;
     try {
       for (std::uint64_t i = 0; i < plan.epochs; ++i) {
         const std::uint64_t epoch = random.one_in(4) ? random.between(0, 9) : i;
         const auto count =
-            consume(plan, random, loader.epoch(epoch, stream), record, total, loader);
+            consume(plan, random, loader.epoch(epoch, by.stream), record, total, loader);
         stopped = plan.stop_after && total >= *plan.stop_after && *plan.stop_after > 0;
         if (!stopped && count != UINT64_MAX && count != loader.plan().batches_per_epoch) {
           fail(plan, "an epoch of " + std::to_string(count) + " batches");
@@ -180,7 +190,10 @@ void run(const round_plan& plan) {
   }
   if (failed && !plan.failing_sample) fail(plan, "an error that was not asked for");
   check(plan, record.seen());
-  if (on.device->allocated_bytes(memory_kind::staging) != 0) fail(plan, "staging memory was kept");
+  if (device.allocated_bytes(memory_kind::staging) != 0) fail(plan, "staging memory was kept");
+  if (device.allocated_bytes(memory_kind::device) != 0) fail(plan, "device memory was kept");
+  if (device.mappings() != 0) fail(plan, "the dataset's memory stayed mapped");
+  if (device.freed_in_use() != 0) fail(plan, "memory was freed under work");
 }
 
 /// Ends the program if nobody strokes it for a long while.

@@ -417,7 +417,8 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       return;
     case step::record: {
       const auto found = events_.find(next.event);
-      if (found != events_.end()) found->second.done = next.recording;
+      // Streams may come to recordings of one event in another order than they were issued in.
+      if (found != events_.end()) found->second.done = std::max(found->second.done, next.recording);
       return;
     }
     case step::wait:

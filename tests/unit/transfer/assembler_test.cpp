@@ -83,7 +83,7 @@ struct carrying {
       std::memcpy(&sample, id, 8);
       if (test::is_identity(sample, {id, 8}, {row, row_bytes})) found.push_back(sample);
     }
-    parts->ring->lease(slot, {});
+    parts->ring->lease(slot, stream);
     parts->ring->end_lease(slot);
     return found;
   }
@@ -102,6 +102,7 @@ struct carrying {
   slot_path path;
   std::optional<transfer> under_test;
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
+  stream_ref stream = device->make_stream();  ///< the consumer's
 };
 
 std::vector<std::uint64_t> numbers(std::uint64_t begin, std::uint64_t end) {
@@ -127,7 +128,7 @@ TEST_CASE(
   on.device->forget_calls();
   REQUIRE(on.under_test->step());
   const auto calls = on.device->calls();
-  REQUIRE(calls.size() == 6);
+  REQUIRE(calls.size() == 7);
   const slot_index to = on.parts->ring->try_take().value();
   const device_slot& target = (*on.parts->ring)[to];
   const stream_ref stream = calls[0].stream;
@@ -137,10 +138,11 @@ TEST_CASE(
                                   .bytes = on.table_bytes() + on.staged(slot).chunk_bytes.load()});
   CHECK(calls[1] == call(device_call::record, on.staged(slot).copied.get(), stream));
   CHECK(calls[2] == call(device_call::wait, target.released.get(), stream));
-  CHECK(calls[3] == call(device_call::assemble, event_handle::none, stream));
-  CHECK(calls[4].what == device_call::record);  // the inlet's `assembled`
-  CHECK(calls[4].stream == stream);
-  CHECK(calls[5] == call(device_call::record, target.ready.get(), stream));
+  CHECK(calls[3] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
+  CHECK(calls[4] == call(device_call::assemble, event_handle::none, stream));
+  CHECK(calls[5].what == device_call::record);  // the inlet's `assembled`
+  CHECK(calls[5].stream == stream);
+  CHECK(calls[6] == call(device_call::record, target.ready.get(), stream));
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
 }
@@ -150,15 +152,15 @@ TEST_CASE("assembler: inlets, and with them streams, are taken in turns", "[tran
   std::vector<std::vector<recorded_call>> slots;
   for (std::uint64_t i = 0; i < 5; ++i) {
     slots.push_back(on.carry(i % 3));
-    REQUIRE(slots.back().size() == 6);  // no assembly of a gather waits for another
+    REQUIRE(slots.back().size() == 7);  // no assembly of a gather waits for another
     (void)on.delivered();
   }
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(slots[i][0].stream == slots[i % 2][0].stream);
-    CHECK(slots[i][4].event == slots[i % 2][4].event);
+    CHECK(slots[i][5].event == slots[i % 2][5].event);
   }
   CHECK(slots[0][0].stream != slots[1][0].stream);
-  CHECK(slots[0][4].event != slots[1][4].event);
+  CHECK(slots[0][5].event != slots[1][5].event);
 }
 
 TEST_CASE("assembler: where a slot kept rows the next one waits for it, and only there",
@@ -169,10 +171,10 @@ TEST_CASE("assembler: where a slot kept rows the next one waits for it, and only
   const auto behind_it = on.carry(0);  // all its rows are held
   (void)on.delivered();
   const auto last = on.carry(0);
-  REQUIRE(keeping.size() == 6);
-  REQUIRE(behind_it.size() == 7);
-  CHECK(behind_it[3] == call(device_call::wait, keeping[4].event, behind_it[0].stream));
-  CHECK(last.size() == 6);
+  REQUIRE(keeping.size() == 7);
+  REQUIRE(behind_it.size() == 8);
+  CHECK(behind_it[4] == call(device_call::wait, keeping[5].event, behind_it[0].stream));
+  CHECK(last.size() == 7);
 }
 
 TEST_CASE("assembler: the rows arrive in their places, in every kind of slot", "[transfer][host]") {
@@ -187,6 +189,31 @@ TEST_CASE("assembler: the rows arrive in their places, in every kind of slot", "
     CHECK(on.delivered() == numbers(12, 24));
     CHECK(on.delivered() == numbers(24, 34));
   }
+}
+
+TEST_CASE(
+    "assembler: a slot that nobody took is not assembled anew before its last assembly is done",
+    "[transfer][host]") {
+  const way through = GENERATE(from_range(test::assembled_ways()));
+  CAPTURE(to_string(through));
+  carrying<scripted_device> on{through};
+  on.device->hold_assemblies();
+  for (std::uint64_t ticket = 0; ticket < 3; ++ticket) {
+    (void)on.fill(ticket);
+    REQUIRE(on.under_test->step());
+  }
+  const slot_index left = on.parts->ring->take().value();
+  on.parts->ring->discard(
+      left);  // as in an epoch that was left: no consumer's stream waited for it
+  (void)on.fill(1);
+  REQUIRE(on.under_test->step());  // into the same slot, through the other inlet
+  on.device->favour_young_streams();
+  on.device->allow_all_assemblies();
+  on.device->sync((*on.parts->ring)[left].ready.get());
+  (void)on.parts->ring->take();
+  (void)on.parts->ring->take();
+  on.under_test.reset();  // all work is done
+  CHECK(on.delivered() == numbers(12, 24));
 }
 
 TEST_CASE("assembler: what is copied is the tables and the rows that the device has not",
@@ -248,7 +275,7 @@ TEST_CASE(
     "used again",
     "[transfer][host]") {
   // In the order of the test above; what stands on either stream is marked behind all of it.
-  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 6)));
+  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 7)));
   CAPTURE(refused);
   carrying<recording_device> on{way::resident};
   std::size_t count = 0;
@@ -272,7 +299,7 @@ TEST_CASE(
   };
   // The copy may have been issued even if it was refused, and so may the assembly.
   CHECK(recorded_behind(device_call::copy) >= 3);
-  if (refused >= 3) CHECK(recorded_behind(device_call::assemble) >= 2);
+  if (refused >= 4) CHECK(recorded_behind(device_call::assemble) >= 2);
   // Rows count as kept only if all went well.
   on.device->on_call = [](const recorded_call&) {};
   const slot_index again = on.fill(1);
@@ -287,7 +314,8 @@ TEST_CASE("assembler: memory is not freed under work, whichever call was refused
   };
   const auto refused = GENERATE(refusal{device_call::copy, 1}, refusal{device_call::record, 1},
                                 refusal{device_call::record, 2}, refusal{device_call::record, 3},
-                                refusal{device_call::wait, 1}, refusal{device_call::assemble, 1});
+                                refusal{device_call::wait, 1}, refusal{device_call::wait, 2},
+                                refusal{device_call::assemble, 1});
   const way through = GENERATE(from_range(test::assembled_ways()));
   const bool hold_copies = GENERATE(true, false);
   CAPTURE(static_cast<int>(refused.call), refused.nth, to_string(through), hold_copies);
@@ -309,7 +337,7 @@ TEST_CASE("assembler: memory is not freed under work, whichever call was refused
   CHECK(device->freed_in_use() == 0);
   CHECK(device->allocated_bytes(memory_kind::device) == 0);
   CHECK(device->mappings() == 0);
-  CHECK(device->handles() == 0);
+  CHECK(device->handles() == 1);  // the consumer's stream
 }
 
 TEST_CASE("assembler: it issues its work without waiting for any", "[transfer][host]") {
