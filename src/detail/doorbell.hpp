@@ -25,13 +25,14 @@ inline void pause() noexcept {
 }
 
 /// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
+/// @param pauses Between one asking and the next: where asking costs others.
 template <class Ready>
-bool spin_until(Ready&& ready) {
+bool spin_until(Ready&& ready, int pauses = 1) {
   if (ready()) return true;
   const auto until = std::chrono::steady_clock::now() + spin_time();
   do {
-    for (int i = 0; i < 16; ++i) {
-      pause();
+    for (int i = 0; i < 16; i += pauses) {
+      for (int each = 0; each < pauses; ++each) pause();
       if (ready()) return true;
     }
   } while (std::chrono::steady_clock::now() < until);

@@ -32,13 +32,26 @@ class kept_rows {
   /// @throws out_of_memory, device_error.
   kept_rows(const device_ptr& device, std::span<const std::size_t> row_bytes, std::uint64_t samples,
             std::uint64_t capacity);
-  /// In the dataset's memory: all held. @param rows Of each field. @throws as above.
+  /// Where they lie in the dataset's memory, mapped, but for small fields (`is_small`), which are
+  /// copied into device memory now: all held. Blocks. @param rows Of each field. @throws as above.
   kept_rows(const device_ptr& device, const std::vector<std::span<const std::byte>>& rows,
             std::uint64_t samples);
 
   /// Bytes that rows kept in device memory take.
   [[nodiscard]] static std::size_t bytes(std::span<const std::size_t> row_bytes,
                                          std::uint64_t capacity) noexcept;
+
+  /// Whether a field that lies in host memory is better copied once than mapped: a row of a few bytes
+  /// costs the bus as much as one of 32, and a small array may share its pages with others, which
+  /// mapping would pin too.
+  /// @param field Its rows, all samples'. @param all_bytes Of all fields' rows.
+  [[nodiscard]] static bool is_small(std::span<const std::byte> field,
+                                     std::size_t all_bytes) noexcept {
+    return field.size() < (std::size_t{16} << 10) || field.size() <= all_bytes / 64;
+  }
+  /// Device memory that the small ones of fields in host memory take.
+  [[nodiscard]] static std::size_t small_bytes(
+      std::span<const std::span<const std::byte>> rows) noexcept;
 
   /// The row that a sample is, or is to become; nothing if it is not kept.
   [[nodiscard]] std::optional<std::uint32_t> place_of(sample_index sample) const noexcept {
@@ -61,9 +74,11 @@ class kept_rows {
   /// Where the device finds a field's rows.
   [[nodiscard]] const std::byte* field(std::size_t place) const noexcept { return fields_[place]; }
   /// The same, for keeping rows; null where all are held from the start.
-  [[nodiscard]] std::byte* keeping(std::size_t place) const noexcept;
-  /// They lie in the dataset's memory.
-  [[nodiscard]] bool on_host() const noexcept { return !mappings_.empty(); }
+  [[nodiscard]] std::byte* keeping(std::size_t place) const noexcept {
+    return offsets_.empty() ? nullptr : memory_.data() + offsets_[place];
+  }
+  /// A field's rows lie in the dataset's memory.
+  [[nodiscard]] bool on_host(std::size_t place) const noexcept { return on_host_[place]; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -73,7 +88,8 @@ class kept_rows {
   device_memory memory_;
   std::vector<mapped_memory> mappings_;
   std::vector<const std::byte*> fields_;
-  std::vector<std::size_t> offsets_;
+  std::vector<bool> on_host_;
+  std::vector<std::size_t> offsets_;  ///< of fields in `memory_`, where rows are kept as they pass
   std::vector<std::atomic<std::uint64_t>> held_;  ///< a bit a row
   std::uint64_t count_ = 0;                       ///< of the bits set
   std::atomic<bool> complete_;                    ///< all are

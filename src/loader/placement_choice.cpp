@@ -55,7 +55,7 @@ placement_choice gather(const dataset& dataset) {
                       "into one that has (make_memory_dataset), or choose another placement"};
   }
   check_rows(rows, dataset);
-  return {placement::gather, dataset.size(), 0};
+  return {placement::gather, dataset.size(), kept_rows::small_bytes(rows)};
 }
 
 }  // namespace

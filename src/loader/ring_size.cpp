@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-/// Slots above this are deep enough in time that three of them overlap as well as four.
-constexpr std::size_t large_slot_bytes = std::size_t{16} << 20;
+/// Large slots are deep enough in time that three, or two, of them overlap as well as four.
+constexpr std::size_t usual_ring_bytes = std::size_t{128} << 20;
 
 std::size_t fewest(const ring_size& ring) {
   return ring.wanted_slots == 0 ? fewest_slots : ring.wanted_slots;
@@ -71,7 +71,7 @@ std::uint64_t batches_within(const ring_size& ring, std::uint64_t batches, bool 
 std::size_t depth_of(const ring_size& ring, std::uint64_t batches) {
   if (ring.wanted_slots != 0) return ring.wanted_slots;
   const std::size_t slot_bytes = ring.slot_bytes(batches);
-  const std::size_t depth = slot_bytes > large_slot_bytes ? usual_slots - 1 : usual_slots;
+  const std::size_t depth = std::clamp(usual_ring_bytes / slot_bytes, fewest_slots, usual_slots);
   if (ring.budget == 0) return depth;
   return std::clamp((ring.budget - ring.other_bytes(batches)) / slot_bytes, fewest_slots, depth);
 }

@@ -32,7 +32,7 @@ struct ring_size {
                                            bool batches_fixed);
 
 /// How many slots of so many batches the ring has: as wanted, or as many as fit, up to the usual
-/// number, or one fewer when slots are large.
+/// number, or fewer, but two, when so many would take more than 128 MiB.
 [[nodiscard]] std::size_t depth_of(const ring_size& ring, std::uint64_t batches);
 
 }  // namespace feedline::detail

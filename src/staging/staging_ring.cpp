@@ -7,6 +7,13 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+/// Asking after an event takes a lock of the driver's, which the transfer wants too: not more than
+/// about every microsecond.
+constexpr int pauses_between_polls = 32;
+
+}  // namespace
 
 staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
     : device_{std::move(device)},
@@ -37,7 +44,8 @@ std::optional<slot_index> staging_ring::claim() {
   staging_slot& claimed = (*this)[*slot];
   if (claimed.state.load() == staging_state::copying) {
     const event_handle copied = claimed.copied.get();
-    if (!spin_until([&] { return device_->is_done(copied); })) device_->sync(copied);
+    const auto done = [&] { return device_->is_done(copied); };
+    if (!spin_until(done, pauses_between_polls)) device_->sync(copied);
     move(*slot, staging_state::copying, staging_state::free);
   }
   return slot;

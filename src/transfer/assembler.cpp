@@ -21,7 +21,7 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
     inlets_[i].data = memory_.data() + i * formats_.inlet.slot_bytes();
   for (std::size_t place = 0; place < formats_.programs.size(); ++place) {
     fields_.push_back({.kept = kept_ ? kept_->field(place) : nullptr,
-                       .kept_on_host = kept_ && kept_->on_host(),
+                       .kept_on_host = kept_ && kept_->on_host(place),
                        .keep = kept_ ? kept_->keeping(place) : nullptr,
                        .row_bytes = formats_.rows.row_bytes(place),
                        .to_offset = formats_.batches.field_offset(place),

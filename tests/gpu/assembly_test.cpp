@@ -18,7 +18,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,19 +70,31 @@ class gpu_copy {
 class mapped_copy {
  public:
   mapped_copy(device_ptr device, const std::vector<std::byte>& bytes, std::size_t shift)
-      : device_{std::move(device)}, bytes_(bytes.size() + shift), shift_{shift} {
-    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(shift));
-    address_ = device_->map(bytes_);
+      : device_{std::move(device)},
+        size_{bytes.size() + shift},
+        // Pages of its own: mapping pins whole ones, and CUDA refuses to copy what is pinned in part.
+        memory_{static_cast<std::byte*>(::operator new(whole_pages(size_), page))},
+        shift_{shift} {
+    std::copy(bytes.begin(), bytes.end(), memory_.get() + shift);
+    address_ = device_->map(span());
   }
   mapped_copy(const mapped_copy&) = delete;
   mapped_copy& operator=(const mapped_copy&) = delete;
-  ~mapped_copy() { device_->unmap(bytes_); }
+  ~mapped_copy() { device_->unmap(span()); }
 
   [[nodiscard]] const std::byte* data() const { return address_ + shift_; }
 
  private:
+  static constexpr std::align_val_t page{4096};
+  struct free_pages {
+    void operator()(std::byte* memory) const { ::operator delete(memory, page); }
+  };
+  static std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  [[nodiscard]] std::span<const std::byte> span() const { return {memory_.get(), size_}; }
+
   device_ptr device_;
-  std::vector<std::byte> bytes_;
+  std::size_t size_;
+  std::unique_ptr<std::byte, free_pages> memory_;
   std::size_t shift_;
   const std::byte* address_ = nullptr;
 };

@@ -66,7 +66,8 @@ class device {
   virtual void assemble(const assembly& work, stream_ref stream) = 0;
 
   /// Makes host memory readable by work on the device, until `unmap`; returns its address there.
-  /// Blocks; pins the pages.
+  /// Blocks; pins the pages, whole ones: what lies beside `memory` on its first and last page is
+  /// pinned with it, and CUDA refuses single copies that begin on pinned and end on other memory.
   /// @throws out_of_memory, device_error.
   [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory) = 0;
   /// Ends what `map` did, for the same memory. No work that reads it may be pending.

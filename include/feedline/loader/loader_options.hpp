@@ -40,10 +40,11 @@ struct loader_options {
                              ///< the one before ends; 0: unknown
   std::uint64_t batches_per_slot =
       0;  ///< batches that share a slot and its copy; 0: as many as reach a few MiB
-  std::size_t staging_slots = 0;  ///< depth of the staging ring; 0: 4, or 3 when slots are large
-  std::size_t device_slots = 0;   ///< depth of the device ring; 0: 4, or 3 when slots are large;
-                                  ///< unused where batches are read in place
-  std::size_t request_bytes = 0;  ///< about how much one reader fills at a time; 0: 256 KiB
+  std::size_t staging_slots = 0;      ///< depth of the staging ring; 0: 4, or 3 or 2 when slots are
+                                      ///< large, so that 128 MiB do
+  std::size_t device_slots = 0;       ///< depth of the device ring; 0: likewise;
+                                      ///< unused where batches are read in place
+  std::size_t request_bytes = 0;      ///< about how much one reader fills at a time; 0: 256 KiB
   std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
   std::size_t max_device_bytes = 0;   ///< budget for device memory but for kept rows; 0: none
   feedline::placement placement = feedline::placement::automatic;  ///< where rows come from

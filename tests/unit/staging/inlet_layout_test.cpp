@@ -37,7 +37,7 @@ shape draw_shape(std::mt19937_64& random) {
   shape drawn;
   const std::size_t fields = 1 + random() % 4;
   for (std::size_t i = 0; i < fields; ++i)
-    drawn.fields.push_back({"f" + std::to_string(i), element_type::u8, {1 + random() % 70}});
+    drawn.fields.push_back({std::to_string(i), element_type::u8, {1 + random() % 70}});
   drawn.batch_size = 1 + random() % 40;
   drawn.batches = 1 + random() % 5;
   drawn.most_samples = 1 + random() % 120;
