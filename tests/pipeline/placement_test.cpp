@@ -223,7 +223,7 @@ TEST_CASE("placement: of cached rows those that are kept cross once, the others 
 }
 
 TEST_CASE("placement: a gather copies tables alone, from the first epoch on", "[transfer][host]") {
-  const int readers = GENERATE(automatic_readers, 0, 1, 3);
+  const int readers = GENERATE(int{automatic_readers}, 0, 1, 3);
   CAPTURE(readers);
   counted on{way::gather, small_slots(readers)};
   CHECK(on.plan().placement == placement::gather);

@@ -72,7 +72,7 @@ TEST_CASE("destruction: of a loader that was never used, with epochs read ahead 
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   const std::uint64_t epochs = GENERATE(0U, 3U);
-  const int readers = GENERATE(automatic_readers, 0, 1, 4);
+  const int readers = GENERATE(int{automatic_readers}, 0, 1, 4);
   CAPTURE(to_string(by.through), epochs, readers);
   const loader loader = by.load(make_identity_rows(256, 8), sequential{},
                                 {.batch_size = 8, .readers = readers, .epochs = epochs});

@@ -109,40 +109,80 @@ TEST_CASE("kept rows: what they take is known beforehand, each field's rows alig
     CHECK(rows.field(1) - rows.field(0) == 201'728);
     CHECK(rows.keeping(0) == rows.field(0));
     CHECK(rows.keeping(1) == rows.field(1));
-    CHECK_FALSE(rows.on_host());
+    CHECK_FALSE(rows.on_host(0));
+    CHECK_FALSE(rows.on_host(1));
   }
   CHECK(device->allocated_bytes(memory_kind::device) == 0);
 }
 
-TEST_CASE("kept rows: those in the dataset's memory are mapped, and all held from the start",
-          "[device][host]") {
+TEST_CASE(
+    "kept rows: large fields in the dataset's memory are mapped, small ones copied, and all held "
+    "from the start",
+    "[device][host]") {
   const auto device = std::make_shared<scripted_device>();
-  const std::vector<std::byte> images(10 * 784);
-  const std::vector<std::byte> labels(10);
+  constexpr std::uint64_t samples = 3'000;
+  const std::vector<std::byte> images(samples * 784);
+  std::vector<std::byte> labels(samples);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::byte>(i * 31);
+  const std::vector<std::span<const std::byte>> fields{std::span{images}, std::span{labels}};
+  CHECK_FALSE(kept_rows::is_small(fields[0], samples * 785));
+  CHECK(kept_rows::is_small(fields[1], samples * 785));
   {
-    kept_rows rows{device, {std::span{images}, std::span{labels}}, 10};
-    CHECK(device->mappings() == 2);
-    CHECK(rows.capacity() == 10);
+    kept_rows rows{device, fields, samples};
+    CHECK(device->mappings() == 1);
+    CHECK(rows.capacity() == samples);
     CHECK(rows.field(0) == images.data());
-    CHECK(rows.field(1) == labels.data());
+    CHECK(rows.on_host(0));
+    CHECK(rows.field(1) != labels.data());
+    CHECK_FALSE(rows.on_host(1));
+    CHECK(std::equal(labels.begin(), labels.end(), rows.field(1)));
     CHECK(rows.keeping(0) == nullptr);
-    CHECK(rows.on_host());
-    for (std::uint32_t sample = 0; sample < 10; ++sample) {
-      CHECK(rows.place_of(sample_index{sample}) == sample);
-      CHECK(rows.holds(sample));
+    CHECK(rows.keeping(1) == nullptr);
+    for (std::uint32_t sample = 0; sample < samples; ++sample) {
+      REQUIRE(rows.place_of(sample_index{sample}) == sample);
+      REQUIRE(rows.holds(sample));
     }
     rows.hold(3);
-    CHECK(device->allocated_bytes(memory_kind::device) == 0);
+    CHECK(device->allocated_bytes(memory_kind::device) == 3'072);
+    CHECK(device->allocated_bytes(memory_kind::device) == kept_rows::small_bytes(fields));
+    CHECK(device->allocated_bytes(memory_kind::staging) == 0);
   }
   CHECK(device->mappings() == 0);
+  CHECK(device->allocated_bytes(memory_kind::device) == 0);
 }
 
-TEST_CASE("kept rows: a field that cannot be mapped unmaps those before it", "[device][host]") {
+TEST_CASE("kept rows: a small field of a large dataset is copied whole, piece by piece",
+          "[device][host]") {
   const auto device = std::make_shared<scripted_device>();
-  const std::vector<std::byte> images(10);
-  device->fail_call(device_call::map, 2);
-  CHECK_THROWS_AS((kept_rows{device, {std::span{images}, std::span{images}}, 10}), device_error);
+  std::vector<std::byte> labels((std::size_t{9} << 20) + 77);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] = static_cast<std::byte>((i * 0x9e3779b97f4a7c15U) >> 56);
+  // Never read: large by its size alone.
+  const std::vector<std::byte> images(64 * labels.size());
+  const kept_rows rows{device, {std::span{images}, std::span{labels}}, labels.size()};
+  CHECK(device->mappings() == 1);
+  CHECK(device->issued_copies() == 3);  // of 4 MiB
+  CHECK(std::equal(labels.begin(), labels.end(), rows.field(1)));
+}
+
+TEST_CASE("kept rows: a field that cannot be mapped or copied leaves nothing behind",
+          "[device][host]") {
+  const auto device = std::make_shared<scripted_device>();
+  const std::vector<std::byte> large(std::size_t{2} << 20);
+  const std::vector<std::byte> small(10);
+  const auto refused =
+      GENERATE(device_call::map, device_call::allocate, device_call::copy, device_call::record,
+               device_call::sync, device_call::make_stream, device_call::make_event);
+  const std::uint64_t nth =
+      refused == device_call::map || refused == device_call::allocate ? GENERATE(1U, 2U) : 1U;
+  CAPTURE(static_cast<int>(refused), nth);
+  device->fail_call(refused, nth);
+  CHECK_THROWS_AS((kept_rows{device, {std::span{large}, std::span{small}, std::span{large}}, 10}),
+                  device_error);
   CHECK(device->mappings() == 0);
+  CHECK(device->allocated_bytes(memory_kind::device) == 0);
+  CHECK(device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(device->freed_in_use() == 0);
 }
 
 TEST_CASE("kept rows: memory that is not to be had is out_of_memory, with the bytes",

@@ -131,8 +131,9 @@ TEST_CASE("placement choice: more samples than a table can number are streamed, 
 
 TEST_CASE("placement choice: gather is for rows that lie in memory", "[loader][host]") {
   const auto lying = test::make_identity_rows(10, 8);
+  // All its fields are small: copied into device memory, 80, 80 and 10 bytes.
   check(choose_placement(*lying, with_copies, {.placement = placement::gather}), placement::gather,
-        10, 0);
+        10, 3 * 256);
   CHECK(refusal(placement::gather, 0) ==
         "loader_options::placement is gather, but the dataset has no rows in memory for the device "
         "to fetch: load it into one that has (make_memory_dataset), or choose another placement");

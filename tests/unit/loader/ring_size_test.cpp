@@ -27,14 +27,18 @@ std::string refusal(const ring_size& of, std::uint64_t batches, bool fixed) {
 
 }  // namespace
 
-TEST_CASE("ring size: without a budget slots hold what they would, four deep, three when large",
+TEST_CASE("ring size: without a budget slots hold what they would, four deep, fewer when large",
           "[loader][host]") {
   CHECK(batches_within(ring(0), 1'000, false) == 1'000);
   CHECK(depth_of(ring(0), 1'000) == 4);
-  constexpr std::uint64_t large = (16U << 20) / 100;
-  CHECK(depth_of(ring(0), large) == 4);
-  CHECK(depth_of(ring(0), large + 1) == 3);
-  CHECK(depth_of(ring(0, 7), large + 1) == 7);
+  constexpr std::uint64_t quarter = (128U << 20) / 4 / 100;
+  CHECK(depth_of(ring(0), quarter) == 4);
+  CHECK(depth_of(ring(0), quarter + 1) == 3);
+  constexpr std::uint64_t third = (128U << 20) / 3 / 100;
+  CHECK(depth_of(ring(0), third) == 3);
+  CHECK(depth_of(ring(0), third + 1) == 2);
+  CHECK(depth_of(ring(0), 10 * third) == 2);
+  CHECK(depth_of(ring(0, 7), 10 * third) == 7);
 }
 
 TEST_CASE("ring size: under a budget slots get smaller first, and fewer when they hold one batch",

@@ -1,0 +1,102 @@
+#include "loader/slot_sizes.hpp"
+
+#include <feedline/error.hpp>
+
+#include "support/catch.hpp"
+#include "transfer/assembler.hpp"
+
+#include <cstdint>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
+                               {"label", element_type::u8, {}}};
+
+slot_sizes sizes(placement where, double kept, const loader_options& options = {.batch_size = 64},
+                 bool reads_staging = false) {
+  return {mnist, options, where, kept, reads_staging};
+}
+
+loader_options converting() {
+  return {.batch_size = 64, .transforms = {{.field = "image"}}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "slot sizes: slots are assembled where rows are kept or converted, never where they are "
+    "read in place",
+    "[loader][host]") {
+  CHECK_FALSE(sizes(placement::stream, 0).assembled());
+  CHECK(sizes(placement::stream, 0, converting()).assembled());
+  for (const auto where : {placement::gather, placement::resident, placement::cached})
+    CHECK(sizes(where, 0.5).assembled());
+  CHECK_FALSE(sizes(placement::stream, 0, converting(), true).assembled());
+  CHECK(sizes(placement::stream, 0, converting(), true).in_place());
+}
+
+TEST_CASE("slot sizes: a user's function needs memory between assembly and slot, on any device",
+          "[loader][host]") {
+  loader_options options = converting();
+  options.function = batch_function{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
+  const slot_sizes made = sizes(placement::stream, 0, options, true);
+  CHECK_FALSE(made.in_place());
+  CHECK(made.assembled());
+  CHECK(made.delivered(3).slot_bytes() == 3 * 64 * 80);
+  CHECK(made.device_bytes(3) == made.delivered(3).slot_bytes());
+  CHECK(made.converted(3).slot_bytes() == 3 * (64 * 784 * 4 + 256));
+  CHECK(made.passing_bytes(3) ==
+        assembler::inlets * made.inlet(3).slot_bytes() + made.converted(3).slot_bytes());
+}
+
+TEST_CASE("slot sizes: bytes cross as the dataset has them, and are delivered as floats",
+          "[loader][host]") {
+  const slot_sizes made = sizes(placement::stream, 0, converting());
+  CHECK(made.rows(2).slot_bytes() == 2 * (64 * 784 + 256));
+  CHECK(made.device_bytes(2) == 2 * (64 * 784 * 4 + 256));
+  CHECK(made.staging_bytes(2) == made.inlet(2).slot_bytes());
+  CHECK(made.staging_bytes(2) < made.rows(2).slot_bytes() + 4'096);
+  CHECK(made.passing_bytes(2) == assembler::inlets * made.staging_bytes(2));
+}
+
+TEST_CASE("slot sizes: a slot that is copied whole has one form and passes through nothing",
+          "[loader][host]") {
+  const slot_sizes made = sizes(placement::stream, 0);
+  CHECK(made.staging_bytes(5) == made.device_bytes(5));
+  CHECK(made.passing_bytes(5) == 0);
+  CHECK(sizes(placement::stream, 0, {.batch_size = 64}, true).device_bytes(5) == 0);
+}
+
+TEST_CASE("slot sizes: where all rows lie with the device a staging slot is its tables",
+          "[loader][host]") {
+  CHECK(sizes(placement::gather, 1).staging_bytes(100) < 100 * 64 * 8);
+  // Resident ones pass once, so there must be room for them.
+  CHECK(sizes(placement::resident, 1).staging_bytes(100) > 100 * 64 * 785);
+}
+
+TEST_CASE(
+    "slot sizes: requests are larger where little of them is read, as asked for where it is "
+    "said",
+    "[loader][host]") {
+  const std::uint64_t streamed = sizes(placement::stream, 0).requests(400).request_samples();
+  const std::uint64_t cached = sizes(placement::cached, 0.75).requests(400).request_samples();
+  CHECK(streamed == (256U << 10) / 785 / 64 * 64);
+  CHECK(cached == (4 * (256U << 10) / 785) / 64 * 64);
+  CHECK(sizes(placement::gather, 1).requests(400).request_samples() == 400 * 64);
+  for (const auto where : {placement::gather, placement::resident, placement::cached}) {
+    const auto said = sizes(where, 0.5, {.batch_size = 64, .request_bytes = 10 * 785});
+    CHECK(said.requests(400).request_samples() == 10);
+  }
+  CHECK(sizes(placement::resident, 1, {.batch_size = 1}).requests(1).request_samples() == 1);
+}
+
+TEST_CASE("slot sizes: the kept share is exactly one where all are kept", "[loader][host]") {
+  CHECK(kept_share(0, 10) == 0.0);
+  CHECK(kept_share(10, 10) == 1.0);
+  CHECK(kept_share(5, 10) == 0.5);
+  CHECK(kept_share(0, 0) == 0.0);
+}
