@@ -99,9 +99,9 @@ TEST_CASE("ring size: the ring is within its budget for every budget and number 
 }
 
 TEST_CASE("ring size: what fits in no address space is too much for any budget", "[loader][host]") {
-  const std::size_t half = std::numeric_limits<std::size_t>::max() / 2 + 1;
+  static constexpr std::size_t half = std::numeric_limits<std::size_t>::max() / 2 + 1;
   const ring_size huge{"max_some_bytes", std::numeric_limits<std::size_t>::max(), 0,
-                       [half](std::uint64_t) { return half; }};
+                       [](std::uint64_t) { return half; }};
   CHECK(refusal(huge, 1, false).find("need more than 2^64") != std::string::npos);
   const ring_size besides{"max_some_bytes", std::numeric_limits<std::size_t>::max(), 0,
                           [](std::uint64_t) { return std::size_t{100}; },
