@@ -36,8 +36,9 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
       if (first + i * block_threads < part.items) {
-        reinterpret_cast<Vector*>(slot_row(frame, part, places[i].row))[places[i].item] =
-            vectors[i];
+        // Not read again here: it need not push out of the cache what is.
+        __stcs(reinterpret_cast<Vector*>(slot_row(frame, part, places[i].row)) + places[i].item,
+               vectors[i]);
       }
     }
   }

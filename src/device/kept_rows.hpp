@@ -68,6 +68,10 @@ class kept_rows {
     if (complete_.load(std::memory_order_relaxed)) return true;
     return (held_[row / 64].load(std::memory_order_relaxed) >> (row % 64) & 1U) != 0;
   }
+  /// Whether all are.
+  [[nodiscard]] bool holds_all() const noexcept {
+    return capacity_ == samples_ && complete_.load(std::memory_order_relaxed);
+  }
   /// Says that the work which keeps a row was issued.
   void hold(std::uint32_t row) noexcept;
 

@@ -37,23 +37,20 @@ slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const 
   if (sizes.assembled()) {
     const slot_layout rows = sizes.rows(batches);
     const inlet_layout inlet = sizes.inlet(batches);
-    const request_layout runs = sizes.requests(batches);
     auto kept = make_kept_rows(plan, dataset, device, rows);
     auto function = options.function ? std::make_unique<batch_stage>(device, *options.function,
                                                                      sizes.converted(batches),
                                                                      sizes.delivered(batches))
                                      : nullptr;
-    auto reader =
-        std::make_unique<packing_reader>(source, inlet, runs, kept, options.transform_seed);
+    auto reader = std::make_unique<packing_reader>(source, inlet, kept, options.transform_seed);
     auto carrier =
         std::make_unique<assembler>(device,
                                     assembler::formats{.rows = rows,
                                                        .batches = sizes.converted(batches),
                                                        .inlet = inlet,
-                                                       .runs = runs,
                                                        .programs = programs},
-                                    std::move(kept), std::move(function));
-    return {std::move(reader), std::move(carrier)};
+                                    kept, std::move(function));
+    return {std::move(reader), std::move(carrier), std::move(kept)};
   }
   std::unique_ptr<run_reader> reader;
   if (sizes.converted().any) {
@@ -62,8 +59,8 @@ slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const 
   } else {
     reader = std::make_unique<batch_reader>(source, sizes.delivered(batches));
   }
-  if (sizes.in_place()) return {std::move(reader), nullptr};
-  return {std::move(reader), std::make_unique<copier>(device, sizes.delivered(batches))};
+  if (sizes.in_place()) return {std::move(reader), nullptr, nullptr};
+  return {std::move(reader), std::make_unique<copier>(device, sizes.delivered(batches)), nullptr};
 }
 
 }  // namespace feedline::detail

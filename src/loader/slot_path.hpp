@@ -28,6 +28,7 @@ namespace feedline::detail {
 struct slot_path {
   std::unique_ptr<run_reader> reader;
   std::unique_ptr<detail::carrier> carrier;  ///< null where slots are read in place
+  std::shared_ptr<const kept_rows> kept;     ///< null where no rows are
 };
 
 /// Builds it; allocates what rows are kept in.

@@ -11,8 +11,9 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
-/// Readers that share a slot whose rows are kept: it takes few of them even when its rows first pass.
+/// Readers that share a slot of which some rows are kept.
 constexpr std::uint64_t most_sharers = 8;
+constexpr double least_streamed = 1.0 / 64;
 /// Requests of all slots stand in one channel, whose size is bounded.
 constexpr std::uint64_t most_requests = 60'000;
 
@@ -58,12 +59,12 @@ std::uint64_t slot_sizes::wanted_request_samples(std::uint64_t slot_samples) con
   const std::size_t row_bytes = rows(1).sample_bytes();
   if (request_bytes_ != 0) return request_bytes_ / row_bytes;
   const std::uint64_t streamed = request_goal_bytes / row_bytes;
-  if (kept_share_ == 0) return streamed;
-  // Of a kept row there is a number to write down, no more.
-  const std::uint64_t share = slot_samples / (placement_ == placement::gather ? 1 : most_sharers);
-  if (kept_share_ == 1) return share;
-  const double larger = static_cast<double>(streamed) / (1 - kept_share_);
-  return std::min(share, static_cast<std::uint64_t>(larger));
+  if (placement_ == placement::gather) return slot_samples;   // no row is read
+  if (kept_share_ == 0 || kept_share_ == 1) return streamed;  // all are; or all once, and then none
+  // Of a kept row there is but a number to write down.
+  const std::uint64_t share = slot_samples / most_sharers;
+  const double larger = static_cast<double>(streamed) / std::max(1 - kept_share_, least_streamed);
+  return std::max(streamed, std::min(share, static_cast<std::uint64_t>(larger)));
 }
 
 inlet_layout slot_sizes::inlet(std::uint64_t batches) const {

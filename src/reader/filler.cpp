@@ -8,14 +8,13 @@
 
 namespace feedline::detail {
 
-filler::filler(request_layout requests, std::uint64_t batch_size, run_reader& reader,
-               staging_ring& staging)
-    : requests_{requests}, batch_size_{batch_size}, reader_{reader}, staging_{staging} {}
+filler::filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging)
+    : batch_size_{batch_size}, reader_{reader}, staging_{staging} {}
 
 bool filler::fill(request request) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
-  read(slot, requests_.request(request.number, slot.work.samples));
+  read(slot, slot.work.layout.request(request.number, slot.work.samples));
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "reader/request.hpp"
-#include "reader/request_layout.hpp"
 #include "reader/run_reader.hpp"
 #include "staging/staging_ring.hpp"
 
@@ -15,8 +14,7 @@ namespace feedline::detail {
 class filler {
  public:
   /// Borrows reader and staging for its life.
-  filler(request_layout requests, std::uint64_t batch_size, run_reader& reader,
-         staging_ring& staging);
+  filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging);
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
@@ -29,7 +27,6 @@ class filler {
   void read(staging_slot& slot, sample_run samples);
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 
-  const request_layout requests_;
   const std::uint64_t batch_size_;
   run_reader& reader_;
   staging_ring& staging_;

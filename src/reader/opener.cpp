@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 namespace feedline::detail {
 
-opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging)
+opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
+               slot_cutter cutter)
     : plan_{plan},
-      layout_{plan},
+      cutter_{std::move(cutter)},
       schedule_{schedule},
       staging_{staging},
-      requests_{staging.size() * layout_.requests(plan.batches_per_slot * plan.batch_size)} {}
+      requests_{staging.size() * cutter_.most_requests(plan.batches_per_slot * plan.batch_size)} {}
 
 std::optional<request> opener::next() {
   for (;;) {
@@ -77,14 +79,16 @@ void opener::open(const scheduled_ticket& next, slot_index slot) {
   const std::uint64_t first = first_batch * plan_.batch_size;
   const std::uint64_t samples =
       std::min(plan_.batches_per_slot * plan_.batch_size, plan_.samples_per_epoch - first);
-  const auto requests = static_cast<std::uint32_t>(layout_.requests(samples));
+  const request_layout layout = cutter_.next();
+  const auto requests = static_cast<std::uint32_t>(layout.requests(samples));
   staging_.open(slot, {.run = next.run,
                        .ticket = next.ticket,
                        .first = position{first},
                        .first_batch = first_batch,
                        .samples = samples,
                        .batches = divide_up(samples, plan_.batch_size),
-                       .requests = requests});
+                       .requests = requests,
+                       .layout = layout});
   for (std::uint32_t number = 0; number < requests; ++number) {
     requests_.put({static_cast<std::uint32_t>(slot.value), number});
   }

@@ -6,7 +6,7 @@
 #include "detail/channel.hpp"
 #include "loader/epoch_schedule.hpp"
 #include "reader/request.hpp"
-#include "reader/request_layout.hpp"
+#include "reader/slot_cutter.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
@@ -24,7 +24,8 @@ namespace feedline::detail {
 class opener {
  public:
   /// Borrows all three for its life.
-  opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging);
+  opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
+         slot_cutter cutter);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.
@@ -39,7 +40,7 @@ class opener {
   void open(const scheduled_ticket& next, slot_index slot);
 
   const loader_plan& plan_;
-  const request_layout layout_;
+  const slot_cutter cutter_;
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

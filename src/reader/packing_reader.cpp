@@ -18,13 +18,9 @@ std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
 
 }  // namespace
 
-packing_reader::packing_reader(sample_source& source, inlet_layout layout, request_layout runs,
+packing_reader::packing_reader(sample_source& source, inlet_layout layout,
                                std::shared_ptr<const kept_rows> kept, std::uint64_t seed)
-    : source_{source},
-      layout_{std::move(layout)},
-      runs_{runs},
-      kept_{std::move(kept)},
-      seed_{seed} {}
+    : source_{source}, layout_{std::move(layout)}, kept_{std::move(kept)}, seed_{seed} {}
 
 void packing_reader::read(staging_slot& slot, sample_run run) {
   reader_scratch& use = this_readers_scratch();
@@ -38,7 +34,7 @@ void packing_reader::read(staging_slot& slot, sample_run run) {
       variations[i] = variation_of(seed_, slot.work.run->epoch, use.samples[i].value);
   }
   find_rows(slot, run);
-  read_missing(slot, runs_.run_of(run.begin));
+  read_missing(slot, slot.work.layout.run_of(run.begin));
 }
 
 void packing_reader::find_rows(staging_slot& slot, sample_run run) {

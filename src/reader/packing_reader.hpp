@@ -17,8 +17,8 @@ class packing_reader final : public run_reader {
   /// Borrows the source for its life.
   /// @param kept Null where no rows are kept.
   /// @param seed Of the random transforms.
-  packing_reader(sample_source& source, inlet_layout layout, request_layout runs,
-                 std::shared_ptr<const kept_rows> kept, std::uint64_t seed);
+  packing_reader(sample_source& source, inlet_layout layout, std::shared_ptr<const kept_rows> kept,
+                 std::uint64_t seed);
   void read(staging_slot& slot, sample_run run) override;
 
  private:
@@ -27,7 +27,6 @@ class packing_reader final : public run_reader {
 
   sample_source& source_;
   inlet_layout layout_;
-  request_layout runs_;
   std::shared_ptr<const kept_rows> kept_;
   std::uint64_t seed_;
 };

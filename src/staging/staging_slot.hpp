@@ -5,6 +5,7 @@
 
 #include "device/owned.hpp"
 #include "loader/epoch_run.hpp"
+#include "reader/request_layout.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -44,6 +45,7 @@ struct slot_work {
   std::uint64_t samples;
   std::uint64_t batches;
   std::uint32_t requests;
+  request_layout layout{1, 1};  ///< how it is cut into these
 };
 
 /// Why a slot cannot be delivered whole.

@@ -78,8 +78,8 @@ void assembler::assemble(const staging_slot& from, const inlet& through, device_
                      .sources_at = formats_.inlet.sources_at(),
                      .variations_at = formats_.inlet.variations_at(),
                      .directory_at = formats_.inlet.directory_at(),
-                     .run_samples = formats_.runs.run_samples(),
-                     .runs_per_batch = formats_.runs.runs_per_batch(),
+                     .run_samples = from.work.layout.run_samples(),
+                     .runs_per_batch = from.work.layout.runs_per_batch(),
                      .varies = formats_.inlet.varies(),
                      .keeps = keeps,
                      .fields = fields_},
@@ -94,7 +94,7 @@ void assembler::visit_rows_to_keep(const staging_slot& slot, std::uint64_t sampl
   const auto words_at = [&](std::size_t at) {
     return reinterpret_cast<const std::uint32_t*>(slot.data + at);
   };
-  const std::uint64_t runs = formats_.runs.runs(samples);
+  const std::uint64_t runs = slot.work.layout.runs(samples);
   for (std::uint64_t run = 0; run < runs; ++run) {
     const std::uint32_t* const entry = words_at(formats_.inlet.entry_at(run));
     if (entry[0] == 0) continue;

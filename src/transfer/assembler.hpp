@@ -5,7 +5,6 @@
 
 #include "device/kept_rows.hpp"
 #include "device/owned.hpp"
-#include "reader/request_layout.hpp"
 #include "staging/inlet_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "transfer/batch_stage.hpp"
@@ -41,7 +40,6 @@ class assembler final : public carrier {
     slot_layout rows;     ///< as the dataset has them
     slot_layout batches;  ///< as they are assembled
     inlet_layout inlet;
-    request_layout runs;
     std::vector<field_program> programs;  ///< one a field
   };
 

@@ -50,7 +50,8 @@ struct stages {
             .first_batch = first_batch,
             .samples = samples,
             .batches = (samples + plan.batch_size - 1) / plan.batch_size,
-            .requests = static_cast<std::uint32_t>(detail::request_layout{plan}.requests(samples))};
+            .requests = static_cast<std::uint32_t>(detail::request_layout{plan}.requests(samples)),
+            .layout = detail::request_layout{plan}};
   }
 
   /// Claims a slot and opens it for a ticket.
@@ -63,7 +64,7 @@ struct stages {
   /// The same, and fills it.
   slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
     const slot_index slot = open(run, ticket);
-    detail::filler filler{detail::request_layout{plan}, plan.batch_size, reader, *staging};
+    detail::filler filler{plan.batch_size, reader, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests;
     for (std::uint32_t number = 0; number < requests; ++number)
       filler.fill({static_cast<std::uint32_t>(slot.value), number});

@@ -58,18 +58,18 @@ std::string refusal_of(const shaped_dataset& data, const loader_options& options
 
 }  // namespace
 
-TEST_CASE("plan: small batches share a slot of about 8 MiB, four deep", "[loader][host]") {
-  const loader_plan settled = plan(60'000, {.batch_size = 64});
-  CHECK(settled.batches_per_epoch == 938);
+TEST_CASE("plan: small batches share a slot of about 24 MiB, four deep", "[loader][host]") {
+  const loader_plan settled = plan(600'000, {.batch_size = 64});
+  CHECK(settled.batches_per_epoch == 9'375);
   CHECK(settled.batch_bytes == 512 + 50'176);
-  CHECK(settled.batches_per_slot == (std::size_t{8} << 20) / settled.batch_bytes);
-  CHECK(settled.slots_per_epoch == divide_up<std::uint64_t>(938, settled.batches_per_slot));
+  CHECK(settled.batches_per_slot == (std::size_t{24} << 20) / settled.batch_bytes);
+  CHECK(settled.slots_per_epoch == divide_up<std::uint64_t>(9'375, settled.batches_per_slot));
   CHECK(settled.slot_bytes == settled.batches_per_slot * settled.batch_bytes);
   CHECK(settled.staging_slots == 4);
   CHECK(settled.device_slots == 4);
   CHECK(settled.staging_bytes == 4 * settled.slot_bytes);
   CHECK(settled.device_bytes == 4 * settled.slot_bytes);
-  CHECK(settled.staging_bytes <= std::size_t{64} << 20);
+  CHECK(settled.staging_bytes <= std::size_t{96} << 20);
   CHECK(settled.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
 }
 
@@ -81,12 +81,24 @@ TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]")
   CHECK(plan(10, {.batch_size = 64}).batches_per_slot == 1);
 }
 
-TEST_CASE("plan: slots beyond 16 MiB are three deep", "[loader][host]") {
-  const loader_plan settled = plan(1'000'000, {.batch_size = 40'000});
-  CHECK(settled.batches_per_slot == 1);
-  CHECK(settled.slot_bytes > std::size_t{16} << 20);
-  CHECK(settled.staging_slots == 3);
-  CHECK(settled.device_slots == 3);
+TEST_CASE("plan: where another epoch stands behind it, a short one is spread over two slots",
+          "[loader][host]") {
+  CHECK(plan(640, {.batch_size = 64, .epochs = 2}).batches_per_slot == 5);
+  CHECK(plan(640, {.batch_size = 64, .epochs = 1}).batches_per_slot == 3);
+}
+
+TEST_CASE("plan: large slots are three or two deep, so that 128 MiB do, or two that need more",
+          "[loader][host]") {
+  const auto depth_with = [](std::uint64_t batch_size) {
+    const loader_plan settled = plan(1'000'000, {.batch_size = batch_size});
+    REQUIRE(settled.batches_per_slot == 1);
+    CHECK(settled.device_slots == settled.staging_slots);
+    return settled.staging_slots;
+  };
+  CHECK(depth_with(40'000) == 4);  // 30 MiB
+  CHECK(depth_with(50'000) == 3);
+  CHECK(depth_with(80'000) == 2);
+  CHECK(depth_with(200'000) == 2);
 }
 
 TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {

@@ -48,11 +48,12 @@ struct packing {
                              device, std::vector<std::size_t>{8, row_bytes, 1}, samples, keep)},
         layout{slot_layout{data->fields(), 10, 2}, runs, varies, true, keep != 0},
         source{data, std::move(order)},
-        under_test{source, layout, runs, kept, 99},
+        under_test{source, layout, kept, 99},
         slot{device},
         memory(layout.slot_bytes(), untouched) {
     slot.data = memory.data();
     slot.work.run = std::make_shared<epoch_run>(5);
+    slot.work.layout = runs;
   }
 
   void read(std::uint64_t begin, std::uint64_t end) { under_test.read(slot, {begin, end}); }

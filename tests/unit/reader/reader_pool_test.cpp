@@ -50,8 +50,8 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
   });
   stages parts{make_host_device(), data, small};
   epoch_schedule schedule{parts.plan.slots_per_epoch, 1};
-  opener opener{parts.plan, schedule, *parts.staging};
-  filler filler{request_layout{parts.plan}, parts.plan.batch_size, parts.reader, *parts.staging};
+  opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+  filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
   {
     const reader_pool pool{3, opener, filler};
     for (std::uint64_t ticket = 0; ticket < 4; ++ticket) {
@@ -73,8 +73,8 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
   for (int round = 0; round < 20; ++round) {
     stages parts{make_host_device(), make_identity_dataset(16, 8), small};
     epoch_schedule schedule{parts.plan.slots_per_epoch, 0};
-    opener opener{parts.plan, schedule, *parts.staging};
-    filler filler{request_layout{parts.plan}, parts.plan.batch_size, parts.reader, *parts.staging};
+    opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+    filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
     const reader_pool pool{3, opener, filler};
     opener.close();
   }

@@ -56,8 +56,7 @@ struct carrying {
 
   slot_index fill(std::uint64_t ticket) {
     const slot_index slot = parts->open(run, ticket);
-    filler filler{request_layout{parts->plan}, parts->plan.batch_size, *path.reader,
-                  *parts->staging};
+    filler filler{parts->plan.batch_size, *path.reader, *parts->staging};
     for (std::uint32_t number = 0; number < staged(slot).work.requests; ++number)
       filler.fill({static_cast<std::uint32_t>(slot.value), number});
     return slot;

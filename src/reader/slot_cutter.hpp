@@ -1,0 +1,47 @@
+#pragma once
+
+#include <feedline/loader/loader_plan.hpp>
+
+#include "device/kept_rows.hpp"
+#include "reader/request_layout.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace feedline::detail {
+
+/// Chooses how the next slot is cut: by the size of its rows while they may have to be read, and
+/// coarsely once the device holds them all, when readers only write down where they are. Opener.
+class slot_cutter {
+ public:
+  /// @param kept Null where no rows are kept.
+  explicit slot_cutter(const loader_plan& plan, std::shared_ptr<const kept_rows> kept = nullptr)
+      : reading_{plan},
+        numbering_{plan.batch_size, numbered_samples(plan)},
+        kept_{std::move(kept)} {}
+
+  [[nodiscard]] request_layout next() const {
+    return kept_ && kept_->holds_all() ? numbering_ : reading_;
+  }
+  /// Requests of a slot of so many samples, however it is cut.
+  [[nodiscard]] std::uint64_t most_requests(std::uint64_t samples) const noexcept {
+    return std::max(reading_.requests(samples), numbering_.requests(samples));
+  }
+
+ private:
+  /// Whole batches, some ten microseconds of work, and never more requests than rows' sizes make; all
+  /// of a slot where nobody shares it.
+  static std::uint64_t numbered_samples(const loader_plan& plan) noexcept {
+    const std::uint64_t slot = plan.batches_per_slot * plan.batch_size;
+    if (plan.readers == 0) return slot;
+    return std::max({plan.batch_size, plan.request_samples, std::uint64_t{2048}});
+  }
+
+  request_layout reading_;
+  request_layout numbering_;
+  std::shared_ptr<const kept_rows> kept_;
+};
+
+}  // namespace feedline::detail
