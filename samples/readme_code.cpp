@@ -7,6 +7,7 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/feedline.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 
@@ -29,6 +30,29 @@ void ten_lines(cudaStream_t compute_stream) {
       train_step(batch["image"].data<std::uint8_t>(), batch["label"].data<std::uint8_t>(),
                  batch.size(), compute_stream);
   // [/ten_lines]
+}
+
+feedline::loader on_the_device(const feedline::dataset_ptr& train,
+                               const feedline::device_ptr& gpu) {
+  // [on_the_device]
+  feedline::loader_options options{.batch_size = 256, .epochs = 90};
+  // Rows stay in up to 8 GiB of the GPU's memory once they have passed; what does not fit is streamed.
+  options.max_cache_bytes = std::size_t{8} << 30;
+  // Bytes cross the bus; the GPU makes normalized floats of them, cropped and flipped, channels first.
+  options.transforms = {
+      {.field = "image",
+       .scale = 1 / 255.0,
+       .mean = {0.485, 0.456, 0.406},
+       .deviation = {0.229, 0.224, 0.225},
+       .layout = feedline::image_layout::hwc,
+       .to_layout = feedline::image_layout::chw,
+       .flip = 0.5,
+       .crop = feedline::image_crop{.height = 32, .width = 32, .padding = 4}},
+      {.field = "label", .one_hot = 10},
+  };
+  feedline::loader loader{train, feedline::shuffle{.seed = 42}, gpu, options};
+  // [/on_the_device]
+  return loader;
 }
 
 feedline::dataset_ptr datasets() {

@@ -135,7 +135,8 @@ TEST_CASE("mapped memory: the same memory is mapped as often as one likes", "[cu
   device->unmap({});
 }
 
-TEST_CASE("mapped memory: what the user pinned serves, and stays pinned", "[cuda][gpu][whole_lines]") {
+TEST_CASE("mapped memory: what the user pinned serves, and stays pinned",
+          "[cuda][gpu][whole_lines]") {
   FEEDLINE_NEEDS_GPU();
   FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
   const auto device = make_cuda_device(0);
