@@ -54,7 +54,8 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
     device_->wait(stream, to.released.get());
     // A slot of an epoch that was left may be on its way still, on the other stream: nobody took it.
     device_->wait(stream, to.ready.get());
-    if (ordered_) device_->wait(stream, last.assembled.get());
+    // Behind what kept rows that this slot may count on, and what reads rows that it keeps once more.
+    if (ordered_ || (keeps && carried_ > 1)) device_->wait(stream, last.assembled.get());
     assemble(from, through, to, samples, keeps);
   } catch (...) {
     // What was issued may use the slots, and the inlet.

@@ -28,7 +28,8 @@ namespace feedline::detail {
 ///     copy, record the staging slot's `copied`,
 ///     wait for the device slot's `released`, and `ready`, which the other stream may have to record
 ///     yet for a slot of an epoch that was left, and for the other inlet's `assembled` if rows were
-///     kept there that this slot may count on, or a user's function ran, which is to see slots in order,
+///     kept there that this slot may count on, or read there that this slot keeps once more, or a
+///     user's function ran, which is to see slots in order,
 ///     assemble, run the user's function, record `assembled` and the device slot's `ready`
 class assembler final : public carrier {
  public:

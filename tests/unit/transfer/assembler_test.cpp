@@ -176,6 +176,21 @@ TEST_CASE("assembler: where a slot kept rows the next one waits for it, and only
   CHECK(last.size() == 7);
 }
 
+TEST_CASE("assembler: a slot that keeps rows waits for the one before, which may be reading them",
+          "[transfer][host]") {
+  carrying<recording_device> on{way::resident};
+  (void)on.carry(0);
+  (void)on.delivered();
+  (void)on.carry(0);
+  (void)on.delivered();
+  const auto reading = on.carry(0);  // keeps nothing
+  (void)on.delivered();
+  const auto keeping = on.carry(1);
+  REQUIRE(reading.size() == 7);
+  REQUIRE(keeping.size() == 8);
+  CHECK(keeping[4] == call(device_call::wait, reading[5].event, keeping[0].stream));
+}
+
 TEST_CASE("assembler: the rows arrive in their places, in every kind of slot", "[transfer][host]") {
   const way through = GENERATE(from_range(test::assembled_ways()));
   CAPTURE(to_string(through));
