@@ -15,10 +15,11 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
       formats_{std::move(slots)},
       kept_{std::move(kept)},
       function_{std::move(function)},
-      memory_{device_, memory_kind::device, inlets * formats_.inlet.slot_bytes()},
-      inlets_{inlet{device_}, inlet{device_}} {
-  for (std::size_t i = 0; i < inlets; ++i)
-    inlets_[i].data = memory_.data() + i * formats_.inlet.slot_bytes();
+      memory_{device_, memory_kind::device, inlets * formats_.inlet.slot_bytes()} {
+  for (std::size_t i = 0; i < inlets; ++i) {
+    inlets_.push_back(std::make_unique<inlet>(device_));
+    inlets_.back()->data = memory_.data() + i * formats_.inlet.slot_bytes();
+  }
   for (std::size_t place = 0; place < formats_.programs.size(); ++place) {
     fields_.push_back({.kept = kept_ ? kept_->field(place) : nullptr,
                        .kept_on_host = kept_ && kept_->on_host(place),
@@ -31,9 +32,9 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
 }
 
 assembler::~assembler() {
-  for (const inlet& each : inlets_) {
+  for (const auto& each : inlets_) {
     try {
-      device_->sync(each.assembled.get());
+      device_->sync(each->assembled.get());
     } catch (const std::exception& exception) {
       log()->error("waiting for the work on an inlet that is going away: {}", exception.what());
     }
@@ -41,9 +42,8 @@ assembler::~assembler() {
 }
 
 void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  const inlet& through = inlets_[carried_ % inlets];
-  const inlet& last = inlets_[(carried_ + 1) % inlets];
-  ++carried_;
+  const std::uint64_t number = carried_++;
+  const inlet& through = *inlets_[number % inlets];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
   const stream_ref stream = through.order.get();
@@ -54,8 +54,7 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
     device_->wait(stream, to.released.get());
     // A slot of an epoch that was left may be on its way still, on the other stream: nobody took it.
     device_->wait(stream, to.ready.get());
-    // Behind what kept rows that this slot may count on, and what reads rows that it keeps once more.
-    if (ordered_ || (keeps && carried_ > 1)) device_->wait(stream, last.assembled.get());
+    wait_for_others(number, keeps, stream);
     assemble(from, through, to, samples, keeps);
   } catch (...) {
     // What was issued may use the slots, and the inlet.
@@ -63,9 +62,19 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
     throw;
   }
   record_behind(*device_, stream, {through.assembled.get(), to.ready.get()});
-  ordered_ = keeps || function_;
+  if (!keeps) return;
+  keeper_ = number;
   // Readers may count on these rows from now on: the work that does is issued behind this.
-  if (keeps) visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
+  visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
+}
+
+void assembler::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
+  // What is further back stands on this stream, or is waited for by what does.
+  for (std::uint64_t back = 1; back < inlets && back <= number; ++back) {
+    const std::uint64_t other = number - back;
+    if (keeps || keeper_ == other || (function_ && back == 1))
+      device_->wait(stream, inlets_[other % inlets]->assembled.get());
+  }
 }
 
 void assembler::assemble(const staging_slot& from, const inlet& through, device_slot& to,

@@ -10,10 +10,10 @@
 #include "transfer/batch_stage.hpp"
 #include "transfer/carrier.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace feedline::detail {
@@ -21,20 +21,21 @@ namespace feedline::detail {
 /// Carries slots that are put together on the device: the staging slot is copied into an inlet, and
 /// out of the inlet and the kept rows the device slot is assembled.
 ///
-/// There are two inlets, taken in turns, each with a stream of its own: copies and assemblies of one
-/// inlet follow each other, those of the other run beside them, so that assembly hides behind the next
-/// slot's copy, and one assembly's end behind the next one's start. On an inlet's stream:
+/// There are several inlets, taken in turns, each with a stream of its own: copies and assemblies of
+/// one inlet follow each other, those of the others run beside them, so that assembly hides behind
+/// copies, and one assembly's end behind the next one's start. On an inlet's stream:
 ///
 ///     copy, record the staging slot's `copied`,
-///     wait for the device slot's `released`, and `ready`, which the other stream may have to record
-///     yet for a slot of an epoch that was left, and for the other inlet's `assembled` if rows were
-///     kept there that this slot may count on, or read there that this slot keeps once more, or a
-///     user's function ran, which is to see slots in order,
+///     wait for the device slot's `released`, and `ready`, which another stream may have to record
+///     yet for a slot of an epoch that was left,
+///     wait for other inlets' `assembled`: for the last slot that kept rows, which this one may count
+///     on; for all, if this one keeps rows, which they may be reading; for the slot before, if there
+///     is a user's function, which is to see slots in order,
 ///     assemble, run the user's function, record `assembled` and the device slot's `ready`
 class assembler final : public carrier {
  public:
   /// How many inlets there are.
-  static constexpr std::size_t inlets = 2;
+  static constexpr std::size_t inlets = 4;
 
   /// What slots look like on their way.
   struct formats {
@@ -64,6 +65,7 @@ class assembler final : public carrier {
   };
 
   void copy(staging_slot& from, const inlet& to);
+  void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
   void assemble(const staging_slot& from, const inlet& through, device_slot& to,
                 std::uint64_t samples, bool keeps);
   template <class Visit>
@@ -75,9 +77,9 @@ class assembler final : public carrier {
   std::unique_ptr<batch_stage> function_;
   std::vector<field_assembly> fields_;
   device_memory memory_;
-  std::array<inlet, inlets> inlets_;
-  std::uint64_t carried_ = 0;  ///< slots
-  bool ordered_ = false;       ///< the next assembly must wait for the last
+  std::vector<std::unique_ptr<inlet>> inlets_;
+  std::uint64_t carried_ = 0;            ///< slots
+  std::optional<std::uint64_t> keeper_;  ///< the last slot that kept rows
 };
 
 }  // namespace feedline::detail

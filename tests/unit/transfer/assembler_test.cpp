@@ -149,46 +149,52 @@ TEST_CASE(
 TEST_CASE("assembler: inlets, and with them streams, are taken in turns", "[transfer][host]") {
   carrying<recording_device> on{way::gather};
   std::vector<std::vector<recorded_call>> slots;
-  for (std::uint64_t i = 0; i < 5; ++i) {
+  for (std::uint64_t i = 0; i < 2 * assembler::inlets + 1; ++i) {
     slots.push_back(on.carry(i % 3));
     REQUIRE(slots.back().size() == 7);  // no assembly of a gather waits for another
     (void)on.delivered();
   }
-  for (std::size_t i = 0; i < 5; ++i) {
-    CHECK(slots[i][0].stream == slots[i % 2][0].stream);
-    CHECK(slots[i][5].event == slots[i % 2][5].event);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    CHECK(slots[i][0].stream == slots[i % assembler::inlets][0].stream);
+    CHECK(slots[i][5].event == slots[i % assembler::inlets][5].event);
+    if (i == 0) continue;
+    CHECK(slots[i][0].stream != slots[i - 1][0].stream);
+    CHECK(slots[i][5].event != slots[i - 1][5].event);
   }
-  CHECK(slots[0][0].stream != slots[1][0].stream);
-  CHECK(slots[0][5].event != slots[1][5].event);
 }
 
-TEST_CASE("assembler: where a slot kept rows the next one waits for it, and only there",
+TEST_CASE("assembler: where a slot kept rows all behind it wait for it, until its inlet is reused",
           "[transfer][host]") {
   carrying<recording_device> on{way::resident};
   const auto keeping = on.carry(0);
   (void)on.delivered();
-  const auto behind_it = on.carry(0);  // all its rows are held
-  (void)on.delivered();
-  const auto last = on.carry(0);
   REQUIRE(keeping.size() == 7);
-  REQUIRE(behind_it.size() == 8);
-  CHECK(behind_it[4] == call(device_call::wait, keeping[5].event, behind_it[0].stream));
-  CHECK(last.size() == 7);
+  for (std::size_t behind = 1; behind < assembler::inlets; ++behind) {
+    const auto calls = on.carry(0);  // all its rows are held
+    (void)on.delivered();
+    REQUIRE(calls.size() == 8);
+    CHECK(calls[4] == call(device_call::wait, keeping[5].event, calls[0].stream));
+  }
+  for (std::size_t behind = 0; behind < assembler::inlets; ++behind) {
+    CHECK(on.carry(0).size() == 7);
+    (void)on.delivered();
+  }
 }
 
-TEST_CASE("assembler: a slot that keeps rows waits for the one before, which may be reading them",
+TEST_CASE("assembler: a slot that keeps rows waits for those before, which may be reading them",
           "[transfer][host]") {
   carrying<recording_device> on{way::resident};
-  (void)on.carry(0);
-  (void)on.delivered();
-  (void)on.carry(0);
-  (void)on.delivered();
-  const auto reading = on.carry(0);  // keeps nothing
-  (void)on.delivered();
+  std::vector<event_handle> reading;
+  for (std::size_t i = 0; i < 2 * assembler::inlets; ++i) {
+    reading.push_back(on.carry(0).end()[-2].event);
+    (void)on.delivered();
+  }
   const auto keeping = on.carry(1);
-  REQUIRE(reading.size() == 7);
-  REQUIRE(keeping.size() == 8);
-  CHECK(keeping[4] == call(device_call::wait, reading[5].event, keeping[0].stream));
+  REQUIRE(keeping.size() == 7 + assembler::inlets - 1);
+  for (std::size_t back = 1; back < assembler::inlets; ++back) {
+    CHECK(keeping[3 + back] ==
+          call(device_call::wait, reading[reading.size() - back], keeping[0].stream));
+  }
 }
 
 TEST_CASE("assembler: the rows arrive in their places, in every kind of slot", "[transfer][host]") {
