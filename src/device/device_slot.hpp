@@ -17,7 +17,7 @@ namespace feedline::detail {
 ///
 /// | from   | to     | who, when                                                                   |
 /// | ------ | ------ | --------------------------------------------------------------------------- |
-/// | free   | filled | transfer: the copy waits for `released` and is issued, `ready` is recorded  |
+/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded   |
 /// | filled | leased | consumer: its stream waits for `ready`                                      |
 /// | leased | free   | whoever ends the last lease: `released` is recorded on its stream           |
 /// | filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot    |

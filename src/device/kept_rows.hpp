@@ -22,7 +22,7 @@ namespace feedline::detail {
 /// the same share of its rows, whatever the order.
 ///
 /// A row counts as held from the moment at which the work that keeps it was issued: readers that see
-/// it fill slots whose work is issued later, on the same stream. Threads: `holds` and `place_of` by
+/// it fill slots whose work is issued later, and waits for it. Threads: `holds` and `place_of` by
 /// any, `hold` by the transfer.
 class kept_rows {
  public:

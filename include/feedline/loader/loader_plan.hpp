@@ -11,7 +11,8 @@
 namespace feedline {
 
 /// What a loader settled on, in full; fixed at construction. `staging_bytes` and `device_bytes` are
-/// all the memory the loader allocates for samples, ever.
+/// all the memory the loader allocates for samples, ever, but for up to 4 MiB of staging memory
+/// through which the small fields of a gather pass while it is made.
 struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
