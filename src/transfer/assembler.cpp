@@ -52,13 +52,14 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
     device_->copy(through.data, from.data, bytes, stream);
     record_behind(*device_, stream, {from.copied.get()});
     device_->wait(stream, to.released.get());
-    // A slot of an epoch that was left may be on its way still, on the other stream: nobody took it.
+    // A slot of an epoch that was left may be on its way still, on another stream: nobody took it.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
     assemble(from, through, to, samples, keeps);
   } catch (...) {
     // What was issued may use the slots, and the inlet.
-    record_behind(*device_, stream, {from.copied.get(), through.assembled.get(), to.ready.get()});
+    try_record_behind(*device_, stream,
+                      {from.copied.get(), through.assembled.get(), to.ready.get()});
     throw;
   }
   record_behind(*device_, stream, {through.assembled.get(), to.ready.get()});

@@ -1,6 +1,7 @@
 #include "device/variation.hpp"
 
 #include "support/catch.hpp"
+#include "support/chi_square.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,29 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 using namespace feedline::detail;
+using feedline::test::deviation;
 
 // Chi-square tests of the draws against independent, equally likely ones. Seeds are fixed, so each
 // passes always or never.
 
 namespace {
-
-/// How many standard deviations the chi-square statistic of equally likely cells lies from its
-/// mean.
-double deviation(const std::vector<std::uint64_t>& counts) {
-  const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  const double expected = static_cast<double>(total) / static_cast<double>(counts.size());
-  double chi_square = 0;
-  for (const auto count : counts) {
-    const double difference = static_cast<double>(count) - expected;
-    chi_square += difference * difference / expected;
-  }
-  const double freedom = static_cast<double>(counts.size()) - 1;
-  return (chi_square - freedom) / std::sqrt(2 * freedom);
-}
 
 /// Beyond this no test of fair draws ends, but once in a few thousand.
 constexpr double limit = 3.5;

@@ -1,17 +1,18 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/catch.hpp"
+#include "support/chi_square.hpp"
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 using namespace feedline;
+using feedline::test::deviation;
 
 // Chi-square tests of the shuffle against a uniform choice among all permutations. Seeds are fixed,
 // so each passes always or never.
@@ -23,20 +24,6 @@ std::vector<sample_index> whole_order(std::uint64_t seed, std::uint64_t samples,
   std::vector<sample_index> out(samples);
   shuffle{.seed = seed}.indices(samples, epoch, position{0}, out);
   return out;
-}
-
-/// How many standard deviations the chi-square statistic of equally likely cells lies from its
-/// mean.
-double deviation(const std::vector<std::uint64_t>& counts) {
-  const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  const double expected = static_cast<double>(total) / static_cast<double>(counts.size());
-  double chi_square = 0;
-  for (const auto count : counts) {
-    const double difference = static_cast<double>(count) - expected;
-    chi_square += difference * difference / expected;
-  }
-  const double freedom = static_cast<double>(counts.size()) - 1;
-  return (chi_square - freedom) / std::sqrt(2 * freedom);
 }
 
 /// Beyond this no test of a fair shuffle ends, but once in a few thousand.

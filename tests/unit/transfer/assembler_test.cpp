@@ -326,6 +326,21 @@ TEST_CASE(
   CHECK(on.staged(again).chunk_bytes.load() > 0);
 }
 
+TEST_CASE("assembler: what was refused first is reported, although the device then refuses all",
+          "[transfer][host]") {
+  carrying<recording_device> on{way::resident};
+  bool gone = false;
+  on.device->on_call = [&](const recorded_call& call) {
+    if (gone) throw device_error{"gone"};
+    gone = call.what == device_call::assemble;
+    if (gone) throw device_error{"no kernel image"};
+  };
+  (void)on.fill(1);
+  CHECK_FALSE(on.under_test->step());
+  CHECK(on.failure() ==
+        "the transfer stage failed in epoch 4, batch 3 (ticket 1): no kernel image");
+}
+
 TEST_CASE("assembler: memory is not freed under work, whichever call was refused",
           "[transfer][host]") {
   struct refusal {
