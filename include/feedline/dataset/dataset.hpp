@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/index.hpp>
 
@@ -67,6 +68,19 @@ class dataset {
   /// `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere. Called
   /// by the thread that makes a loader.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> rows() const { return {}; }
+
+  /// How samples lie together where they are stored, which `shuffle{.within = …}` can follow. Called by
+  /// the thread that makes a loader.
+  [[nodiscard]] virtual chunking chunks() const { return {}; }
+
+  /// Whether `prefetch` would be of use now: the samples lie on a disk and are not in memory yet. Asked
+  /// again and again, by reader threads; cheap.
+  [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
+
+  /// Says that these samples will be read soon, so that their bytes can be on their way. Returns
+  /// without waiting for them; a hint that cannot be followed is dropped, and what is wrong with a
+  /// sample is told when it is read. Reader threads, several at once, some slots ahead of `read`.
+  virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
   /// Whether several threads may call `read` at once.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }

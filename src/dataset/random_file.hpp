@@ -1,0 +1,67 @@
+#pragma once
+
+#include <feedline/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace feedline::detail {
+
+/// A regular file that is read at any offset by any number of threads, and that others may cut,
+/// overwrite, replace or delete meanwhile: that ends in a `dataset_error`, never in a signal.
+///
+/// Its bytes are mapped where that is faster and safe (they are in memory already, the file system is
+/// a local one), and read by `pread` else; `mapped()` says which. It may change while the file is in
+/// use, so callers ask once a run of samples.
+///
+/// Threads: all functions may be called by any number of threads.
+class random_file {
+ public:
+  /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
+  enum class access : std::uint8_t { automatic, mapped, by_pread };
+
+  /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
+  explicit random_file(const std::filesystem::path& path, access how = access::automatic);
+  /// A file that is open already: the descriptor is duplicated. @param path Names it in errors, and is
+  /// watched; may be empty.
+  random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic);
+  random_file(const random_file&) = delete;
+  random_file& operator=(const random_file&) = delete;
+  ~random_file();
+
+  [[nodiscard]] const std::string& path() const noexcept;
+  /// When it was opened.
+  [[nodiscard]] std::uint64_t size() const noexcept;
+
+  /// The file's bytes in memory, or nothing where it is to be read by `read` at present. Bytes that
+  /// were lost read as zeros, so whoever copied from here calls `require_unchanged` before he hands
+  /// on what he copied.
+  [[nodiscard]] std::span<const std::byte> mapped() const noexcept;
+
+  /// Reads bytes [offset, offset + out.size()): all, or it throws.
+  /// @throws dataset_error with the path and the offset: beyond the end, cut short since it was opened,
+  ///         an input error.
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// @throws dataset_error if the file is not what it was when it was opened: shorter, written to, or
+  ///         (looked at every tenth of a second at most) another or none under its path. Costs a few
+  ///         hundred nanoseconds.
+  void require_unchanged() const;
+
+  /// Whether hints are of use: much of the file is not in memory. Looked at anew at times.
+  [[nodiscard]] bool is_cold() const noexcept;
+  /// Asks the system to bring bytes into memory. Returns without waiting for them.
+  void will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+ private:
+  class state;
+  std::unique_ptr<state> state_;
+};
+
+using random_file_ptr = std::shared_ptr<const random_file>;
+
+}  // namespace feedline::detail
