@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Fuzzes the IDX reader: tests/fuzz/run.sh [SECONDS, default 60]
+# Fuzzes the readers of files: tests/fuzz/run.sh [SECONDS, default 60] [TARGET...]
 #
-# Builds the target with clang in build/fuzz and runs it on a copy of the seed corpus, which it extends
+# SECONDS are for each target, one after the other: all that CMakeLists.txt lists, or those named.
+# Builds them with clang in build/fuzz and runs each on a copy of its seed corpus, which it extends
 # there. Fails on any finding: a crash, a sanitizer's report, a hang, more than 1 GiB of memory. A
 # finding's input lies in build/fuzz/findings; give it a unit test, and the corpus the file.
 # FEEDLINE_FUZZ_CXX names the compiler where it is not clang++ or clang++-14.
 set -euo pipefail
 
 seconds=${1:-60}
+wanted=("${@:2}")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 build_dir=$source_dir/build/fuzz
 
@@ -21,11 +23,30 @@ generator=()
 command -v ninja > /dev/null && generator=(-G Ninja)
 cmake -S "$source_dir" -B "$build_dir" "${generator[@]}" --log-level=WARNING \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFEEDLINE_FUZZ=ON \
-  -DFEEDLINE_CUDA=OFF -DFEEDLINE_HDF5=OFF -DFEEDLINE_SAMPLES=OFF
-cmake --build "$build_dir" --target idx_fuzz --parallel "$(nproc)"
+  -DFEEDLINE_CUDA=OFF -DFEEDLINE_HDF5=AUTO -DFEEDLINE_SAMPLES=OFF
 
-mkdir -p "$build_dir/corpus/idx" "$build_dir/findings"
-cp "$source_dir"/tests/fuzz/corpus/idx/* "$build_dir/corpus/idx/"
-"$build_dir/tests/fuzz/idx_fuzz" "$build_dir/corpus/idx" \
-  -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024 \
-  -artifact_prefix="$build_dir/findings/" -print_final_stats=1
+declare -A max_bytes=()
+all=()
+while read -r name bytes; do
+  all+=("$name")
+  max_bytes[$name]=$bytes
+done < "$build_dir/tests/fuzz/targets"
+((${#wanted[@]} > 0)) || wanted=("${all[@]}")
+for name in "${wanted[@]}"; do
+  if [[ -z ${max_bytes[$name]:-} ]]; then
+    echo "tests/fuzz/run.sh: there is no target '$name'; there are: ${all[*]}" >&2
+    exit 1
+  fi
+done
+
+cmake --build "$build_dir" --target "${wanted[@]/%/_fuzz}" --parallel "$(nproc)"
+
+export HDF5_PLUGIN_PRELOAD=::  # no filter plugins that happen to be installed
+for name in "${wanted[@]}"; do
+  echo "tests/fuzz/run.sh: $name for $seconds s"
+  mkdir -p "$build_dir/corpus/$name" "$build_dir/findings"
+  cp "$source_dir/tests/fuzz/corpus/$name"/* "$build_dir/corpus/$name/"
+  "$build_dir/tests/fuzz/${name}_fuzz" "$build_dir/corpus/$name" \
+    -max_total_time="$seconds" -max_len="${max_bytes[$name]}" -timeout=10 -rss_limit_mb=1024 \
+    -artifact_prefix="$build_dir/findings/$name-" -print_final_stats=1
+done
