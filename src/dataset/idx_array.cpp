@@ -1,5 +1,6 @@
 #include "dataset/idx_array.hpp"
 
+#include "dataset/byte_order.hpp"
 #include "dataset/gzip_source.hpp"
 
 #include <bit>
@@ -11,24 +12,9 @@ namespace {
 /// What is allocated before any byte has arrived, where the number of bytes is only a claim.
 constexpr std::size_t first_piece_bytes = std::size_t{1} << 20;
 
-/// Reverses the bytes of each element. `Word` is an unsigned integer of the element's size.
-template <class Word>
-void reverse_elements(std::span<std::byte> elements) {
-  for (std::size_t at = 0; at < elements.size(); at += sizeof(Word)) {
-    Word word;
-    std::memcpy(&word, elements.data() + at, sizeof word);
-    if constexpr (sizeof(Word) == 2) word = __builtin_bswap16(word);
-    if constexpr (sizeof(Word) == 4) word = __builtin_bswap32(word);
-    if constexpr (sizeof(Word) == 8) word = __builtin_bswap64(word);
-    std::memcpy(elements.data() + at, &word, sizeof word);
-  }
-}
-
 void big_endian_to_native(std::span<std::byte> elements, std::size_t element_bytes) {
-  if constexpr (std::endian::native == std::endian::big) return;
-  if (element_bytes == 2) reverse_elements<std::uint16_t>(elements);
-  if (element_bytes == 4) reverse_elements<std::uint32_t>(elements);
-  if (element_bytes == 8) reverse_elements<std::uint64_t>(elements);
+  if constexpr (std::endian::native == std::endian::little)
+    reverse_elements(elements, element_bytes);
 }
 
 /// Reads a content's elements into memory that grows with them.

@@ -1,0 +1,209 @@
+#include "dataset/block_cache.hpp"
+
+#include "support/catch.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <latch>
+#include <random>
+#include <thread>
+#include <vector>
+
+using namespace feedline;
+using detail::block_cache;
+
+namespace {
+
+constexpr std::size_t block_bytes = 256;
+constexpr std::uint64_t rows = 4;
+
+/// Fills a block with its own number.
+void spell(std::span<std::byte> bytes, std::uint64_t block) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof block)
+    std::memcpy(bytes.data() + at, &block, sizeof block);
+}
+
+bool spells(const std::byte* bytes, std::uint64_t block) {
+  for (std::size_t at = 0; at < block_bytes; at += sizeof block)
+    if (std::memcmp(bytes + at, &block, sizeof block) != 0) return false;
+  return true;
+}
+
+void put(block_cache& cache, std::uint64_t block, std::uint64_t rows_used = 0) {
+  auto fill = cache.try_fill(block);
+  REQUIRE(fill.has_value());
+  spell(fill->bytes(), block);
+  fill->publish(rows_used);
+}
+
+bool has(block_cache& cache, std::uint64_t block) {
+  block_cache::section section{cache};
+  const std::byte* found = section.find(block);
+  return found != nullptr && spells(found, block);
+}
+
+}  // namespace
+
+TEST_CASE("block cache: a block is absent until it is published, and cannot be filled twice",
+          "[dataset][host]") {
+  block_cache cache{10, block_bytes, rows, 10};
+  CHECK_FALSE(has(cache, 3));
+  {
+    auto fill = cache.try_fill(3);
+    REQUIRE(fill.has_value());
+    CHECK(fill->bytes().size() == block_bytes);
+    CHECK_FALSE(has(cache, 3));
+    CHECK_FALSE(cache.try_fill(3).has_value());
+    spell(fill->bytes(), 3);
+    fill->publish(0);
+  }
+  CHECK(has(cache, 3));
+  CHECK_FALSE(cache.try_fill(3).has_value());
+}
+
+TEST_CASE("block cache: a fill that fails leaves the block to others", "[dataset][host]") {
+  block_cache cache{10, block_bytes, rows, 1};
+  for (int i = 0; i < 1000; ++i) CHECK(cache.try_fill(7).has_value());
+  CHECK_FALSE(has(cache, 7));
+  const std::size_t memory = cache.memory_bytes();
+  put(cache, 7);
+  CHECK(has(cache, 7));
+  CHECK(cache.memory_bytes() == memory);
+}
+
+TEST_CASE("block cache: with room for all, nothing is ever taken out", "[dataset][host]") {
+  block_cache cache{100, block_bytes, rows, 100};
+  for (std::uint64_t block = 0; block < 100; ++block) put(cache, block, rows);
+  for (int pass = 0; pass < 10; ++pass)
+    for (std::uint64_t block = 0; block < 100; ++block) CHECK(has(cache, block));
+}
+
+TEST_CASE("block cache: beyond what may be kept, the oldest gives way", "[dataset][host]") {
+  block_cache cache{100, block_bytes, rows, 5};
+  for (std::uint64_t block = 0; block < 5; ++block) put(cache, block);
+  put(cache, 50);
+  CHECK_FALSE(has(cache, 0));
+  for (const std::uint64_t block : {1U, 2U, 3U, 4U, 50U}) CHECK(has(cache, block));
+}
+
+TEST_CASE(
+    "block cache: a block whose rows were all found makes room before any other memory is taken",
+    "[dataset][host]") {
+  // Blocks of 1 MiB, a slab has 32: were none used up, 1000 would need as many as may be kept.
+  constexpr std::size_t large = 1 << 20;
+  block_cache cache{1000, large, rows, 500};
+  for (std::uint64_t block = 0; block < 1000; ++block) {
+    auto fill = cache.try_fill(block);
+    REQUIRE(fill.has_value());
+    fill->publish(1);  // the filler's own row
+    for (std::uint64_t row = 1; row < rows; ++row) {
+      block_cache::section section{cache};
+      CHECK(section.find(block) != nullptr);
+    }
+  }
+  CHECK(cache.memory_bytes() == 32 * large);
+}
+
+TEST_CASE("block cache: a block that was filled anew starts to count its rows anew",
+          "[dataset][host]") {
+  block_cache cache{100, block_bytes, rows, 2};
+  put(cache, 0, rows);  // used up at once
+  put(cache, 1);
+  put(cache, 2);  // takes the place of 0
+  CHECK(has(cache, 1));
+  CHECK(has(cache, 2));
+  put(cache, 3);  // nothing is used up: the oldest goes, 1
+  CHECK_FALSE(has(cache, 1));
+  CHECK(has(cache, 2));
+  CHECK(has(cache, 3));
+}
+
+TEST_CASE("block cache: who waits for a block wakes when it is published, or given up",
+          "[dataset][host]") {
+  const bool published = GENERATE(true, false);
+  block_cache cache{10, block_bytes, rows, 10};
+  auto fill = cache.try_fill(4);
+  REQUIRE(fill.has_value());
+  std::atomic<bool> woke{false};
+  std::atomic<bool> found{false};
+  std::latch waits{1};
+  std::thread waiter{[&] {
+    waits.count_down();
+    cache.wait_while_filling(4);
+    found = has(cache, 4);
+    woke = true;
+  }};
+  waits.wait();
+  CHECK_FALSE(woke.load());
+  spell(fill->bytes(), 4);
+  if (published) fill->publish(0);
+  fill.reset();
+  waiter.join();
+  CHECK(found.load() == published);
+}
+
+TEST_CASE("block cache: what an open section found is not overwritten, however many are filled",
+          "[dataset][host]") {
+  block_cache cache{1000, block_bytes, rows, 2};
+  put(cache, 0);
+  std::atomic<bool> filled_all{false};
+  std::atomic<std::uint64_t> filled{0};
+  std::thread filler;
+  {
+    block_cache::section section{cache};
+    const std::byte* found = section.find(0);
+    REQUIRE(found != nullptr);
+    filler = std::thread{[&] {
+      for (std::uint64_t block = 1; block < 1000; ++block) {
+        auto fill = cache.try_fill(block);
+        spell(fill->bytes(), block);
+        fill->publish(rows);
+        filled.fetch_add(1);
+      }
+      filled_all = true;
+    }};
+    while (filled.load() == 0) std::this_thread::yield();
+    for (int look = 0; look < 10'000; ++look)
+      if (!spells(found, 0)) {
+        CHECK(spells(found, 0));
+        break;
+      }
+    CHECK_FALSE(filled_all.load());  // it waits for the section to take block 0's memory
+  }
+  filler.join();
+  CHECK(filled_all.load());
+}
+
+TEST_CASE("block cache: many threads that fill and find never see a block torn or for another",
+          "[dataset][host]") {
+  constexpr std::uint64_t blocks = 200;
+  const std::uint64_t kept = GENERATE(1U, 3U, 50U, 200U);
+  block_cache cache{blocks, block_bytes, rows, kept};
+  std::atomic<std::uint64_t> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 16; ++seed)
+    threads.emplace_back([&, seed] {
+      std::mt19937_64 random{seed};
+      for (int step = 0; step < 3'000; ++step) {
+        const std::uint64_t block = random() % blocks;
+        for (;;) {
+          {
+            block_cache::section section{cache};
+            if (const std::byte* found = section.find(block)) {
+              if (!spells(found, block)) wrong.fetch_add(1);
+              break;
+            }
+          }
+          if (auto fill = cache.try_fill(block)) {
+            if (random() % 16 == 0) continue;  // fails now and then
+            spell(fill->bytes(), block);
+            fill->publish(1);
+            break;
+          }
+          cache.wait_while_filling(block);
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(wrong.load() == 0);
+}
