@@ -1,0 +1,35 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace feedline {
+
+/// How an archive of arrays is opened.
+struct npz_options {
+  /// Most memory that members may take, in bytes, all together; more is refused before any is read.
+  /// 0: half of the memory that the machine has available.
+  std::size_t memory_bytes = 0;
+};
+
+/// Opens arrays of a NumPy archive, as `numpy.savez` and `numpy.savez_compressed` write it: each
+/// member is a field of its name ("images" for the member images.npy), a sample is a row of each.
+///
+/// Members that are not compressed are read from the archive as `open_npy` reads a file, with no
+/// memory of their own; the archive's checksums of them are not looked at. Compressed members, and
+/// those in Fortran order, are decoded into memory at opening, checksums verified.
+///
+/// Needs feedline to have been built with libzip.
+/// @param members Names, with or without ".npy", in the order wanted; empty: all there are.
+/// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
+///         those there are), first dimensions that differ, encrypted, more memory than allowed, and
+///         all that `open_npy` refuses.
+[[nodiscard]] dataset_ptr open_npz(const std::filesystem::path& file,
+                                   const std::vector<std::string>& members = {},
+                                   const npz_options& options = {});
+
+}  // namespace feedline
