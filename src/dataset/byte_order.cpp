@@ -1,29 +1,11 @@
 #include "dataset/byte_order.hpp"
 
-#include <cstdint>
-#include <cstring>
-
 namespace feedline::detail {
 namespace {
 
-std::uint16_t reversed(std::uint16_t word) noexcept {
-  return __builtin_bswap16(word);
-}
-std::uint32_t reversed(std::uint32_t word) noexcept {
-  return __builtin_bswap32(word);
-}
-std::uint64_t reversed(std::uint64_t word) noexcept {
-  return __builtin_bswap64(word);
-}
-
 template <class Word>
 void reverse_words(std::span<std::byte> elements) noexcept {
-  for (std::size_t at = 0; at < elements.size(); at += sizeof(Word)) {
-    Word word;
-    std::memcpy(&word, elements.data() + at, sizeof word);
-    word = reversed(word);
-    std::memcpy(elements.data() + at, &word, sizeof word);
-  }
+  copy_reversed<Word>(elements.data(), elements.data(), elements.size());
 }
 
 }  // namespace

@@ -23,23 +23,29 @@ struct row_place {
 /// Rows of one field that lie in a file at equal distances. Any number of threads.
 class file_rows {
  public:
+  /// @param field Names it in errors.
   /// @param rows How many there are; all of them lie within the file, or else
   /// @throws dataset_error naming the file's size, and what it should be.
   file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return rows_; }
   [[nodiscard]] const row_place& place() const noexcept { return place_; }
-  [[nodiscard]] const random_file& file() const noexcept { return *file_; }
+  [[nodiscard]] const random_file_ptr& file() const noexcept { return file_; }
 
   /// As `dataset::read`, of one field. Does not look whether the file is unchanged: its dataset does
   /// that once for all fields, afterwards.
-  /// @throws dataset_error naming the sample and the offset.
+  /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
   void read(std::span<const sample_index> samples, std::byte* out) const;
 
   /// As `dataset::prefetch`: in order of place, near ones together.
   void prefetch(std::span<const sample_index> samples) const noexcept;
 
  private:
+  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
+    return place_.offset + sample.value * place_.stride;
+  }
+  void read_by_calls(std::span<const sample_index> samples, std::byte* out) const;
+
   random_file_ptr file_;
   std::string field_;
   row_place place_;

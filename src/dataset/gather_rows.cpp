@@ -1,7 +1,11 @@
 #include "dataset/gather_rows.hpp"
 
+#include "dataset/byte_order.hpp"
+
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace feedline::detail {
 namespace {
@@ -22,32 +26,46 @@ void prefetch_row(const std::byte* row, std::size_t row_bytes) noexcept {
 
 /// Rows of a size known to the compiler: one load and one store each. They overlap in the core
 /// without help.
-template <std::size_t RowBytes>
-void gather_small(const std::byte* rows, std::span<const sample_index> samples,
+template <std::size_t RowBytes, class Stride>
+void gather_small(const std::byte* rows, Stride stride, std::span<const sample_index> samples,
                   std::byte* out) noexcept {
   for (std::size_t i = 0; i < samples.size(); ++i)
-    std::memcpy(out + i * RowBytes, rows + samples[i].value * RowBytes, RowBytes);
+    std::memcpy(out + i * RowBytes, rows + samples[i].value * stride, RowBytes);
 }
 
-void gather_prefetched(const std::byte* rows, std::size_t row_bytes,
-                       std::span<const sample_index> samples, std::byte* out) noexcept {
-  const auto row_of = [=](std::size_t i) { return rows + samples[i].value * row_bytes; };
+template <std::size_t RowBytes>
+void gather_small(strided_rows rows, std::span<const sample_index> samples,
+                  std::byte* out) noexcept {
+  if (rows.stride == RowBytes)  // a shift instead of a multiplication
+    return gather_small<RowBytes>(rows.first, std::integral_constant<std::size_t, RowBytes>{},
+                                  samples, out);
+  gather_small<RowBytes>(rows.first, rows.stride, samples, out);
+}
+
+/// @param copy Copies one row: to, from, bytes.
+template <class Copy>
+void gather(strided_rows rows, std::span<const sample_index> samples, std::byte* out,
+            Copy copy) noexcept {
+  const std::size_t row_bytes = rows.row_bytes;
+  const auto row_of = [=](std::size_t i) { return rows.first + samples[i].value * rows.stride; };
   const std::size_t count = samples.size();
-  const std::size_t lead = std::min(prefetch_distance, count);
-  for (std::size_t i = 0; i < lead; ++i) prefetch_row(row_of(i), row_bytes);
   std::size_t i = 0;
-  for (; i + prefetch_distance < count; ++i) {
-    prefetch_row(row_of(i + prefetch_distance), row_bytes);
-    std::memcpy(out + i * row_bytes, row_of(i), row_bytes);
+  if (row_bytes <= largest_prefetched_row_bytes) {
+    const std::size_t lead = std::min(prefetch_distance, count);
+    for (std::size_t next = 0; next < lead; ++next) prefetch_row(row_of(next), row_bytes);
+    for (; i + prefetch_distance < count; ++i) {
+      prefetch_row(row_of(i + prefetch_distance), row_bytes);
+      copy(out + i * row_bytes, row_of(i), row_bytes);
+    }
   }
-  for (; i < count; ++i) std::memcpy(out + i * row_bytes, row_of(i), row_bytes);
+  for (; i < count; ++i) copy(out + i * row_bytes, row_of(i), row_bytes);
 }
 
 }  // namespace
 
-void gather_rows(const std::byte* rows, std::size_t row_bytes,
-                 std::span<const sample_index> samples, std::byte* out) noexcept {
-  switch (row_bytes) {
+void gather_rows(strided_rows rows, std::span<const sample_index> samples,
+                 std::byte* out) noexcept {
+  switch (rows.row_bytes) {
     case 1:
       return gather_small<1>(rows, samples, out);
     case 2:
@@ -57,12 +75,24 @@ void gather_rows(const std::byte* rows, std::size_t row_bytes,
     case 8:
       return gather_small<8>(rows, samples, out);
     default:
-      break;
+      gather(rows, samples, out, [](std::byte* to, const std::byte* from, std::size_t bytes) {
+        std::memcpy(to, from, bytes);
+      });
   }
-  if (row_bytes <= largest_prefetched_row_bytes)
-    return gather_prefetched(rows, row_bytes, samples, out);
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    std::memcpy(out + i * row_bytes, rows + samples[i].value * row_bytes, row_bytes);
+}
+
+void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
+                         std::span<const sample_index> samples, std::byte* out) noexcept {
+  switch (element_bytes) {
+    case 2:
+      return gather(rows, samples, out, copy_reversed<std::uint16_t>);
+    case 4:
+      return gather(rows, samples, out, copy_reversed<std::uint32_t>);
+    case 8:
+      return gather(rows, samples, out, copy_reversed<std::uint64_t>);
+    default:
+      return gather_rows(rows, samples, out);
+  }
 }
 
 }  // namespace feedline::detail

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -24,11 +25,16 @@ class random_file {
   /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
   enum class access : std::uint8_t { automatic, mapped, by_pread };
 
+  /// How often the file's path, and what of it is in memory, is looked at anew.
+  static constexpr std::chrono::nanoseconds look_every = std::chrono::milliseconds{100};
+
   /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
-  explicit random_file(const std::filesystem::path& path, access how = access::automatic);
+  explicit random_file(const std::filesystem::path& path, access how = access::automatic,
+                       std::chrono::nanoseconds look = look_every);
   /// A file that is open already: the descriptor is duplicated. @param path Names it in errors, and is
   /// watched; may be empty.
-  random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic);
+  random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic,
+              std::chrono::nanoseconds look = look_every);
   random_file(const random_file&) = delete;
   random_file& operator=(const random_file&) = delete;
   ~random_file();
@@ -39,7 +45,7 @@ class random_file {
 
   /// The file's bytes in memory, or nothing where it is to be read by `read` at present. Bytes that
   /// were lost read as zeros, so whoever copied from here calls `require_unchanged` before he hands
-  /// on what he copied.
+  /// on what he copied. They stay where they are for the file's life.
   [[nodiscard]] std::span<const std::byte> mapped() const noexcept;
 
   /// Reads bytes [offset, offset + out.size()): all, or it throws.

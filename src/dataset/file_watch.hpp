@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace feedline::detail {
+
+/// Whether an open file is still what it was, and still found under its path. Any number of threads.
+class file_watch {
+ public:
+  /// @param now  The file's status, at opening.
+  /// @param path Where it was opened; empty: its path is not looked at.
+  /// @param by_number Whether its file system keeps inode numbers, by which a file is known; if not, a
+  ///        file of the same size and time is taken for the same.
+  file_watch(const struct stat& now, std::filesystem::path path, bool by_number);
+
+  /// What has happened to the open file, or empty.
+  [[nodiscard]] std::string change_of(int descriptor) const;
+  /// What has happened to the path, or empty.
+  [[nodiscard]] std::string change_of_path() const;
+
+ private:
+  struct identity {
+    std::uint64_t device;
+    std::uint64_t number;
+    std::uint64_t bytes;
+    std::chrono::nanoseconds written;
+  };
+  static identity identity_of(const struct stat& status) noexcept;
+
+  std::filesystem::path path_;  ///< absolute: the working directory may change
+  identity opened_;
+  bool by_number_;
+};
+
+}  // namespace feedline::detail
