@@ -11,7 +11,10 @@
 
 feedline_packages_of() {
   case $1 in
-    build) echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev" ;;
+    build)
+      echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
+      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev"
+      ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
     tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14" ;;

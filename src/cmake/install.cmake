@@ -40,4 +40,5 @@ configure_package_config_file(
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/feedline-config-version.cmake
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/feedline-config.cmake ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/src/cmake/feedline-libraries.cmake
   DESTINATION ${feedline_package_dir})

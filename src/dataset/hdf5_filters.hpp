@@ -1,10 +1,11 @@
 #pragma once
 
+#include "dataset/hdf5_filter_undo.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,6 @@ struct hdf5_filter {
   std::vector<unsigned> values = {};  ///< "client data"
 };
 
-/// A chunk that does not decode: what is wrong with its bytes.
-class hdf5_filter_error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// One thread's memory and decoders, which grow to what is needed and stay.
 class hdf5_decoder {
  public:
@@ -33,8 +28,7 @@ class hdf5_decoder {
 
  private:
   friend class hdf5_filters;
-  struct state;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<hdf5_filter_scratch> scratch_;
 };
 
 /// A filter pipeline undone by feedline itself, with no HDF5 lock. Constant; any number of threads, each
@@ -62,6 +56,7 @@ class hdf5_filters {
 
  private:
   std::vector<hdf5_filter> pipeline_;
+  std::vector<hdf5_undo> undos_;  // of the pipeline's filters
   std::string refusal_;
 };
 

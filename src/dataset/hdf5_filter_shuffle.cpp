@@ -1,0 +1,29 @@
+#include "dataset/byte_planes.hpp"
+#include "dataset/hdf5_filter_undo.hpp"
+
+#include <cstring>
+
+namespace feedline::detail {
+
+namespace {
+
+/// Bytes beyond the last whole element were left as they are.
+std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
+                 std::span<std::byte> out, hdf5_filter_scratch&) {
+  const std::size_t size = values[0];
+  const std::size_t count = stored.size() / size;
+  join_byte_planes(stored.data(), count, size, out.data());
+  const auto rest = stored.subspan(count * size);
+  if (!rest.empty()) std::memcpy(out.data() + count * size, rest.data(), rest.size());
+  return stored.size();
+}
+
+}  // namespace
+
+hdf5_undo undo_of_shuffle(std::span<const unsigned> values) {
+  if (values.size() != 1 || values[0] == 0)
+    return {.refusal = "does not say how large an element is"};
+  return {.function = values[0] == 1 ? nullptr : undo};
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace feedline::detail {
+
+struct hdf5_filter_scratch;
+
+/// A chunk that does not decode: what is wrong with its bytes.
+class hdf5_filter_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a filter does to the number of bytes that it is given.
+enum class hdf5_size_effect {
+  none,         ///< as many come out
+  checksum,     ///< four are appended
+  compression,  ///< fewer, as a rule; more where nothing can be saved
+};
+
+/// Undoes one filter.
+/// @param values The filter's client data. @param out Room for the most bytes that may come out.
+/// @return How many came out.
+/// @throws hdf5_filter_error, saying what is wrong, without the filter's name.
+using hdf5_undo_function = std::size_t(std::span<const unsigned> values,
+                                       std::span<const std::byte> stored, std::span<std::byte> out,
+                                       hdf5_filter_scratch& scratch);
+
+/// How a filter with certain client data is undone.
+struct hdf5_undo {
+  hdf5_size_effect effect = hdf5_size_effect::none;
+  hdf5_undo_function* function = nullptr;  ///< none: its bytes are left as they are
+  std::string refusal = {};  ///< why it cannot be undone, to follow the filter's name; or empty
+};
+
+/// One for each filter, in the file of that name. Each checks the client data.
+[[nodiscard]] hdf5_undo undo_of_deflate(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_shuffle(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
+
+/// Compares the checksum in the last four bytes with the bytes before it.
+/// @param stored At least four bytes. @throws hdf5_filter_error if they differ.
+void check_fletcher32(std::span<const std::byte> stored);
+
+/// What decoders say when more would come out than `limit` bytes.
+[[noreturn]] void fail_for_more_than(std::size_t limit);
+
+}  // namespace feedline::detail
