@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "cuda/divider.hpp"
+#include "detail/divider.hpp"
 
 #include <cstddef>
 #include <cstdint>

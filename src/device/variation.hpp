@@ -1,5 +1,7 @@
 #pragma once
 
+#include "detail/splitmix64.hpp"
+
 #include <cstdint>
 
 #if defined(__CUDACC__)
@@ -11,18 +13,11 @@
 namespace feedline::detail {
 
 /// What a sample's random transforms draw from in an epoch: a hash of all three, so that it depends
-/// on nothing else. Of splitmix64's output function (Steele, Lea, Flood: Fast splittable
-/// pseudorandom number generators, 2014).
+/// on nothing else.
 [[nodiscard]] constexpr std::uint32_t variation_of(std::uint64_t seed, std::uint64_t epoch,
                                                    std::uint64_t sample) noexcept {
-  constexpr std::uint64_t gamma = 0x9E37'79B9'7F4A'7C15;
-  const auto mix = [](std::uint64_t z) constexpr {
-    z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
-    z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
-    return z ^ (z >> 31);
-  };
-  return static_cast<std::uint32_t>(mix(mix(mix(seed + gamma) + epoch * gamma) + sample * gamma) >>
-                                    32);
+  return static_cast<std::uint32_t>(
+      mix(mix(mix(seed + golden_gamma) + epoch * golden_gamma) + sample * golden_gamma) >> 32);
 }
 
 /// Which choice a draw is for.

@@ -25,11 +25,12 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     throw usage_error{
         "a loader needs a device, and was given none (null): make_host_device() is one"};
   loader_options settled = validated(options);
+  const auto order = sampler.bind(*dataset, settled.batch_size);
   for (;;) {
     try {
-      return std::make_shared<detail::pipeline>(dataset, sampler, device, settled);
+      return std::make_shared<detail::pipeline>(dataset, order, device, settled);
     } catch (const out_of_memory& refusal) {
-      const std::size_t kept = bytes_to_spare(*dataset, sampler, *device, settled, refusal);
+      const std::size_t kept = bytes_to_spare(*dataset, order, *device, settled, refusal);
       if (kept == 0) throw;
       settled.max_cache_bytes = kept / 2;
       detail::log()->warn(

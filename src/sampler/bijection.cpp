@@ -1,5 +1,7 @@
 #include "sampler/bijection.hpp"
 
+#include "detail/splitmix64.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -8,16 +10,6 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t block_positions = 256;
-
-/// splitmix64's increment: 2^64 over the golden ratio, odd.
-constexpr std::uint64_t golden_gamma = 0x9E3779B97F4A7C15;
-
-/// splitmix64's output function.
-constexpr std::uint64_t mix(std::uint64_t z) noexcept {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
 
 /// The round function. The key comes between two multiplications: the first spreads the half over
 /// 64 bits, the second makes each of the upper 32 depend on all of them.
@@ -64,7 +56,19 @@ void bijection::encipher(lane_array& values) const noexcept {
   for (std::size_t i = 0; i < lanes; ++i) values[i] = left[i] << right_bits_ | right[i];
 }
 
-void bijection::evaluate_block(std::uint64_t first, std::span<sample_index> out) const noexcept {
+std::uint64_t bijection::decipher(std::uint64_t value) const noexcept {
+  std::uint64_t left = value >> right_bits_;
+  std::uint64_t right = value & right_mask_;
+  for (std::size_t round = rounds_; round != 0; round -= 2) {
+    right ^= scramble(left, keys_[round - 1]) & right_mask_;
+    left ^= scramble(right, keys_[round - 2]) & left_mask_;
+  }
+  return left << right_bits_ | right;
+}
+
+/// @param value_at The value to encipher for a place of `out`; may be what stands there.
+template <class ValueAt>
+void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept {
   // Places of `out` whose value is still beyond the range. Collected without a branch: every place
   // is written down, and the count moves on only past those that stay.
   std::array<std::uint32_t, block_positions> beyond;
@@ -78,7 +82,7 @@ void bijection::evaluate_block(std::uint64_t first, std::span<sample_index> out)
   lane_array values{};
   for (std::size_t at = 0; at < out.size(); at += lanes) {
     const std::size_t used = std::min(lanes, out.size() - at);
-    for (std::size_t i = 0; i < lanes; ++i) values[i] = first + at + std::min(i, used - 1);
+    for (std::size_t i = 0; i < lanes; ++i) values[i] = value_at(at + std::min(i, used - 1));
     encipher(values);
     for (std::size_t i = 0; i < used; ++i) settle(at + i, values[i]);
   }
@@ -104,8 +108,28 @@ void bijection::evaluate(position first, std::span<sample_index> out) const noex
     std::ranges::fill(out, sample_index{0});
     return;
   }
-  for (std::size_t at = 0; at < out.size(); at += block_positions)
-    evaluate_block(first.value + at, out.subspan(at, std::min(block_positions, out.size() - at)));
+  for (std::size_t at = 0; at < out.size(); at += block_positions) {
+    const std::uint64_t start = first.value + at;
+    evaluate_block([start](std::size_t place) { return start + place; },
+                   out.subspan(at, std::min(block_positions, out.size() - at)));
+  }
+}
+
+void bijection::evaluate(std::span<sample_index> values) const noexcept {
+  if (size_ <= 1) return;  // 0 is its own image
+  for (std::size_t at = 0; at < values.size(); at += block_positions) {
+    const auto block = values.subspan(at, std::min(block_positions, values.size() - at));
+    evaluate_block([block](std::size_t place) { return block[place].value; }, block);
+  }
+}
+
+std::uint64_t bijection::place_of(std::uint64_t image) const noexcept {
+  assert(image < size_);
+  if (size_ == 1) return 0;
+  // The walk that led from the place to the image, backwards.
+  do image = decipher(image);
+  while (image >= size_);
+  return image;
 }
 
 }  // namespace feedline::detail

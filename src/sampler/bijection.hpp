@@ -17,8 +17,7 @@ namespace feedline::detail {
 /// falls inside ("cycle walking": J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains",
 /// CT-RSA 2002), which takes two evaluations on average at worst. The use for shuffling follows
 /// R. Mitchell, D. Stokes, E. Frank, G. Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", ACM
-/// TOPC 2022. Round keys are a splitmix64 sequence (G. Steele, D. Lea, C. Flood, "Fast Splittable
-/// Pseudorandom Number Generators", OOPSLA 2014). Not a cipher: it hides nothing.
+/// TOPC 2022. Round keys are a splitmix64 sequence. Not a cipher: it hides nothing.
 ///
 /// All its constants are part of the promise that an order never changes.
 class bijection {
@@ -29,6 +28,12 @@ class bijection {
   /// Writes the images of `first`, `first + 1`, … into `out`; all of them less than `size`.
   void evaluate(position first, std::span<sample_index> out) const noexcept;
 
+  /// Puts its image in the place of each value; all are less than `size`, and may repeat.
+  void evaluate(std::span<sample_index> values) const noexcept;
+
+  /// The inverse: the position whose image is `image`, which is less than `size`.
+  [[nodiscard]] std::uint64_t place_of(std::uint64_t image) const noexcept;
+
  private:
   /// Values enciphered in step, so that their chains of multiplications overlap.
   static constexpr std::size_t lanes = 8;
@@ -37,7 +42,9 @@ class bijection {
   using lane_array = std::array<std::uint64_t, lanes>;
 
   void encipher(lane_array& values) const noexcept;
-  void evaluate_block(std::uint64_t first, std::span<sample_index> out) const noexcept;
+  [[nodiscard]] std::uint64_t decipher(std::uint64_t value) const noexcept;
+  template <class ValueAt>
+  void evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept;
 
   std::uint64_t size_;
   unsigned right_bits_ = 1;

@@ -10,6 +10,8 @@
 
 namespace feedline {
 
+class dataset;
+
 /// A type that can say which sample stands at which position of which epoch.
 ///
 /// `size(n)` is the number of positions in an epoch over a dataset of n samples. `indices(n, epoch,
@@ -22,6 +24,15 @@ concept sampler_like = std::copy_constructible<S> &&
              std::span<sample_index> out) {
   { s.size(n) } -> std::convertible_to<std::uint64_t>;
   s.indices(n, epoch, first, out);
+};
+
+/// A sampler that wants to see the dataset before it orders its samples: `bind(dataset, batch_size)`
+/// gives the sampler to use in its place. A loader asks for it once, at construction, before it asks
+/// for anything else.
+template <class S>
+concept bindable_sampler = sampler_like<S> &&
+    requires(const S& s, const dataset& of, std::uint64_t batch_size) {
+  { s.bind(of, batch_size) } -> sampler_like;
 };
 
 /// Any sampler, by value: what a loader takes. Copies share one immutable object. Callable from any
@@ -47,6 +58,12 @@ class sampler {
     order_->indices(samples, epoch, first, out);
   }
 
+  /// The sampler to use for a dataset: another one if that within is a `bindable_sampler`, else itself.
+  /// @throws what the sampler's own `bind` throws.
+  [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const {
+    return order_->bind(*this, of, batch_size);
+  }
+
  private:
   struct concept_base {
     concept_base() = default;
@@ -56,6 +73,8 @@ class sampler {
     virtual std::uint64_t size(std::uint64_t samples) const = 0;
     virtual void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                          std::span<sample_index> out) const = 0;
+    virtual sampler bind(const sampler& self, const dataset& of,
+                         std::uint64_t batch_size) const = 0;
   };
 
   template <class S>
@@ -65,6 +84,13 @@ class sampler {
     void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                  std::span<sample_index> out) const override {
       order.indices(samples, epoch, first, out);
+    }
+    sampler bind(const sampler& self, const dataset& of, std::uint64_t batch_size) const override {
+      if constexpr (bindable_sampler<S>) {
+        return order.bind(of, batch_size);
+      } else {
+        return self;
+      }
     }
     S order;
   };

@@ -1,4 +1,4 @@
-#include "cuda/divider.hpp"
+#include "detail/divider.hpp"
 
 #include "support/catch.hpp"
 
@@ -8,7 +8,7 @@
 
 using feedline::detail::divider;
 
-TEST_CASE("divider: gives the quotient of all that it may be given", "[cuda][host]") {
+TEST_CASE("divider: gives the quotient of all that it may be given", "[detail][host]") {
   constexpr auto most = static_cast<std::uint32_t>(divider::limit - 1);
   std::mt19937 random{1};
   std::uint64_t wrong = 0;
