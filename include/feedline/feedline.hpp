@@ -5,12 +5,17 @@
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/tensor_view.hpp>
+#include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/idx_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/npy_dataset.hpp>
+#include <feedline/dataset/npz_dataset.hpp>
+#include <feedline/dataset/record_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/token_dataset.hpp>
 #include <feedline/device/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
