@@ -8,6 +8,7 @@
 #include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/idx_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
