@@ -19,6 +19,15 @@ if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
   endif()
 endif()
 
+# What images are decoded with. A format whose library is not there is refused when a file of it is met.
+foreach(library JPEG PNG)
+  find_package(${library})
+  set(FEEDLINE_HAS_${library} ${${library}_FOUND})
+  if(FEEDLINE_HAS_${library})
+    list(APPEND feedline_image_libraries ${library})
+  endif()
+endforeach()
+
 # Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5 library and its plugins.
 set(FEEDLINE_WITHOUT "" CACHE STRING "Optional libraries to build without, though they are there: libdeflate lz4 zstd …")
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)

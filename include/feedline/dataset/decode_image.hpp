@@ -1,0 +1,40 @@
+#pragma once
+
+#include <feedline/dataset/decoder.hpp>
+#include <feedline/transfer/field_transform.hpp>
+
+#include <cstdint>
+
+namespace feedline {
+
+/// What is made of every image, whatever its size: u8[height, width, 3], or u8[3, height, width].
+struct image_options {
+  std::uint32_t height = 224;
+  std::uint32_t width = 224;
+  /// 0: the whole image is stretched or shrunk to height × width. Else its shorter side becomes this
+  /// long, the other in proportion, and height × width are cut from the middle, as torchvision's
+  /// Resize and CenterCrop do; at least the larger of the two.
+  std::uint32_t shorter_side = 0;
+  image_layout layout = image_layout::hwc;
+  /// A JPEG at least twice, 4 or 8 times as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size,
+  /// which is several times as fast and changes pixels slightly; off: always in full.
+  bool reduced_decoding = true;
+  /// Take JPEGs whose data is cut short or corrupted as far as they decode, the rest grey or smeared;
+  /// off: an error.
+  bool allow_damaged = false;
+  /// An image that claims more is refused: it would take gigabytes of memory.
+  std::uint64_t max_pixels = std::uint64_t{1} << 26;
+};
+
+/// Decodes JPEG and PNG, told apart by content, and resizes (bilinear, with antialiasing). Target
+/// `feedline::images`.
+///
+/// All become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked up, alpha dropped.
+/// EXIF orientation and colour profiles are not followed, as torchvision's ImageFolder does not. libjpeg
+/// decodes with its accurate inverse transform and smooth chroma, as PIL and torchvision have it do,
+/// so that pixels agree with theirs but for the resize's rounding, and reduced decoding.
+/// The pixels are the same on every machine with the same libjpeg.
+/// @throws usage_error if the options contradict each other.
+[[nodiscard]] decoder_ptr decode_image(const image_options& options = {});
+
+}  // namespace feedline

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace feedline {
+
+/// Turns a value as it is stored, of any length, into a field's value, of fixed size: a JPEG into pixels,
+/// digits into an integer. Derive from it for a coding of your own.
+///
+/// Threads: any number at once; what a thread needs to work with is the decoder's to keep.
+class decoder {
+ public:
+  decoder() = default;
+  decoder(const decoder&) = delete;
+  decoder& operator=(const decoder&) = delete;
+  virtual ~decoder() = default;
+
+  /// Type and shape of every value; the name is left empty.
+  /// @param first The first sample's value as stored, for decoders that learn from it.
+  /// @throws dataset_error if it cannot be decoded; its place is added by who reads it.
+  [[nodiscard]] virtual field describe(std::span<const std::byte> first) const = 0;
+
+  /// @param as  What `describe` gave.
+  /// @param out `sample_bytes(as)` bytes; every one must be written.
+  /// @throws dataset_error as above.
+  virtual void decode(std::span<const std::byte> stored, const field& as,
+                      std::span<std::byte> out) const = 0;
+};
+
+using decoder_ptr = std::shared_ptr<const decoder>;
+
+/// Values that are stored as they are, in the machine's byte order. @param shape Empty: a scalar.
+/// @throws usage_error if a value would take no bytes.
+[[nodiscard]] decoder_ptr decode_raw(element_type type, std::vector<std::uint64_t> shape = {});
+
+/// Integers written as decimal digits, such as the `.cls` of WebDataset; white space around them is
+/// passed over. @param type One of integers. @throws usage_error if it is not.
+[[nodiscard]] decoder_ptr decode_decimal(element_type type = element_type::i32);
+
+/// Arrays stored as `.npy` files, all of the type and shape of the first.
+[[nodiscard]] decoder_ptr decode_npy();
+
+}  // namespace feedline

@@ -1,0 +1,111 @@
+#include <feedline/dataset/decoder.hpp>
+#include <feedline/error.hpp>
+
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace feedline {
+namespace {
+
+class raw_decoder final : public decoder {
+ public:
+  explicit raw_decoder(field spec) : spec_{std::move(spec)} {}
+
+  field describe(std::span<const std::byte>) const override { return spec_; }
+
+  void decode(std::span<const std::byte> stored, const field& as,
+              std::span<std::byte> out) const override {
+    if (stored.size() != out.size())
+      throw dataset_error{{},
+                          "has " + std::to_string(stored.size()) + " bytes, but " + to_string(as) +
+                              " takes " + std::to_string(out.size())};
+    std::memcpy(out.data(), stored.data(), out.size());
+  }
+
+ private:
+  field spec_;
+};
+
+std::string_view trimmed(std::span<const std::byte> stored) {
+  constexpr std::string_view white = " \t\r\n";
+  std::string_view text{reinterpret_cast<const char*>(stored.data()), stored.size()};
+  text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+  return text.substr(0, text.find_last_not_of(white) + 1);  // npos + 1 is 0
+}
+
+template <class Integer>
+void decode_integer(std::span<const std::byte> stored, std::span<std::byte> out) {
+  const std::string_view text = trimmed(stored);
+  Integer value{};
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  constexpr std::size_t shown = 20;
+  if (fault == std::errc::result_out_of_range)
+    throw dataset_error{{},
+                        "the number '" + std::string{text.substr(0, shown)} + "' does not fit in " +
+                            std::string{to_string(element_type_of<Integer>())}};
+  if (fault != std::errc{} || end != text.data() + text.size())
+    throw dataset_error{{},
+                        "'" + std::string{text.substr(0, shown)} +
+                            "' is no decimal integer of type " +
+                            std::string{to_string(element_type_of<Integer>())}};
+  std::memcpy(out.data(), &value, sizeof value);
+}
+
+using decode_function = void (*)(std::span<const std::byte>, std::span<std::byte>);
+
+decode_function integer_decoder(element_type type) {
+  switch (type) {
+    case element_type::u8:
+      return decode_integer<std::uint8_t>;
+    case element_type::i8:
+      return decode_integer<std::int8_t>;
+    case element_type::u16:
+      return decode_integer<std::uint16_t>;
+    case element_type::i16:
+      return decode_integer<std::int16_t>;
+    case element_type::u32:
+      return decode_integer<std::uint32_t>;
+    case element_type::i32:
+      return decode_integer<std::int32_t>;
+    case element_type::u64:
+      return decode_integer<std::uint64_t>;
+    case element_type::i64:
+      return decode_integer<std::int64_t>;
+    default:
+      break;
+  }
+  throw usage_error{"decode_decimal: makes integers, not " + std::string{to_string(type)}};
+}
+
+class decimal_decoder final : public decoder {
+ public:
+  explicit decimal_decoder(element_type type) : type_{type}, decode_{integer_decoder(type)} {}
+
+  field describe(std::span<const std::byte>) const override { return {{}, type_, {}}; }
+
+  void decode(std::span<const std::byte> stored, const field&,
+              std::span<std::byte> out) const override {
+    decode_(stored, out);
+  }
+
+ private:
+  element_type type_;
+  decode_function decode_;
+};
+
+}  // namespace
+
+decoder_ptr decode_raw(element_type type, std::vector<std::uint64_t> shape) {
+  field spec{{}, type, std::move(shape)};
+  static_cast<void>(sample_bytes(spec));
+  return std::make_shared<const raw_decoder>(std::move(spec));
+}
+
+decoder_ptr decode_decimal(element_type type) {
+  return std::make_shared<const decimal_decoder>(type);
+}
+
+}  // namespace feedline
