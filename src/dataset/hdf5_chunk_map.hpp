@@ -1,12 +1,9 @@
 #pragma once
 
-#include "dataset/hdf5_session.hpp"
-#include "dataset/random_file.hpp"
-
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace feedline::detail {
@@ -24,9 +21,13 @@ struct hdf5_chunk {
   friend bool operator==(const hdf5_chunk&, const hdf5_chunk&) = default;
 };
 
-/// All chunks of a dataset: a dense array, 16 bytes a chunk. Constant once made.
+/// All chunks of a dataset: a dense array, 16 bytes a chunk. Knows nothing of the HDF5 library;
+/// `map_hdf5_chunks` fills one.
+///
+/// Threads: any number may read it, once it is filled.
 class hdf5_chunk_map {
  public:
+  /// All chunks are nowhere.
   /// @param extents Of the dataset, in elements. @param chunk_extents Of a chunk. Both of equal rank,
   /// at least 1, none 0. @throws usage_error if there are more chunks than memory could count.
   hdf5_chunk_map(std::vector<std::uint64_t> extents, std::vector<std::uint64_t> chunk_extents);
@@ -45,21 +46,20 @@ class hdf5_chunk_map {
   }
   [[nodiscard]] hdf5_chunk& operator[](std::uint64_t number) noexcept { return chunks_[number]; }
 
+  /// A chunk's first element. @param out As many coordinates as the dataset has dimensions.
+  void first_element(std::uint64_t number, std::span<std::uint64_t> out) const noexcept;
+  /// Whether a chunk reaches over the dataset's end in some dimension.
+  [[nodiscard]] bool is_partial(std::uint64_t number) const noexcept;
+
+  /// How many chunks there would be; nothing if that cannot be counted.
+  [[nodiscard]] static std::optional<std::uint64_t> count(
+      std::span<const std::uint64_t> extents, std::span<const std::uint64_t> chunk_extents);
+
  private:
   std::vector<std::uint64_t> extents_;
   std::vector<std::uint64_t> chunk_extents_;
   std::vector<std::uint64_t> grid_;
   std::vector<hdf5_chunk> chunks_;
 };
-
-/// Finds all chunks of a chunked dataset, whatever its index, in time proportional to their number.
-///
-/// By the file's own index, parsed here, and compared with the library's answer for the first, the last and some
-/// chunks between; where the index is of a kind not known here, or an answer differs, by asking the library
-/// for each chunk. Each chunk lies within the file, or it throws.
-/// @param file The file that holds the dataset, which may not be the one that was opened.
-/// @throws hdf5_error naming the dataset: an index that is damaged, a chunk that lies beyond the file's end.
-[[nodiscard]] hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset,
-                                             const random_file& file, const std::string& name);
 
 }  // namespace feedline::detail

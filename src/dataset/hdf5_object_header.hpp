@@ -1,0 +1,36 @@
+#pragma once
+
+#include "dataset/hdf5_metadata.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What messages of an object header are about: those a chunk index is found by.
+enum class hdf5_message_type : std::uint8_t {
+  dataspace = 0x01,
+  layout = 0x08,
+  filter_pipeline = 0x0B,
+  continuation = 0x10,
+};
+
+/// One message of an object header, with its own copy of its bytes.
+struct hdf5_message {
+  hdf5_message_type type;
+  bool is_shared;  ///< the bytes tell where the message is, not what it says
+  std::uint64_t offset;
+  std::vector<std::byte> bytes;
+
+  [[nodiscard]] hdf5_cursor cursor() const noexcept { return {bytes, offset}; }
+};
+
+/// The dataspace, layout and filter pipeline messages of an object header of version 1 or 2, its
+/// continuation blocks included; all others are passed over. (HDF5 File Format Specification 3.0, IV.A)
+/// @throws hdf5_metadata_error
+[[nodiscard]] std::vector<hdf5_message> read_hdf5_messages(hdf5_metadata& metadata,
+                                                           std::uint64_t header);
+
+}  // namespace feedline::detail
