@@ -34,7 +34,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
-  foreach(library libdeflate lz4 zstd blosc szip)
+  foreach(library libdeflate lz4 zstd blosc libaec)
     if(NOT library IN_LIST FEEDLINE_WITHOUT)
       feedline_find_library(${library})
     endif()

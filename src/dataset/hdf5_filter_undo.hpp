@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace feedline::detail {
 
@@ -41,6 +43,12 @@ struct hdf5_undo {
 [[nodiscard]] hdf5_undo undo_of_deflate(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_shuffle(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_szip(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_lzf(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_blosc(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_lz4(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_zstd(std::span<const unsigned> values);
 
 /// Compares the checksum in the last four bytes with the bytes before it.
 /// @param stored At least four bytes. @throws hdf5_filter_error if they differ.
@@ -48,5 +56,9 @@ void check_fletcher32(std::span<const std::byte> stored);
 
 /// What decoders say when more would come out than `limit` bytes.
 [[noreturn]] void fail_for_more_than(std::size_t limit);
+/// The same, where what was stored says so itself.
+[[noreturn]] void fail_for_claim(std::uint64_t claimed, std::size_t limit);
+/// The refusal of a filter whose library was not there when feedline was built.
+[[nodiscard]] std::string without_library(std::string_view library);
 
 }  // namespace feedline::detail

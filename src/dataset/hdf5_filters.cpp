@@ -27,17 +27,17 @@ constexpr std::array known_filters{
     known_filter{1, "deflate", undo_of_deflate},
     known_filter{2, "shuffle", undo_of_shuffle},
     known_filter{3, "fletcher32", undo_of_fletcher32},
-    known_filter{4, "szip", nullptr},
+    known_filter{4, "szip", undo_of_szip},
     known_filter{5, "nbit", nullptr},
     known_filter{6, "scaleoffset", nullptr},
     known_filter{305, "lzo", nullptr},
     known_filter{307, "bzip2", nullptr},
-    known_filter{32000, "lzf", nullptr},
-    known_filter{32001, "blosc", nullptr},
-    known_filter{32004, "lz4", nullptr},
-    known_filter{32008, "bitshuffle", nullptr},
+    known_filter{32000, "lzf", undo_of_lzf},
+    known_filter{32001, "blosc", undo_of_blosc},
+    known_filter{32004, "lz4", undo_of_lz4},
+    known_filter{32008, "bitshuffle", undo_of_bitshuffle},
     known_filter{32013, "zfp", nullptr},
-    known_filter{32015, "zstd", nullptr},
+    known_filter{32015, "zstd", undo_of_zstd},
     known_filter{32026, "blosc2", nullptr},
 };
 
@@ -70,7 +70,7 @@ hdf5_undo undo_of(const hdf5_filter& filter) {
   return known->undo(filter.values);
 }
 
-std::string bytes(std::size_t count) {
+std::string bytes(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
@@ -107,6 +107,15 @@ void require_size(std::size_t is, given_size wanted) {
 
 void fail_for_more_than(std::size_t limit) {
   throw hdf5_filter_error{"yields more than the " + bytes(limit) + " that can be right"};
+}
+
+void fail_for_claim(std::uint64_t claimed, std::size_t limit) {
+  throw hdf5_filter_error{"claims to yield " + bytes(claimed) + " where " + bytes(limit) +
+                          " can be right"};
+}
+
+std::string without_library(std::string_view library) {
+  return "needs " + std::string{library} + ", which was not there when feedline was built";
 }
 
 hdf5_decoder::hdf5_decoder() : scratch_{std::make_unique<hdf5_filter_scratch>()} {}
@@ -184,8 +193,8 @@ void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask,
   }
 
   if (data.size() != out.size())
-    throw hdf5_filter_error{bytes(data.size()) + " are stored, with no filter, for a chunk of " +
-                            bytes(out.size())};
+    throw hdf5_filter_error{"a chunk of " + bytes(out.size()) + " is stored, with no filter, in " +
+                            bytes(data.size())};
   if (data.data() != out.data() && !out.empty()) std::memcpy(out.data(), data.data(), out.size());
 }
 
