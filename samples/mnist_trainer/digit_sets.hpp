@@ -16,7 +16,8 @@ struct digit_sets {
 
 /// Opens what `data` holds: a folder with MNIST's four files, each plain or compressed (.gz); a
 /// folder with train.h5 and test.h5; or one of HDF5 training data, with test.h5 beside it. Each
-/// HDF5 file has datasets "image" and "label", as idx_to_hdf5 writes them.
+/// HDF5 file has datasets "image" and "label", as feedline-convert
+/// writes them.
 /// @throws feedline::usage_error naming what is missing; feedline::dataset_error for bad files.
 [[nodiscard]] digit_sets open_digits(const std::filesystem::path& data);
 

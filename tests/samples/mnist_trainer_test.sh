@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# mnist_trainer_test.sh CASE MNIST_TRAINER DIGITS WORK [IDX_TO_HDF5]: one case of those at the end.
+# mnist_trainer_test.sh CASE MNIST_TRAINER DIGITS WORK FEEDLINE_CONVERT [hdf5]: one case of those at the end.
 #   DIGITS  folder with IDX files, left as it is
 #   WORK    folder for what the case makes
+#   hdf5    given where they were built with HDF5
 set -euo pipefail
-case=$1 trainer=$2 digits=$3 work=$4 idx_to_hdf5=${5:-}
+case=$1 trainer=$2 digits=$3 work=$4 convert=$5 hdf5=${6:-}
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -35,6 +36,17 @@ learns() {
     fail "accuracy $accuracy after an epoch of 6000 digits; at least 0.75 is usual"
 }
 
+# converted FOLDER ENDING ARGUMENTS...: the digits in WORK/FOLDER, as train and test with that ending.
+converted() {
+  local folder=$work/$1 ending=$2 set
+  shift 2
+  mkdir "$folder"
+  for set in train t10k; do
+    "$convert" "image=$digits/$set-images-idx3-ubyte" "label=$digits/$set-labels-idx1-ubyte" \
+      --output "$folder/${set/t10k/test}$ending" "$@" >"$work/log" || fail "no $ending: $(cat "$work/log")"
+  done
+}
+
 checksums() {
   local reference other
   reference=$(checksum "$digits" --readers 0)
@@ -54,14 +66,14 @@ checksums() {
   gzip --stdout "$digits/t10k-images-idx3-ubyte" >"$work/mixed/t10k-images-idx3-ubyte.gz"
   same "images compressed, labels plain" "$(checksum "$work/mixed" --readers 2)"
 
-  if [[ -n $idx_to_hdf5 ]]; then
-    local set
-    for set in train t10k; do
-      "$idx_to_hdf5" --images "$digits/$set-images-idx3-ubyte" --labels "$digits/$set-labels-idx1-ubyte" \
-        --output "$work/${set/t10k/test}.h5" --gzip 1
-    done
-    same "HDF5, the folder" "$(checksum "$work" --readers 2)"
-    same "HDF5, the file of training data" "$(checksum "$work/train.h5" --no-prefetch)"
+  if [[ -n $hdf5 ]]; then
+    converted contiguous .h5 --contiguous
+    same "HDF5, contiguous" "$(checksum "$work/contiguous" --readers 2)"
+    converted chunked .h5 --compression none --chunk-rows 100
+    same "HDF5, chunked" "$(checksum "$work/chunked" --readers 2)"
+    converted deflated .h5
+    same "HDF5, chunked and compressed" "$(checksum "$work/deflated" --readers 3)"
+    same "HDF5, the file of training data" "$(checksum "$work/deflated/train.h5" --no-prefetch)"
   fi
 
   other=$(checksum "$digits" --seed 2)
@@ -88,7 +100,7 @@ refuses() {
   refused 2 'train-images-idx3-ubyte, train-labels-idx1-ubyte, .*make_digits' --data "$work/empty"
   touch "$work/lone.h5"
   refused 2 'test.h5: not there; beside .*lone.h5' --data "$work/lone.h5"
-  if [[ -n $idx_to_hdf5 ]]; then
+  if [[ -n $hdf5 ]]; then
     touch "$work/test.h5"
     refused 1 "^mnist_trainer: $work/lone.h5: " --data "$work/lone.h5"
   fi

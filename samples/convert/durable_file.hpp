@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace convert {
+
+/// A file that is written at any place, and of which one can know that it is on the disk.
+///
+/// All functions throw std::system_error with the path in its message.
+class durable_file {
+ public:
+  enum class mode : std::uint8_t { create, open };
+
+  /// @param how `create` empties a file that is there; `open` wants one.
+  durable_file(std::filesystem::path path, mode how);
+  durable_file(durable_file&& other) noexcept;
+  durable_file& operator=(durable_file&&) = delete;
+  ~durable_file();
+
+  /// Makes the file that long, and takes the disk space for it now where the file system can.
+  void reserve(std::uint64_t bytes) const;
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  /// Returns once all that was written is on the disk, and forgets it, so that who reads it next gets
+  /// what the disk has.
+  void sync() const;
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+/// A whole small file, put in the place of one of that name at once or not at all.
+void replace_file(const std::filesystem::path& path, const std::string& text);
+
+/// As `std::filesystem::rename`, and on the disk when it returns.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Returns once the names in a folder are on the disk.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace convert

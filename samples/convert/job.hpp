@@ -1,0 +1,50 @@
+#pragma once
+
+#include <feedline/loader/loader_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace convert {
+
+enum class format : std::uint8_t {
+  hdf5,     ///< one file, a dataset a field
+  npy,      ///< a folder, a NumPy file a field
+  records,  ///< one file, a sample after the other, its fields in order, no padding
+};
+
+enum class compression : std::uint8_t { none, deflate, lz4, zstd };
+
+/// How an HDF5 file is laid out.
+struct hdf5_layout {
+  bool contiguous = false;       ///< no chunks, no compression
+  std::uint64_t chunk_rows = 0;  ///< samples in a chunk; 0: so many that they take about 128 KiB
+  compression filter = compression::deflate;
+  unsigned level = 4;  ///< of deflate and Zstandard
+};
+
+/// What is to be converted, and into what.
+struct job {
+  std::filesystem::path output;
+  format to = format::hdf5;
+  hdf5_layout layout = {};
+  std::optional<std::uint64_t> shuffle = {};  ///< seed of a random order; empty: as they are
+  std::uint64_t within_chunks = 0;            ///< of the input, samples are mixed; 0: of all
+  int readers = feedline::automatic_readers;
+  std::size_t checkpoint_bytes = std::size_t{256}
+                                 << 20;  ///< may be lost if the conversion is cut short
+  bool restart = false;                  ///< forget what an earlier run left unfinished
+  /// Where the samples come from, in words that differ when the samples may.
+  std::string source = {};
+
+  /// What is written until it is whole, and what is known of it. Beside the output, so that a rename
+  /// moves it.
+  [[nodiscard]] std::filesystem::path unfinished() const { return output.string() + ".part"; }
+  [[nodiscard]] std::filesystem::path journal() const { return output.string() + ".part.state"; }
+};
+
+}  // namespace convert

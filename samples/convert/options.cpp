@@ -1,0 +1,82 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <map>
+
+namespace convert {
+namespace {
+
+const std::map<std::string, format> formats{
+    {"hdf5", format::hdf5}, {"npy", format::npy}, {"records", format::records}};
+
+const std::map<std::string, compression> filters{{"none", compression::none},
+                                                 {"deflate", compression::deflate},
+                                                 {"lz4", compression::lz4},
+                                                 {"zstd", compression::zstd}};
+
+}  // namespace
+
+command parse_command_line(int argc, char** argv) {
+  CLI::App app{
+      "Converts datasets to HDF5 in chunks fit for fast shuffled reading, to NumPy files or to raw "
+      "records. What is written is read back and compared. A conversion that was cut short goes on "
+      "when the same command is given again."};
+  app.option_defaults()->always_capture_default();
+  command line;
+  job& job = line.job;
+  std::string to = "hdf5";
+  std::string filter = "deflate";
+  std::uint64_t seed = 0;
+  std::size_t checkpoint_mib = job.checkpoint_bytes >> 20;
+  app.add_option("input", line.inputs,
+                 "Files or folders, each PATH or NAME=PATH; fields of all of them, side by side")
+      ->required();
+  app.add_option("-o,--output", job.output, "What to write; replaced once the new one is whole")
+      ->type_name("PATH")
+      ->required();
+  app.add_option("--to", to, "hdf5; npy: a folder with a file for each field; or records")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(formats));
+  auto* const contiguous =
+      app.add_flag("--contiguous", job.layout.contiguous, "HDF5: in one piece, uncompressed");
+  app.add_option("--chunk-rows", job.layout.chunk_rows,
+                 "HDF5: samples in a chunk; 0: as many as take about 128 KiB")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32))
+      ->excludes(contiguous);
+  app.add_option("--compression", filter,
+                 "HDF5: none, deflate, lz4 or zstd (the last two need the library's plugins)")
+      ->type_name("FILTER")
+      ->check(CLI::IsMember(filters))
+      ->excludes(contiguous);
+  app.add_option("--level", job.layout.level, "HDF5: of deflate 1 to 9, of zstd 1 to 19")
+      ->check(CLI::Range(1, 19))
+      ->excludes(contiguous);
+  auto* const shuffle = app.add_option("--shuffle", seed, "Write in the random order of this seed")
+                            ->type_name("SEED");
+  app.add_option("--within-chunks", job.within_chunks,
+                 "Of a chunked input, mix so many chunks at a time; 0: all")
+      ->needs(shuffle);
+  app.add_option("--readers", job.readers, "Threads that read; -1: as many as suit the machine")
+      ->check(CLI::Range(-1, 1024));
+  app.add_option("--checkpoint", checkpoint_mib,
+                 "MiB that may have to be written again after a stop")
+      ->type_name("MIB")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
+  app.add_flag("--restart", job.restart, "Begin anew, whatever an earlier run left unfinished");
+  try {
+    app.parse(argc, argv);
+    if (filter == "deflate" && job.layout.level > 9)
+      throw CLI::ValidationError{"--level", "deflate has levels 1 to 9"};
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  job.to = formats.at(to);
+  job.layout.filter = filters.at(filter);
+  if (shuffle->count() != 0) job.shuffle = seed;
+  job.checkpoint_bytes = checkpoint_mib << 20;
+  return line;
+}
+
+}  // namespace convert

@@ -1,0 +1,124 @@
+#include "source.hpp"
+
+#include <feedline/dataset/idx_dataset.hpp>
+#include <feedline/dataset/npy_dataset.hpp>
+#include <feedline/error.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Datasets of equal size, side by side, under other names: a sample is a sample of each.
+class side_by_side final : public feedline::dataset {
+ public:
+  side_by_side(std::vector<feedline::dataset_ptr> parts, std::vector<feedline::field> fields)
+      : parts_{std::move(parts)}, fields_{std::move(fields)} {
+    for (const auto& part : parts_) counts_.push_back(part->fields().size());
+  }
+
+  std::uint64_t size() const override { return parts_.front()->size(); }
+  std::vector<feedline::field> fields() const override { return fields_; }
+  feedline::chunking chunks() const override { return parts_.front()->chunks(); }
+
+  feedline::read_concurrency concurrency() const override {
+    const bool in_turns = std::any_of(parts_.begin(), parts_.end(), [](const auto& part) {
+      return part->concurrency() == feedline::read_concurrency::serialized;
+    });
+    return in_turns ? feedline::read_concurrency::serialized : feedline::read_concurrency::parallel;
+  }
+
+  void read(std::span<const feedline::sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i]->read(samples, out.first(counts_[i]));
+      out = out.subspan(counts_[i]);
+    }
+  }
+
+ private:
+  std::vector<feedline::dataset_ptr> parts_;
+  std::vector<feedline::field> fields_;
+  std::vector<std::size_t> counts_;  ///< of each part's fields
+};
+
+struct input {
+  std::string name;  ///< empty: as its fields are called
+  fs::path path;
+};
+
+input input_of(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool named =
+      equals != std::string::npos && equals != 0 && !fs::exists(text) && text.find('/') > equals;
+  if (!named) return {{}, text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// Size and time of the last change, of a file or of all files in a folder.
+std::string state_of(const fs::path& path) {
+  std::uintmax_t bytes = 0;
+  fs::file_time_type changed = fs::last_write_time(path);
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::recursive_directory_iterator{path})
+      if (entry.is_regular_file()) {
+        bytes += entry.file_size();
+        changed = std::max(changed, entry.last_write_time());
+      }
+  } else {
+    bytes = fs::file_size(path);
+  }
+  return std::to_string(bytes) + " bytes, changed at " +
+         std::to_string(changed.time_since_epoch().count());
+}
+
+feedline::dataset_ptr open_one(const fs::path& path, const std::string& name) {
+  std::ifstream file{path, std::ios::binary};
+  std::string begin(6, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  const std::string field = name.empty() ? path.stem().string() : name;
+  if (begin == "\x93NUMPY") return feedline::open_npy(path, field);
+  return feedline::open_idx_file(path, field);
+}
+
+}  // namespace
+
+source open_source(const std::vector<std::string>& inputs) {
+  std::vector<feedline::dataset_ptr> parts;
+  std::vector<feedline::field> fields;
+  std::string words;
+  for (const std::string& text : inputs) {
+    const input from = input_of(text);
+    if (!fs::exists(from.path))
+      throw feedline::usage_error{from.path.string() + ": no such file or folder"};
+    parts.push_back(open_one(from.path, from.name));
+    words += "from " + text + ", " + state_of(from.path) + '\n';
+
+    auto found = parts.back()->fields();
+    if (!from.name.empty()) {
+      if (found.size() != 1)
+        throw feedline::usage_error{from.path.string() + ": has " + std::to_string(found.size()) +
+                                    " fields, so '" + from.name + "' cannot name them"};
+      found.front().name = from.name;
+    }
+    for (feedline::field& field : found) {
+      const auto same = [&](const feedline::field& other) { return other.name == field.name; };
+      if (std::any_of(fields.begin(), fields.end(), same))
+        throw feedline::usage_error{from.path.string() + ": there is a field '" + field.name +
+                                    "' already: name this one with NAME=PATH"};
+      fields.push_back(std::move(field));
+    }
+    if (parts.back()->size() != parts.front()->size())
+      throw feedline::usage_error{
+          from.path.string() + ": has " + std::to_string(parts.back()->size()) + " samples, and " +
+          input_of(inputs.front()).path.string() + " has " + std::to_string(parts.front()->size())};
+  }
+  return {std::make_shared<const side_by_side>(std::move(parts), std::move(fields)), words};
+}
+
+}  // namespace convert

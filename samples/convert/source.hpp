@@ -1,0 +1,21 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include <string>
+#include <vector>
+
+namespace convert {
+
+/// A dataset, and words that name where it comes from: paths, sizes and times of change.
+struct source {
+  feedline::dataset_ptr samples;
+  std::string words;
+};
+
+/// Opens files and folders as one dataset: a sample is a sample of each.
+/// @param inputs Each a PATH, or NAME=PATH where its only field is to have that name.
+/// @throws feedline::usage_error, feedline::dataset_error.
+[[nodiscard]] source open_source(const std::vector<std::string>& inputs);
+
+}  // namespace convert
