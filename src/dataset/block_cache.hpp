@@ -53,6 +53,11 @@ class block_cache {
     /// The block's first byte, for the reading of one row; null if it is not present.
     [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
 
+    /// Whether the block is present, or about to be: no row of it is read.
+    [[nodiscard]] bool has(std::uint64_t block) const noexcept {
+      return cache_.blocks_[block].load(std::memory_order_relaxed) != absent;
+    }
+
    private:
     block_cache& cache_;
     std::size_t number_;

@@ -48,14 +48,13 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
   const hdf5_type_id type{H5Dget_type(id_.get())};
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
   if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
-  auto element = describe_type(hdf5, type.get());
-  if (!element.refusal.empty()) throw file.error(name_, element.refusal);
+  element_ = describe_type(hdf5, type.get());
+  if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
-  memory_type_ = std::move(element.memory);
 
-  spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element.type, {}};
+  spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element_.type, {}};
   spec_.shape.assign(extents_.begin() + 1, extents_.end());
-  spec_.shape.insert(spec_.shape.end(), element.shape.begin(), element.shape.end());
+  spec_.shape.insert(spec_.shape.end(), element_.shape.begin(), element_.shape.end());
   samples_ = extents_[0];
   try {
     row_bytes_ = sample_bytes(spec_);
@@ -65,7 +64,7 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
 }
 
 void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
-  require_storage(hdf5, file, name_, id_.get());
+  require_library_can_read(hdf5, file, name_, id_.get());
   zero_first_ = leaves_gaps(hdf5, id_.get());
 }
 
@@ -80,7 +79,7 @@ bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* 
   return memory_space &&
          H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
                              nullptr) >= 0 &&
-         H5Dread(id_.get(), memory_type_.get(), memory_space.get(), space_.get(), H5P_DEFAULT,
+         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(), H5P_DEFAULT,
                  out) >= 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/hdf5_dataset.hpp>
 
+#include "dataset/hdf5_direct.hpp"
 #include "dataset/hdf5_file.hpp"
 #include "dataset/hdf5_handle.hpp"
 #include "dataset/hdf5_session.hpp"
@@ -15,7 +16,7 @@
 
 namespace feedline::detail {
 
-/// An HDF5 dataset read as a field: its rows are the samples' values. All calls, the destructor's
+/// An HDF5 dataset read as a field by the library: its rows are the samples' values. All calls, the destructor's
 /// included, fall within a session.
 class hdf5_column {
  public:
@@ -24,8 +25,17 @@ class hdf5_column {
 
   [[nodiscard]] const field& spec() const noexcept { return spec_; }
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+  [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
+  /// The dataset's name within the file.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] hid_t id() const noexcept { return id_.get(); }
+  /// How its values are stored.
+  [[nodiscard]] hdf5_direct storage(const hdf5_session& hdf5, const hdf5_file& file) const {
+    return examine_storage(hdf5, file, name_, id_.get(), element_);
+  }
 
-  /// @throws hdf5_error if the values are not all there: a filter or another file is missing.
+  /// Before the first read.
+  /// @throws hdf5_error if the library cannot give all values: a filter or another file is missing.
   void require_readable(const hdf5_session& hdf5, const hdf5_file& file);
 
   /// Reads consecutive rows straight into `out`.
@@ -49,7 +59,7 @@ class hdf5_column {
   bool zero_first_ = false;  ///< the library may leave bytes unwritten
   hdf5_dataset_id id_;
   hdf5_space_id space_;
-  hdf5_type_id memory_type_;
+  hdf5_element element_;
   std::vector<hsize_t> extents_ = {};  ///< of the dataset
 };
 

@@ -1,40 +1,39 @@
-#include "dataset/hdf5_dataset.hpp"
+#include <feedline/dataset/hdf5_dataset.hpp>
 
 #include "dataset/field_list.hpp"
-#include "dataset/gather_rows.hpp"
-#include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_file.hpp"
+#include "dataset/hdf5_open_rows.hpp"
+#include "dataset/hdf5_plain_rows.hpp"
 #include "dataset/hdf5_session.hpp"
+#include "dataset/row_storage.hpp"
 #include "dataset/sample_range.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/log.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace feedline {
 namespace {
 
-constexpr std::size_t default_resident_limit_bytes = 64 << 20;
-
-/// A field's rows: all of them in memory, or else where the library reads them.
+/// A field of a dataset, and what is to be known of it once its rows have been opened.
 struct source {
   field spec;
   std::size_t row_bytes = 0;
-  std::vector<std::byte> rows = {};
-  std::optional<detail::hdf5_column> column = std::nullopt;
+  std::string name;     ///< of the dataset within the file
+  std::string library;  ///< why the library reads it; empty if it does not
+  std::unique_ptr<const detail::hdf5_rows> rows;
 };
 
 class hdf5_dataset final : public dataset {
  public:
-  hdf5_dataset(std::vector<source> sources, std::uint64_t samples)
-      : sources_{std::move(sources)}, samples_{samples} {}
-
-  ~hdf5_dataset() override {
-    const detail::hdf5_session hdf5;
-    for (auto& source : sources_) source.column.reset();
-  }
+  hdf5_dataset(std::vector<source> sources, std::uint64_t samples,
+               std::vector<detail::random_file_ptr> files)
+      : sources_{std::move(sources)}, samples_{samples}, files_{std::move(files)} {}
 
   std::uint64_t size() const override { return samples_; }
 
@@ -44,83 +43,162 @@ class hdf5_dataset final : public dataset {
     return fields;
   }
 
-  /// Takes the lock for the fields that need the library alone, and for all of them at once, so
-  /// that threads hand it over once a run.
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     detail::require_in_range(samples, samples_);
-    std::optional<detail::hdf5_session> hdf5;
     for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (sources_[i].column) {
-        if (!hdf5) hdf5.emplace();
-        sources_[i].column->read(*hdf5, samples, out[i].data());
+      sources_[i].rows->read(samples, out[i].data());
+    for (const auto& file : files_) file->require_unchanged();
+  }
+
+  std::vector<std::span<const std::byte>> rows() const override {
+    std::vector<std::span<const std::byte>> rows;
+    for (const auto& source : sources_) {
+      rows.push_back(source.rows->in_memory());
+      if (rows.back().empty()) return {};
+    }
+    return rows;
+  }
+
+  /// Of the field whose chunks are the most work.
+  chunking chunks() const override {
+    chunking most;
+    std::size_t most_bytes = 0;
+    for (const auto& source : sources_)
+      if (const chunking chunks = source.rows->chunks();
+          chunks.samples > 1 && source.row_bytes > most_bytes) {
+        most = chunks;
+        most_bytes = source.row_bytes;
       }
-    hdf5.reset();
-    for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (!sources_[i].column)
-        detail::gather_rows(sources_[i].rows.data(), sources_[i].row_bytes, samples, out[i].data());
+    return most;
+  }
+
+  bool wants_prefetch() const noexcept override {
+    return std::any_of(files_.begin(), files_.end(),
+                       [](const auto& file) { return file->is_cold(); });
+  }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const auto& source : sources_) source.rows->prefetch(samples);
   }
 
  private:
   std::vector<source> sources_;
   std::uint64_t samples_;
+  std::vector<detail::random_file_ptr> files_;
 };
 
-/// Reads a field whole and lets its column go. A field that has an unreadable sample stays with the
-/// library: only that sample is lost, when it is asked for.
-void make_resident(const detail::hdf5_session& hdf5, source& source) {
-  std::vector<std::byte> rows(source.column->samples() * source.row_bytes);
-  try {
-    source.column->read_run(hdf5, 0, source.column->samples(), rows.data());
-  } catch (const hdf5_error&) {
-    return;
-  }
-  source.rows = std::move(rows);
-  source.column.reset();
+std::size_t quarter_of_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || bytes <= 0) return std::size_t{1} << 30;
+  return static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(bytes);
 }
 
-void make_small_ones_resident(const detail::hdf5_session& hdf5, std::vector<source>& sources,
-                              std::uint64_t samples, std::size_t limit_bytes) {
+/// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
+std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
+                                            const std::vector<hdf5_field>& fields) {
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file opened{hdf5, file};
+  detail::hdf5_raw_files raw_files;
+  std::vector<detail::hdf5_found> found;
+  for (const auto& chosen : fields) {
+    found.push_back(detail::find_field(hdf5, opened, raw_files, chosen));
+    if (found.back().samples != found.front().samples)
+      throw opened.error(chosen.dataset,
+                         "holds " + std::to_string(found.back().samples) + " samples (" +
+                             to_string(found.back().spec) + "), but '" + fields.front().dataset +
+                             "' holds " + std::to_string(found.front().samples) +
+                             "; the first dimensions of a dataset's fields are equal");
+  }
+  std::vector<field> specs;
+  for (const auto& each : found) specs.push_back(each.spec);
+  (void)detail::checked_row_bytes("open_hdf5", specs);
+  return found;
+}
+
+std::vector<detail::random_file_ptr> files_of(const std::vector<detail::hdf5_found>& found) {
+  std::vector<detail::random_file_ptr> files;
+  for (const auto& each : found)
+    if (each.file && std::find(files.begin(), files.end(), each.file) == files.end())
+      files.push_back(each.file);
+  return files;
+}
+
+/// Opens each field's rows; those that are cached share what may be cached by their sizes.
+std::vector<source> open_sources(std::vector<detail::hdf5_found> found, std::size_t cache_bytes) {
+  double cached_row_bytes = 0;
+  for (const auto& each : found)
+    if (each.block_bytes() != 0) cached_row_bytes += static_cast<double>(each.row_bytes);
+  std::vector<source> sources;
+  for (auto& each : found) {
+    const double share =
+        each.block_bytes() == 0 ? 0 : static_cast<double>(each.row_bytes) / cached_row_bytes;
+    const auto bytes = static_cast<std::size_t>(static_cast<double>(cache_bytes) * share);
+    source opened{.spec = each.spec,
+                  .row_bytes = each.row_bytes,
+                  .name = each.name,
+                  .library = each.storage.refusal,
+                  .rows = nullptr};
+    opened.rows = detail::open_rows(std::move(each), bytes);
+    sources.push_back(std::move(opened));
+  }
+  return sources;
+}
+
+/// Reads a field whole. One that has an unreadable sample stays as it is: only that sample is lost,
+/// when it is asked for.
+void make_resident(source& source, std::uint64_t samples) {
+  constexpr std::size_t run_bytes = std::size_t{1} << 20;
+  detail::row_storage rows{samples * source.row_bytes};
+  const std::uint64_t most = std::max<std::uint64_t>(run_bytes / source.row_bytes, 1);
+  std::vector<sample_index> run;
+  try {
+    for (std::uint64_t first = 0; first < samples; first += run.size()) {
+      run.resize(std::min(most, samples - first));
+      for (std::size_t i = 0; i < run.size(); ++i) run[i].value = first + i;
+      source.rows->read(run, rows.bytes().data() + first * source.row_bytes);
+    }
+  } catch (const dataset_error&) {
+    return;
+  }
+  source.rows = std::make_unique<detail::hdf5_memory_rows>(std::move(rows), source.row_bytes);
+  source.library.clear();
+}
+
+void make_small_ones_resident(std::vector<source>& sources, std::uint64_t samples,
+                              std::size_t limit_bytes) {
   std::vector<std::size_t> by_size(sources.size());
   std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-  std::ranges::stable_sort(by_size, {}, [&](std::size_t i) { return sources[i].row_bytes; });
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].row_bytes < sources[b].row_bytes;
+  });
   for (const std::size_t i : by_size) {
     const auto bytes = detail::checked_multiply<std::size_t>(samples, sources[i].row_bytes);
     if (!bytes || *bytes > limit_bytes) return;
     limit_bytes -= *bytes;
-    make_resident(hdf5, sources[i]);
+    make_resident(sources[i], samples);
   }
 }
 
 }  // namespace
 
-dataset_ptr detail::open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields,
-                              std::size_t resident_limit_bytes) {
-  const hdf5_session hdf5;
-  const hdf5_file opened{hdf5, file};
-  std::vector<source> sources;
-  std::vector<field> specs;
-  for (const auto& chosen : fields) {
-    hdf5_column column{hdf5, opened, chosen};
-    column.require_readable(hdf5, opened);
-    if (!sources.empty() && column.samples() != sources.front().column->samples())
-      throw opened.error(chosen.dataset,
-                         "holds " + std::to_string(column.samples()) + " samples (" +
-                             to_string(column.spec()) + "), but '" + fields.front().dataset +
-                             "' holds " + std::to_string(sources.front().column->samples()) +
-                             "; the first dimensions of a dataset's fields are equal");
-    specs.push_back(column.spec());
-    sources.push_back({.spec = column.spec(), .column = std::move(column)});
-  }
-  const auto row_bytes = checked_row_bytes("open_hdf5", specs);
-  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].row_bytes = row_bytes[i];
-  const std::uint64_t samples = sources.front().column->samples();
-  make_small_ones_resident(hdf5, sources, samples, resident_limit_bytes);
-  return std::make_shared<const hdf5_dataset>(std::move(sources), samples);
-}
-
-dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields) {
-  return detail::open_hdf5(file, std::move(fields), default_resident_limit_bytes);
+dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields,
+                      const hdf5_options& options) {
+  auto found = find_fields(file, fields);
+  auto files = files_of(found);
+  const std::uint64_t samples = found.empty() ? 0 : found.front().samples;
+  auto sources =
+      open_sources(std::move(found),
+                   options.max_cache_bytes != 0 ? options.max_cache_bytes : quarter_of_memory());
+  make_small_ones_resident(sources, samples, options.max_resident_bytes);
+  for (const auto& source : sources)
+    if (!source.library.empty())
+      detail::log()->warn(
+          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}",
+          file.string(), source.name, source.library);
+  for (const auto& opened : files) opened->require_unchanged();
+  return std::make_shared<const hdf5_dataset>(std::move(sources), samples, std::move(files));
 }
 
 std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
@@ -130,7 +208,8 @@ std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
   for (auto& path : opened.dataset_paths(hdf5)) {
     try {
       const detail::hdf5_column column{hdf5, opened, {path}};
-      listings.push_back({path, column.samples(), column.spec()});
+      listings.push_back(
+          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe()});
     } catch (const hdf5_error&) {
       // No rows of numbers: it is not listed.
     }

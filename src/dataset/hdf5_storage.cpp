@@ -30,20 +30,13 @@ void require_filters(const hdf5_file& file, const std::string& name, hid_t creat
   }
 }
 
-/// The folder of the file that holds the dataset: not the one that was opened, after an external
-/// link.
-fs::path folder_of(hid_t dataset) {
-  const ssize_t length = H5Fget_name(dataset, nullptr, 0);
-  if (length <= 0) return {};
-  std::string path(static_cast<std::size_t>(length) + 1, '\0');
-  H5Fget_name(dataset, path.data(), path.size());
-  path.pop_back();
-  return fs::path{path}.parent_path();
+fs::path folder_of(const hdf5_session& hdf5, hid_t dataset) {
+  return path_of_file(hdf5, dataset).parent_path();
 }
 
 /// External layout: the values lie one after the other in parts of raw files.
-void require_raw_files(const hdf5_file& file, const std::string& name, hid_t dataset,
-                       hid_t creation) {
+void require_raw_files(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name,
+                       hid_t dataset, hid_t creation) {
   const int count = H5Pget_external_count(creation);
   if (count <= 0 || std::getenv("HDF5_EXTFILE_PREFIX") != nullptr) return;
   std::uint64_t left = H5Dget_storage_size(dataset);
@@ -54,7 +47,7 @@ void require_raw_files(const hdf5_file& file, const std::string& name, hid_t dat
     if (H5Pget_external(creation, static_cast<unsigned>(i), raw.size() - 1, raw.data(), &offset,
                         &size) < 0)
       throw file.error(name, "its list of raw files cannot be read");
-    const fs::path path = folder_of(dataset) / raw.data();
+    const fs::path path = folder_of(hdf5, dataset) / raw.data();
     const std::uint64_t used = std::min<std::uint64_t>(left, size);
     left -= used;
     std::error_code failure;
@@ -81,8 +74,8 @@ std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_
 
 /// Virtual layout: the values are those of datasets in other files. Numbered sources ("%b") may be
 /// open-ended and are left to the library.
-void require_sources(const hdf5_file& file, const std::string& name, hid_t dataset,
-                     hid_t creation) {
+void require_sources(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name,
+                     hid_t dataset, hid_t creation) {
   std::size_t count = 0;
   if (H5Pget_layout(creation) != H5D_VIRTUAL || H5Pget_virtual_count(creation, &count) < 0) return;
   std::string last;
@@ -98,7 +91,8 @@ void require_sources(const hdf5_file& file, const std::string& name, hid_t datas
       opened = hdf5_file_id{H5Iget_file_id(dataset)};
     } else {
       const char* prefix = std::getenv("HDF5_VDS_PREFIX");
-      for (const fs::path& folder : {fs::path{prefix != nullptr ? prefix : ""}, folder_of(dataset)})
+      for (const fs::path& folder :
+           {fs::path{prefix != nullptr ? prefix : ""}, folder_of(hdf5, dataset)})
         if (!opened)
           opened = hdf5_file_id{H5Fopen((folder / source).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
     }
@@ -112,13 +106,22 @@ void require_sources(const hdf5_file& file, const std::string& name, hid_t datas
 
 }  // namespace
 
-void require_storage(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name,
-                     hid_t dataset) {
+fs::path path_of_file(const hdf5_session& /*hdf5*/, hid_t dataset) {
+  const ssize_t length = H5Fget_name(dataset, nullptr, 0);
+  if (length <= 0) return {};
+  std::string path(static_cast<std::size_t>(length) + 1, '\0');
+  H5Fget_name(dataset, path.data(), path.size());
+  path.pop_back();
+  return path;
+}
+
+void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
+                              const std::string& name, hid_t dataset) {
   const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
   if (!creation) throw file.error(name, "how it is stored cannot be read: " + hdf5.last_message());
   require_filters(file, name, creation.get());
-  require_raw_files(file, name, dataset, creation.get());
-  require_sources(file, name, dataset, creation.get());
+  require_raw_files(hdf5, file, name, dataset, creation.get());
+  require_sources(hdf5, file, name, dataset, creation.get());
 }
 
 bool leaves_gaps(const hdf5_session& /*hdf5*/, hid_t dataset) {

@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::string_view what_serves =
-    "; a field can hold integers of 1, 2, 4 or 8 bytes, IEEE half, single and double precision, "
-    "bfloat16, enumerations of these integers, and fixed-size arrays of all these";
+    "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, IEEE half, single and "
+    "double "
+    "precision, bfloat16, complex numbers of these, enumerations of these integers, opaque values "
+    "and "
+    "strings of fixed size, and fixed-size arrays of all these";
 
 std::string_view name_of(H5T_class_t type_class) {
   switch (type_class) {
@@ -51,7 +55,21 @@ hdf5_element as(element_type type, hid_t native) {
   return {.type = type, .memory = hdf5_type_id{H5Tcopy(native)}};
 }
 
-hdf5_element describe_integer(hid_t type) {
+/// Says how numbers are stored, where that is more than a byte order.
+hdf5_element stored_as(hid_t type, hdf5_element element) {
+  const std::size_t bytes = H5Tget_size(type);
+  const H5T_order_t order = H5Tget_order(type);
+  if (H5Tget_precision(type) != 8 * bytes || H5Tget_offset(type) != 0)
+    element.indirect = "its numbers have " + std::to_string(H5Tget_precision(type)) +
+                       " bits, which are kept in " + std::to_string(8 * bytes);
+  else if (bytes > 1 && order != H5T_ORDER_LE && order != H5T_ORDER_BE)
+    element.indirect = "its numbers have a byte order that feedline does not know";
+  else if (bytes > 1 && order != H5Tget_order(H5T_NATIVE_INT))
+    element.swapped_bytes = bytes;
+  return element;
+}
+
+hdf5_element describe_whole_number(hid_t type) {
   const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
   switch (H5Tget_size(type)) {
     case 1:
@@ -69,6 +87,27 @@ hdf5_element describe_integer(hid_t type) {
     default:
       return refuse("integer of " + std::to_string(H5Tget_size(type)) + " bytes");
   }
+}
+
+hdf5_element describe_integer(hid_t type) {
+  auto element = describe_whole_number(type);
+  return element.refusal.empty() ? stored_as(type, std::move(element)) : std::move(element);
+}
+
+/// The library converts no bit field to an integer: it is read as it is, in the machine's order.
+hdf5_element describe_bits(hid_t type) {
+  auto element = describe_whole_number(type);
+  if (!element.refusal.empty()) return element;
+  element = as(element.type, type);
+  if (H5Tget_size(type) > 1) H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_INT));
+  return stored_as(type, std::move(element));
+}
+
+/// Bytes that mean nothing to the library.
+hdf5_element describe_bytes(hid_t type) {
+  auto element = as(element_type::u8, type);
+  element.shape = {H5Tget_size(type)};
+  return element;
 }
 
 struct float_format {
@@ -108,7 +147,7 @@ hdf5_element describe_float(hid_t type) {
         // Not a native type: two of the formats have none. The file's own, in the machine's order.
         auto element = as(format.type, type);
         H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
-        return element;
+        return stored_as(type, std::move(element));
       }
   return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
                 " bytes in a format of its own");
@@ -129,6 +168,32 @@ hdf5_element describe_enumeration(const hdf5_session& hdf5, hid_t type) {
   const hdf5_type_id base{H5Tget_super(type)};
   auto element = describe_type(hdf5, base.get());
   if (element.refusal.empty() && is_boolean(type)) element.type = element_type::boolean;
+  return element;
+}
+
+/// What h5py writes for NumPy's complex: two equal numbers one after the other, and nothing else. They
+/// become a last dimension of 2.
+hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
+  const auto refusal = [] { return refuse("class 'compound'"); };
+  if (H5Tget_nmembers(type) != 2) return refusal();
+  const hdf5_type_id real{H5Tget_member_type(type, 0)};
+  const hdf5_type_id imaginary{H5Tget_member_type(type, 1)};
+  if (!real || !imaginary || H5Tequal(real.get(), imaginary.get()) <= 0 ||
+      H5Tget_class(real.get()) != H5T_FLOAT)
+    return refusal();
+  auto element = describe_type(hdf5, real.get());
+  const std::size_t bytes = H5Tget_size(real.get());
+  if (!element.refusal.empty() || H5Tget_member_offset(type, 0) != 0 ||
+      H5Tget_member_offset(type, 1) != bytes || H5Tget_size(type) != 2 * bytes)
+    return refusal();
+  hdf5_type_id memory{H5Tcreate(H5T_COMPOUND, 2 * bytes)};
+  for (unsigned member = 0; member < 2; ++member) {
+    char* const name = H5Tget_member_name(type, member);
+    H5Tinsert(memory.get(), name, member * bytes, element.memory.get());
+    H5free_memory(name);
+  }
+  element.memory = std::move(memory);
+  element.shape = {2};
   return element;
 }
 
@@ -158,6 +223,15 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
       return describe_enumeration(hdf5, type);
     case H5T_ARRAY:
       return describe_array(hdf5, type);
+    case H5T_COMPOUND:
+      return describe_compound(hdf5, type);
+    case H5T_BITFIELD:
+      return describe_bits(type);
+    case H5T_OPAQUE:
+      return describe_bytes(type);
+    case H5T_STRING:
+      if (H5Tis_variable_str(type) > 0) return refuse("string of variable length");
+      return describe_bytes(type);
     default:
       return refuse("class '" + std::string{name_of(type_class)} + "'");
   }

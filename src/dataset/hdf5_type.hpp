@@ -5,6 +5,7 @@
 #include "dataset/hdf5_handle.hpp"
 #include "dataset/hdf5_session.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,8 +16,11 @@ namespace feedline::detail {
 struct hdf5_element {
   element_type type = element_type::u8;
   std::vector<std::uint64_t> shape = {};  ///< of an array type; empty otherwise
-  hdf5_type_id memory = {};  ///< what to read as: the same values in the machine's byte order
-  std::string refusal = {};  ///< why no element type stands for it; empty if one does
+  hdf5_type_id memory = {};       ///< what to read as: the same values in the machine's byte order
+  std::string refusal = {};       ///< why no element type stands for it; empty if one does
+  std::size_t swapped_bytes = 1;  ///< of numbers stored in the other byte order; 1: they are not
+  std::string indirect =
+      {};  ///< how stored values differ from the elements by more than byte order
 };
 
 /// Decides by the type's own description (class, size, bit fields), never by comparison with the

@@ -2,6 +2,8 @@
 
 #include <feedline/dataset/dataset.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ struct hdf5_listing {
   std::string dataset;        ///< absolute path within the file
   std::uint64_t samples = 0;  ///< its first dimension
   feedline::field spec;       ///< name, type and shape as the field would have
+  std::string access;  ///< how it is read: "contiguous", "chunks of 16 samples, deflate", …, or
+                       ///< "through the HDF5 library: " and why
 };
 
 /// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
@@ -26,18 +30,34 @@ struct hdf5_listing {
 /// @throws hdf5_error if the file cannot be opened.
 [[nodiscard]] std::vector<hdf5_listing> list_fields(const std::filesystem::path& file);
 
+/// What an HDF5 dataset may take of memory.
+struct hdf5_options {
+  /// For decoded chunks, all fields together, as they are needed. At least four chunks of a field are
+  /// kept whatever this says. 0: a quarter of the machine's memory.
+  std::size_t max_cache_bytes = 0;
+  /// Fields are read whole at opening, the smallest first, while together they take no more than this.
+  std::size_t max_resident_bytes = std::size_t{64} << 20;
+};
+
 /// Opens datasets of one HDF5 file that share their first dimension: a sample is a row of each.
 ///
-/// Every layout and filter that the installed library knows serves; values are converted to the
-/// machine's byte order. Fields of at most 64 MiB together, the smallest first, are read whole at
-/// once; rows of the others go through the HDF5 library, one thread at a time, which keeps up to 64
-/// MiB of decoded chunks for each. The program may use the library itself meanwhile if that is
-/// built thread-safe, as Debian's and Ubuntu's are.
+/// Rows are read by any number of threads at once, past the HDF5 library and its lock, wherever their
+/// layout, filters and type allow (contiguous and chunked, deflate, shuffle, fletcher32, and szip, LZF,
+/// LZ4, Zstandard, Blosc and bitshuffle as far as their libraries were there when feedline was built);
+/// numbers become the machine's byte order. Chunks are decoded whole and kept while memory allows:
+/// `shuffle{.within = …}` visits them in an order that decodes each once. All else goes through the
+/// library, one thread at a time, and a warning tells why; `hdf5_listing::access` does too. If all
+/// fields were read whole, `rows()` gives them.
+///
+/// The file must not change while it is open: a read that finds it shorter, overwritten or replaced
+/// throws. The program may use the library itself meanwhile if that is built thread-safe, as Debian's
+/// and Ubuntu's are.
 /// @param fields At least one.
 /// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset (with those
 ///         there are), first dimensions that differ, no samples, types without an element_type, a
-///         filter, raw file or virtual source that is not there.
+///         filter, raw file or virtual source that is not there, an index of chunks that is damaged.
 [[nodiscard]] dataset_ptr open_hdf5(const std::filesystem::path& file,
-                                    std::vector<hdf5_field> fields);
+                                    std::vector<hdf5_field> fields,
+                                    const hdf5_options& options = {});
 
 }  // namespace feedline

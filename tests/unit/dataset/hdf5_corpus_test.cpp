@@ -1,11 +1,12 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/hdf5_dataset.hpp"
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/test_data.hpp"
+
+#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -60,12 +61,53 @@ std::vector<std::byte> plain_rows(const fs::path& file, const std::string& name,
   return rows;
 }
 
+/// Whether the library has all filters that a dataset was stored through.
+bool library_has_filters(const fs::path& file, const std::string& name) {
+  const detail::hdf5_file_id opened{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+  const detail::hdf5_dataset_id dataset{H5Dopen2(opened.get(), name.c_str(), H5P_DEFAULT)};
+  const detail::hdf5_properties_id creation{H5Dget_create_plist(dataset.get())};
+  for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    if (H5Zfilter_avail(H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &values,
+                                       nullptr, 0, nullptr, nullptr)) <= 0)
+      return false;
+  }
+  return true;
+}
+
+/// CRC-32 of what h5py reads with the plugins of the hdf5plugin package: the files' values depend on
+/// shape and type alone, whatever the filter.
+struct known_values {
+  std::uint64_t samples;
+  element_type type;
+  unsigned long crc;
+};
+constexpr known_values known[] = {
+    {20, element_type::i8, 0x3bddffa4},  {20, element_type::i16, 0x68ec24b5},
+    {20, element_type::f32, 0x4b2d0191}, {20, element_type::f64, 0xd239044d},
+    {7, element_type::i8, 0x11e084b7},   {7, element_type::i16, 0x8e7582a4},
+    {7, element_type::i32, 0x00857d30},  {7, element_type::f32, 0xe73b1652},
+    {7, element_type::f64, 0x1de6e18d},
+};
+
+std::optional<std::string> fault_of_values(const hdf5_listing& listing,
+                                           const std::vector<std::byte>& rows) {
+  const auto crc = ::crc32(0, reinterpret_cast<const unsigned char*>(rows.data()),
+                           static_cast<unsigned>(rows.size()));
+  for (const auto& values : known)
+    if (values.samples == listing.samples && values.type == listing.spec.type)
+      return values.crc == crc ? std::nullopt
+                               : std::optional<std::string>{"its rows are not h5py's"};
+  return "nothing is known of its rows";
+}
+
 /// What is wrong with one field of a file, or nothing.
 std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& listing,
                                     std::size_t resident_limit) {
   dataset_ptr opened;
   try {
-    opened = detail::open_hdf5(file, {{listing.dataset}}, resident_limit);
+    opened = open_hdf5(file, {{listing.dataset}}, {.max_resident_bytes = resident_limit});
   } catch (const hdf5_error& refused) {
     const std::string message = refused.what();
     if (message.find("is stored through filter") != std::string::npos) return std::nullopt;
@@ -81,6 +123,7 @@ std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& li
   const auto rows = read_samples(*opened, samples).front();
   (void)read_sample(*opened, sample_index{listing.samples - 1});
   if (listing.spec.type == element_type::f16) return std::nullopt;  // natively a float, to HDF5
+  if (!library_has_filters(file, listing.dataset)) return fault_of_values(listing, rows);
   if (rows != plain_rows(file, listing.dataset, samples.size(), rows.size()))
     return "its rows are not what the library reads";
   return std::nullopt;

@@ -1,4 +1,3 @@
-#include "dataset/hdf5_dataset.hpp"
 
 #include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/error.hpp>
@@ -32,7 +31,7 @@ void check(const std::filesystem::path& file, const std::string& dataset,
            const std::vector<std::byte>& values) {
   for (const std::size_t limit : limits) {
     INFO(dataset << ", at most " << limit << " bytes kept");
-    const auto opened = detail::open_hdf5(file, {{dataset, "x"}}, limit);
+    const auto opened = open_hdf5(file, {{dataset, "x"}}, {.max_resident_bytes = limit});
     check_dataset_contract(
         opened, samples, {{"x", element_type::u8, {3, 4}}}, [&](sample_index sample, std::size_t) {
           const auto row = values.begin() + static_cast<std::ptrdiff_t>(sample.value * row_bytes);
@@ -240,7 +239,7 @@ TEST_CASE("hdf5: several datasets are a sample's fields, small ones kept and lar
   const auto file = writer.close();
   // Room for neither, for the labels, for both.
   for (const std::size_t limit : {std::size_t{0}, samples * 4, samples * (4 + row_bytes)}) {
-    const auto opened = detail::open_hdf5(file, {{"image"}, {"label"}}, limit);
+    const auto opened = open_hdf5(file, {{"image"}, {"label"}}, {.max_resident_bytes = limit});
     CHECK(opened->concurrency() == read_concurrency::parallel);
     check_dataset_contract(
         opened, samples, {{"image", element_type::u8, {3, 4}}, {"label", element_type::f32, {}}},
@@ -267,22 +266,28 @@ TEST_CASE("hdf5: the library's own error printing is as it was after a failure",
   CHECK(after != nullptr);
 }
 
-TEST_CASE("hdf5: nothing of the file stays open once its datasets are gone", "[dataset][host]") {
+TEST_CASE("hdf5: the library keeps nothing open but what it must read itself, while that is open",
+          "[dataset][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "open.h5"};
   const auto values = various_bytes(samples * row_bytes);
   writer.write("x", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data());
+  writer.write("y", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data(),
+               {"compact", [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); }});
   const auto file = writer.close();
   const auto open_ids = [] { return H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL); };
   const auto before = open_ids();
   {
-    const auto opened = detail::open_hdf5(file, {{"x"}}, 0);
-    (void)read_sample(*opened, sample_index{3});
+    const auto direct = open_hdf5(file, {{"x"}}, {.max_resident_bytes = 0});
+    CHECK(open_ids() == before);
+    const auto by_library = open_hdf5(file, {{"y"}}, {.max_resident_bytes = 0});
     CHECK(open_ids() > before);
+    CHECK(read_sample(*direct, sample_index{3}) == read_sample(*by_library, sample_index{3}));
   }
   CHECK(open_ids() == before);
   (void)open_hdf5(file, {{"x"}});
   (void)list_fields(file);
-  CHECK_THROWS_AS(open_hdf5(file, {{"y"}}), hdf5_error);
+  CHECK_THROWS_AS(open_hdf5(file, {{"x"}, {"z"}}), hdf5_error);
+  CHECK_THROWS_AS(open_hdf5(file, {{"y"}, {"z"}}), hdf5_error);
   CHECK(open_ids() == before);
 }

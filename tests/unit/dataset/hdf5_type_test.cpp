@@ -1,7 +1,6 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/hdf5_dataset.hpp"
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
 #include "support/hdf5_writer.hpp"
@@ -66,7 +65,7 @@ void check_both_orders(hid_t memory_type, const field& spec, const std::vector<s
     for (const std::size_t limit : {0U, 1U << 20}) {
       INFO(to_string(spec) << ", " << name << "-endian");
       check_dataset_contract(
-          detail::open_hdf5(file, {{name, spec.name}}, limit), samples, {spec},
+          open_hdf5(file, {{name, spec.name}}, {.max_resident_bytes = limit}), samples, {spec},
           [&](sample_index sample, std::size_t) {
             const auto row = values.begin() + static_cast<std::ptrdiff_t>(sample.value * row_bytes);
             return std::vector<std::byte>(row, row + static_cast<std::ptrdiff_t>(row_bytes));
@@ -178,6 +177,76 @@ TEST_CASE("hdf5: NumPy's bool is boolean; any other enumeration is its integers"
                            });
 }
 
+TEST_CASE("hdf5: complex numbers are pairs, in either byte order", "[dataset][host]") {
+  const auto complex_of = [](hid_t number) {
+    const std::size_t bytes = H5Tget_size(number);
+    detail::hdf5_type_id type{H5Tcreate(H5T_COMPOUND, 2 * bytes)};
+    H5Tinsert(type.get(), "r", 0, number);
+    H5Tinsert(type.get(), "i", bytes, number);
+    return type;
+  };
+  std::vector<float> values(samples * 3 * 2);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 3;
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "complex.h5"};
+  for (const auto& [name, number] :
+       {std::pair{"little", H5T_IEEE_F32LE}, std::pair{"big", H5T_IEEE_F32BE}})
+    writer.write(name, complex_of(number).get(), {samples, 3}, complex_of(H5T_NATIVE_FLOAT).get(),
+                 values.data());
+  const auto file = writer.close();
+  for (const auto* name : {"little", "big"})
+    for (const std::size_t limit : {0U, 1U << 20})
+      check_dataset_contract(
+          open_hdf5(file, {{name, "x"}}, {.max_resident_bytes = limit}), samples,
+          {{"x", element_type::f32, {3, 2}}}, [&](sample_index sample, std::size_t) {
+            const auto row = values.begin() + static_cast<std::ptrdiff_t>(sample.value * 6);
+            return bytes_of_values(std::vector<float>(row, row + 6));
+          });
+}
+
+TEST_CASE("hdf5: strings of fixed size and opaque values are bytes, bit fields are integers",
+          "[dataset][host]") {
+  const auto values = various_bytes(samples * 6);
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "bytes.h5"};
+  const detail::hdf5_type_id text{H5Tcopy(H5T_C_S1)};
+  H5Tset_size(text.get(), 3);
+  const detail::hdf5_type_id blob{H5Tcreate(H5T_OPAQUE, 3)};
+  for (const auto& [name, type] : {std::pair{"text", text.get()}, std::pair{"opaque", blob.get()}})
+    writer.write(name, type, {samples, 2}, type, values.data());
+  writer.write("bits", H5T_STD_B16BE, {samples, 3}, H5T_STD_B16LE, values.data());
+  const auto file = writer.close();
+  const auto row_of = [&](sample_index sample, std::size_t) {
+    const auto row = values.begin() + static_cast<std::ptrdiff_t>(sample.value * 6);
+    return std::vector<std::byte>(row, row + 6);
+  };
+  for (const std::size_t limit : {0U, 1U << 20}) {
+    for (const auto* name : {"text", "opaque"})
+      check_dataset_contract(open_hdf5(file, {{name, "x"}}, {.max_resident_bytes = limit}), samples,
+                             {{"x", element_type::u8, {2, 3}}}, row_of);
+    check_dataset_contract(open_hdf5(file, {{"bits", "x"}}, {.max_resident_bytes = limit}), samples,
+                           {{"x", element_type::u16, {3}}}, row_of);
+  }
+}
+
+TEST_CASE("hdf5: numbers of fewer bits than their bytes have are converted by the library",
+          "[dataset][host]") {
+  std::vector<std::int16_t> values(samples);
+  for (std::size_t i = 0; i < samples; ++i) values[i] = static_cast<std::int16_t>(i * 20);
+  const detail::hdf5_type_id nine{H5Tcopy(H5T_STD_I16LE)};
+  require_hdf5(H5Tset_precision(nine.get(), 9) >= 0 && H5Tset_offset(nine.get(), 3) >= 0,
+               "make a type of 9 bits");
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "bits.h5"};
+  writer.write("x", nine.get(), {samples}, H5T_NATIVE_INT16, values.data());
+  const auto file = writer.close();
+  for (const std::size_t limit : {0U, 1U << 20})
+    check_dataset_contract(open_hdf5(file, {{"x"}}, {.max_resident_bytes = limit}), samples,
+                           {{"x", element_type::i16, {}}}, [&](sample_index sample, std::size_t) {
+                             return bytes_of_values(std::vector{values[sample.value]});
+                           });
+}
+
 TEST_CASE("hdf5: the extents of array types follow the dataset's own", "[dataset][host]") {
   const extent_vector inner_extents{2};
   const extent_vector outer_extents{3, 4};
@@ -195,8 +264,8 @@ TEST_CASE("hdf5: the extents of array types follow the dataset's own", "[dataset
   const auto file = writer.close();
   for (const std::size_t limit : {0U, 1U << 20})
     check_dataset_contract(
-        detail::open_hdf5(file, {{"x"}}, limit), samples, {{"x", element_type::i16, {5, 3, 4, 2}}},
-        [&](sample_index sample, std::size_t) {
+        open_hdf5(file, {{"x"}}, {.max_resident_bytes = limit}), samples,
+        {{"x", element_type::i16, {5, 3, 4, 2}}}, [&](sample_index sample, std::size_t) {
           const auto first = values.begin() + static_cast<std::ptrdiff_t>(sample.value * row);
           return bytes_of_values(
               std::vector<std::int16_t>(first, first + static_cast<std::ptrdiff_t>(row)));
@@ -206,18 +275,21 @@ TEST_CASE("hdf5: the extents of array types follow the dataset's own", "[dataset
 TEST_CASE("hdf5: a type that no element stands for is refused by the name of its class",
           "[dataset][host]") {
   const detail::hdf5_type_id compound{H5Tcreate(H5T_COMPOUND, 8)};
-  H5Tinsert(compound.get(), "re", 0, H5T_NATIVE_FLOAT);
-  H5Tinsert(compound.get(), "im", 4, H5T_NATIVE_FLOAT);
+  H5Tinsert(compound.get(), "x", 0, H5T_NATIVE_FLOAT);
+  H5Tinsert(compound.get(), "n", 4, H5T_NATIVE_INT);
   CHECK(contains(refusal_of(compound.get()),
                  "field 'x': its values are of HDF5 type class "
-                 "'compound'; a field can hold integers of 1, 2, 4"));
-  CHECK(contains(refusal_of(H5T_C_S1), "class 'string'"));
-  CHECK(contains(refusal_of(H5T_STD_B8LE), "class 'bitfield'"));
+                 "'compound'; a field can hold integers and bit fields of 1, 2, 4"));
+  const detail::hdf5_type_id padded{H5Tcreate(H5T_COMPOUND, 12)};
+  H5Tinsert(padded.get(), "r", 0, H5T_NATIVE_FLOAT);
+  H5Tinsert(padded.get(), "i", 8, H5T_NATIVE_FLOAT);
+  CHECK(contains(refusal_of(padded.get()), "class 'compound'"));
+  const detail::hdf5_type_id text{H5Tcopy(H5T_C_S1)};
+  H5Tset_size(text.get(), H5T_VARIABLE);
+  CHECK(contains(refusal_of(text.get()), "string of variable length"));
   CHECK(contains(refusal_of(H5T_STD_REF_OBJ), "class 'reference'"));
   const detail::hdf5_type_id lists{H5Tvlen_create(H5T_NATIVE_INT)};
   CHECK(contains(refusal_of(lists.get()), "class 'variable-length'"));
-  const detail::hdf5_type_id blob{H5Tcreate(H5T_OPAQUE, 4)};
-  CHECK(contains(refusal_of(blob.get()), "class 'opaque'"));
   const detail::hdf5_type_id three{H5Tcopy(H5T_NATIVE_INT)};
   H5Tset_size(three.get(), 3);
   CHECK(contains(refusal_of(three.get()), "integer of 3 bytes"));
@@ -225,6 +297,6 @@ TEST_CASE("hdf5: a type that no element stands for is refused by the name of its
                  "floating-point of 4 bytes in a format of its own"));
   CHECK(contains(refusal_of(H5T_NATIVE_LDOUBLE), "floating-point of 16 bytes"));
   const hsize_t two = 2;
-  const detail::hdf5_type_id strings{H5Tarray_create2(H5T_C_S1, 1, &two)};
-  CHECK(contains(refusal_of(strings.get()), "class 'string'"));
+  const detail::hdf5_type_id strings{H5Tarray_create2(text.get(), 1, &two)};
+  CHECK(contains(refusal_of(strings.get()), "string of variable length"));
 }

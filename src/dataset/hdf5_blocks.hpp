@@ -1,0 +1,74 @@
+#pragma once
+
+#include "dataset/hdf5_chunk_map.hpp"
+#include "dataset/hdf5_direct.hpp"
+#include "detail/pool.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// A field's rows in blocks that are read as one: the rows that chunks of one place along the first
+/// dimension hold. Any number of threads.
+class hdf5_blocks {
+ public:
+  hdf5_blocks() = default;
+  hdf5_blocks(const hdf5_blocks&) = delete;
+  hdf5_blocks& operator=(const hdf5_blocks&) = delete;
+  virtual ~hdf5_blocks() = default;
+
+  [[nodiscard]] virtual std::uint64_t rows_per_block() const noexcept = 0;
+
+  /// Reads a block's rows, as the field has them.
+  /// @param block Row / `rows_per_block()`.
+  /// @param out   `rows_per_block()` rows; of the last block those beyond the dataset mean nothing.
+  /// @throws hdf5_error saying which chunk or row; its sample is the block's first that is lost.
+  virtual void read(std::uint64_t block, std::span<std::byte> out) const = 0;
+
+  /// Asks the system for a block's bytes.
+  virtual void prefetch(std::uint64_t block) const noexcept { (void)block; }
+};
+
+/// Blocks decoded by feedline: chunks found by a map, their filters undone, put together if they split
+/// rows, numbers turned into the machine's byte order. Holds no HDF5 lock.
+class hdf5_chunk_blocks final : public hdf5_blocks {
+ public:
+  /// @param name Of the dataset, for errors.
+  /// @throws hdf5_error if a chunk is too large to be read as one.
+  hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_direct place,
+                    std::shared_ptr<const hdf5_chunk_map> map);
+
+  std::uint64_t rows_per_block() const noexcept override { return place_.chunk.front(); }
+  void read(std::uint64_t block, std::span<std::byte> out) const override;
+  void prefetch(std::uint64_t block) const noexcept override;
+
+ private:
+  struct scratch {
+    hdf5_decoder decoder;
+    std::vector<std::byte> stored;  ///< where the file is not mapped
+    std::vector<std::byte> chunk;   ///< where rows are put together
+  };
+
+  void decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const;
+  void put(std::uint64_t chunk, std::span<const std::byte> values, std::span<std::byte> out) const;
+  [[nodiscard]] std::string name_of(std::uint64_t chunk) const;
+
+  random_file_ptr file_;
+  std::string name_;
+  hdf5_direct place_;
+  std::shared_ptr<const hdf5_chunk_map> map_;
+  std::uint64_t chunks_per_block_ = 1;
+  std::size_t chunk_bytes_ = 0;
+  bool whole_rows_ = true;  ///< a chunk is a block as it is
+  mutable pool<scratch> scratch_;
+  mutable std::vector<std::atomic<std::uint64_t>>
+      verified_;  ///< bit i: chunk i's checksum held once
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,94 @@
+#include "dataset/hdf5_chunk_rows.hpp"
+
+#include "dataset/byte_order.hpp"
+#include "dataset/gather_scattered.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace feedline::detail {
+
+bool hdf5_chunk_rows::serves(const hdf5_direct& place, std::span<const std::uint64_t> extents) {
+  if (!place.filters.empty()) return false;
+  for (std::size_t i = 1; i < extents.size(); ++i)
+    if (place.chunk[i] != extents[i]) return false;
+  return true;
+}
+
+hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const hdf5_direct& place,
+                                 std::shared_ptr<const hdf5_chunk_map> map)
+    : file_{std::move(file)},
+      name_{std::move(name)},
+      map_{std::move(map)},
+      rows_per_chunk_{place.chunk.front()},
+      row_bytes_{place.element_bytes},
+      swapped_bytes_{place.swapped_bytes} {
+  for (const std::uint64_t extent : map_->extents().subspan(1)) row_bytes_ *= extent;
+  for (std::uint64_t chunk = 0; chunk < map_->size(); ++chunk) {
+    const hdf5_chunk& stored = (*map_)[chunk];
+    if (!stored.is_written() || stored.bytes == rows_per_chunk_ * row_bytes_) continue;
+    throw hdf5_error{{.path = file_->path(),
+                      .field = name_,
+                      .sample = chunk * rows_per_chunk_,
+                      .offset = stored.address},
+                     "chunk " + std::to_string(chunk) + " has " + std::to_string(stored.bytes) +
+                         " bytes, but " + std::to_string(rows_per_chunk_) + " rows of " +
+                         std::to_string(row_bytes_) + " bytes have " +
+                         std::to_string(rows_per_chunk_ * row_bytes_) +
+                         "; the file is damaged, get it anew"};
+  }
+  unwritten_row_.resize(row_bytes_);
+  for (std::size_t at = 0; at < row_bytes_; at += place.fill.size())
+    std::memcpy(unwritten_row_.data() + at, place.fill.data(), place.fill.size());
+  reverse_elements(unwritten_row_, swapped_bytes_);
+}
+
+std::uint64_t hdf5_chunk_rows::address_of(sample_index sample) const noexcept {
+  const hdf5_chunk& chunk = (*map_)[sample.value / rows_per_chunk_];
+  return chunk.is_written() ? chunk.address + sample.value % rows_per_chunk_ * row_bytes_
+                            : hdf5_chunk::nowhere;
+}
+
+void hdf5_chunk_rows::read(std::span<const sample_index> samples, std::byte* out) const {
+  if (const auto file = file_->mapped(); !file.empty()) {
+    read_mapped(samples, file, out);
+  } else {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const std::span<std::byte> row{out + i * row_bytes_, row_bytes_};
+      const std::uint64_t address = address_of(samples[i]);
+      if (address == hdf5_chunk::nowhere) {
+        std::memcpy(row.data(), unwritten_row_.data(), row_bytes_);
+        continue;
+      }
+      try {
+        file_->read(address, row);
+      } catch (const dataset_error& failure) {
+        dataset_location where = failure.where();
+        where.field = name_;
+        where.sample = samples[i].value;
+        throw hdf5_error{std::move(where), failure.message()};
+      }
+    }
+  }
+  reverse_elements({out, samples.size() * row_bytes_}, swapped_bytes_);
+}
+
+void hdf5_chunk_rows::read_mapped(std::span<const sample_index> samples,
+                                  std::span<const std::byte> file, std::byte* out) const {
+  pool<std::vector<const std::byte*>>::use rows{scratch_};
+  rows->resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::uint64_t address = address_of(samples[i]);
+    (*rows)[i] = address == hdf5_chunk::nowhere ? unwritten_row_.data() : file.data() + address;
+  }
+  gather_scattered(*rows, row_bytes_, out);
+}
+
+void hdf5_chunk_rows::prefetch(std::span<const sample_index> samples) const noexcept {
+  for (const sample_index sample : samples)
+    if (sample.value < map_->extents()[0])
+      if (const std::uint64_t address = address_of(sample); address != hdf5_chunk::nowhere)
+        file_->will_need(address, row_bytes_);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,95 @@
+#include "dataset/hdf5_open_rows.hpp"
+
+#include "dataset/hdf5_blocks.hpp"
+#include "dataset/hdf5_cached_rows.hpp"
+#include "dataset/hdf5_chunk_rows.hpp"
+#include "dataset/hdf5_library_rows.hpp"
+#include "dataset/hdf5_map_chunks.hpp"
+#include "dataset/hdf5_plain_rows.hpp"
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using layout = hdf5_direct::layout;
+
+/// A cache of fewer blocks would have readers read over each other.
+constexpr std::uint64_t least_kept = 4;
+
+std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
+                                           const hdf5_found& found, std::size_t cache_bytes) {
+  const bool fits = found.samples <= cache_bytes / found.row_bytes;
+  if (blocks->rows_per_block() == 1 && !fits)
+    return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
+  return std::make_unique<const hdf5_cached_rows>(
+      std::move(blocks), found.samples, found.row_bytes,
+      fits ? found.samples
+           : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept));
+}
+
+}  // namespace
+
+std::size_t hdf5_found::block_bytes() const {
+  if (storage.stored != layout::chunked) return 0;
+  if (chunks && hdf5_chunk_rows::serves(storage, chunks->extents())) return 0;
+  return checked_multiply<std::size_t>(storage.chunk.front(), row_bytes)
+      .value_or(std::numeric_limits<std::size_t>::max());
+}
+
+hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_files& raw_files,
+                      const hdf5_field& chosen) {
+  hdf5_column column{hdf5, file, chosen};
+  hdf5_found found{.name = column.name(),
+                   .spec = column.spec(),
+                   .samples = column.samples(),
+                   .row_bytes = column.row_bytes(),
+                   .storage = column.storage(hdf5, file)};
+  if (!found.storage.refusal.empty()) {
+    column.require_readable(hdf5, file);
+    found.column = std::move(column);
+  } else if (found.storage.stored != layout::unwritten) {
+    found.file = raw_files.file_of(hdf5, column.id());
+    if (found.storage.stored == layout::chunked)
+      found.chunks = std::make_shared<const hdf5_chunk_map>(
+          map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
+  }
+  return found;
+}
+
+std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_bytes) {
+  const hdf5_direct& storage = found.storage;
+  const std::size_t block_bytes = found.block_bytes();
+  if (found.column) {
+    auto column = std::move(*found.column);
+    found.column.reset();
+    // Blocks that are too large to keep a few of would only be decoded for nothing.
+    if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1)
+      return std::make_unique<hdf5_library_rows>(std::move(column));
+    return make_rows(
+        std::make_unique<hdf5_library_blocks>(std::move(column), storage.chunk.front()), found,
+        cache_bytes);
+  }
+  switch (storage.stored) {
+    case layout::unwritten:
+      return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
+    case layout::contiguous:
+      return std::make_unique<hdf5_contiguous_rows>(
+          file_rows{found.file,
+                    found.name,
+                    {storage.offset, found.row_bytes, found.row_bytes, storage.swapped_bytes},
+                    found.samples});
+    default:
+      break;
+  }
+  if (block_bytes == 0)
+    return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
+  return make_rows(
+      std::make_unique<hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks), found,
+      cache_bytes);
+}
+
+}  // namespace feedline::detail

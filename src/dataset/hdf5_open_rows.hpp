@@ -1,0 +1,39 @@
+#pragma once
+
+#include "dataset/hdf5_chunk_map.hpp"
+#include "dataset/hdf5_column.hpp"
+#include "dataset/hdf5_direct.hpp"
+#include "dataset/hdf5_rows.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace feedline::detail {
+
+/// A field that was found in a file, and the way its rows will take.
+struct hdf5_found {
+  std::string name;  ///< of the dataset within the file
+  field spec;
+  std::uint64_t samples = 0;
+  std::size_t row_bytes = 0;
+  hdf5_direct storage;
+  random_file_ptr file = nullptr;                          ///< where feedline reads it itself
+  std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< where it does, and they are chunked
+  std::optional<hdf5_column> column = std::nullopt;        ///< where the library reads it
+
+  /// Bytes that are decoded as one and are worth keeping; 0 where rows are read one by one.
+  [[nodiscard]] std::size_t block_bytes() const;
+};
+
+/// Finds a field and its chunks. @throws hdf5_error
+[[nodiscard]] hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file,
+                                    hdf5_raw_files& raw_files, const hdf5_field& chosen);
+
+/// @param cache_bytes What its blocks may take, where it has any.
+/// Not within a session.
+[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_bytes);
+
+}  // namespace feedline::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "dataset/file_rows.hpp"
+#include "dataset/gather_rows.hpp"
+#include "dataset/hdf5_blocks.hpp"
+#include "dataset/hdf5_rows.hpp"
+#include "dataset/row_storage.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Rows that were read whole when the file was opened.
+class hdf5_memory_rows final : public hdf5_rows {
+ public:
+  hdf5_memory_rows(row_storage rows, std::size_t row_bytes)
+      : rows_{std::move(rows)}, row_bytes_{row_bytes} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    gather_rows(rows_.bytes().data(), row_bytes_, samples, out);
+  }
+  std::span<const std::byte> in_memory() const noexcept override { return rows_.bytes(); }
+
+ private:
+  row_storage rows_;
+  std::size_t row_bytes_;
+};
+
+/// Rows of the contiguous layout.
+class hdf5_contiguous_rows final : public hdf5_rows {
+ public:
+  explicit hdf5_contiguous_rows(file_rows rows) : rows_{std::move(rows)} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    rows_.read(samples, out);
+  }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    rows_.prefetch(samples);
+  }
+
+ private:
+  file_rows rows_;
+};
+
+/// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not kept.
+class hdf5_single_rows final : public hdf5_rows {
+ public:
+  /// @param blocks Of one row each.
+  hdf5_single_rows(std::unique_ptr<const hdf5_blocks> blocks, std::size_t row_bytes)
+      : blocks_{std::move(blocks)}, row_bytes_{row_bytes} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      blocks_->read(samples[i].value, {out + i * row_bytes_, row_bytes_});
+  }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const sample_index sample : samples) blocks_->prefetch(sample.value);
+  }
+
+ private:
+  std::unique_ptr<const hdf5_blocks> blocks_;
+  std::size_t row_bytes_;
+};
+
+/// Rows of a dataset that was never written: all are the fill value.
+class hdf5_unwritten_rows final : public hdf5_rows {
+ public:
+  hdf5_unwritten_rows(const std::vector<std::byte>& fill, std::size_t row_bytes) : row_(row_bytes) {
+    for (std::size_t at = 0; at < row_bytes; at += fill.size())
+      std::memcpy(row_.data() + at, fill.data(), fill.size());
+  }
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      std::memcpy(out + i * row_.size(), row_.data(), row_.size());
+  }
+
+ private:
+  std::vector<std::byte> row_;
+};
+
+}  // namespace feedline::detail
