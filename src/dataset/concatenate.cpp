@@ -3,9 +3,14 @@
 
 #include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
+#include "dataset/regrouped_chunks.hpp"
 #include "dataset/sample_range.hpp"
+#include "detail/at_times.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,6 +33,50 @@ class concatenation final : public dataset {
     };
     return std::any_of(parts_.begin(), parts_.end(), serialized) ? read_concurrency::serialized
                                                                  : read_concurrency::parallel;
+  }
+
+  /// The largest of the parts' chunks: it holds a few of any other's. What is kept is each part's own, so
+  /// what counts is the part that keeps least.
+  chunking chunks() const override {
+    chunking largest;
+    for (const dataset_ptr& part : parts_)
+      if (part->size() != 0) largest.samples = std::max(largest.samples, part->chunks().samples);
+    if (largest.samples == 1) return largest;
+    largest.kept = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const chunking one = parts_[part]->chunks();
+      if (one.samples <= 1 || parts_[part]->size() == 0) continue;
+      // A sample of the part stands this many before one of its chunk-sized groups in the whole.
+      const std::uint64_t before = one.samples - start_of(part) % one.samples;
+      const chunking seen = detail::regrouped(one, before, largest.samples);
+      largest.bytes = std::max(largest.bytes, seen.bytes);
+      largest.kept = std::min(largest.kept, seen.kept);
+    }
+    return largest;
+  }
+
+  /// There may be thousands of parts, so they are not all asked each time.
+  bool wants_prefetch() const noexcept override {
+    if (ask_.is_due()) {
+      const bool wanted = std::any_of(parts_.begin(), parts_.end(), [](const dataset_ptr& part) {
+        return part->wants_prefetch();
+      });
+      wants_prefetch_.store(wanted, std::memory_order_relaxed);
+    }
+    return wants_prefetch_.load(std::memory_order_relaxed);
+  }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override try {
+    std::vector<sample_index> local(samples.begin(), samples.end());
+    std::sort(local.begin(), local.end());
+    for (auto first = local.begin(); first != local.end() && first->value < size();) {
+      const std::size_t part = part_of(*first);
+      const auto last = std::lower_bound(first, local.end(), sample_index{ends_[part]});
+      for (auto each = first; each != last; ++each) each->value -= start_of(part);
+      if (parts_[part]->wants_prefetch()) parts_[part]->prefetch({first, last});
+      first = last;
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
   // Each stretch of samples of one part is one read of that part, straight into its place in `out`.
@@ -77,6 +126,8 @@ class concatenation final : public dataset {
   std::vector<dataset_ptr> parts_;
   std::vector<std::uint64_t> ends_;
   std::vector<std::size_t> row_bytes_;
+  mutable detail::at_times ask_{std::chrono::milliseconds{10}};
+  mutable std::atomic<bool> wants_prefetch_{false};
 };
 
 /// @throws usage_error naming the first difference between the first part's fields and another's.

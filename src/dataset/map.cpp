@@ -62,6 +62,11 @@ class mapped_dataset final : public dataset {
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return fields_; }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  chunking chunks() const override { return of_->chunks(); }
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    of_->prefetch(samples);
+  }
 
   // A few allocations a run, none a sample.
   void read(std::span<const sample_index> samples,

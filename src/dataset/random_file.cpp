@@ -4,6 +4,7 @@
 #include "dataset/file_system.hpp"
 #include "dataset/file_watch.hpp"
 #include "dataset/residency.hpp"
+#include "detail/at_times.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -53,7 +54,7 @@ class random_file::state {
  public:
   state(owned_descriptor file, const std::filesystem::path& path, access how,
         std::chrono::nanoseconds look)
-      : file_{std::move(file)}, path_{path.string()}, look_every_{look} {
+      : file_{std::move(file)}, path_{path.string()}, look_{look} {
     const int number = file_.number();
     if (number < 0)
       throw at({}, "cannot be opened: " + system_words(file_.error()) +
@@ -71,7 +72,7 @@ class random_file::state {
     if (how == access::mapped || (how == access::automatic && local))
       mapping_ = file_mapping::of(number, size_);
     always_mapped_ = how == access::mapped;
-    look_around();
+    look_at_times();
   }
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -94,10 +95,7 @@ class random_file::state {
 
   /// Looks at path and memory if nobody did for a while.
   void look_at_times() noexcept {
-    const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-    std::int64_t due = next_look_.load(std::memory_order_relaxed);
-    if (now < due) return;
-    if (next_look_.compare_exchange_strong(due, now + look_every_.count())) look_around();
+    if (look_.is_due()) look_around();
   }
 
  private:
@@ -105,7 +103,7 @@ class random_file::state {
 
   const owned_descriptor file_;
   const std::string path_;
-  const std::chrono::nanoseconds look_every_;
+  at_times look_;
   std::uint64_t size_ = 0;
   std::optional<file_watch> watch_;
   std::unique_ptr<const file_mapping> mapping_;  ///< null: always read by calls
@@ -113,7 +111,6 @@ class random_file::state {
   std::atomic<bool> use_mapping_{false};
   std::atomic<bool> cold_{true};
   std::atomic<bool> gone_{false};  ///< another file, or none, was seen under the path
-  std::atomic<std::int64_t> next_look_{0};
 };
 
 void random_file::state::look_around() noexcept {

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/composed_error.hpp"
+#include "dataset/regrouped_chunks.hpp"
 #include "dataset/sample_range.hpp"
 
 #include <algorithm>
@@ -23,6 +24,17 @@ class subset_dataset final : public dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   std::vector<std::span<const std::byte>> rows() const override {
     return choice_.of_rows(of_->rows(), of_->size());
+  }
+
+  chunking chunks() const override { return choice_.of_chunks(of_->chunks()); }
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override try {
+    std::vector<sample_index> chosen;
+    chosen.reserve(samples.size());
+    for (const sample_index sample : samples)
+      if (sample.value < size()) chosen.push_back(choice_(sample));
+    of_->prefetch(chosen);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
   void read(std::span<const sample_index> samples,
@@ -55,6 +67,8 @@ struct listed {
 
   /// Chosen rows lie apart.
   static row_spans of_rows(const row_spans&, std::uint64_t) { return {}; }
+  /// A chunk's samples may be anywhere in the list.
+  static chunking of_chunks(const chunking&) { return {}; }
 
   std::uint64_t size() const noexcept { return samples.size(); }
   sample_index operator()(sample_index sample) const noexcept { return samples[sample.value]; }
@@ -70,6 +84,10 @@ struct ranged {
       field = field.subspan(first * row_bytes, count * row_bytes);
     }
     return rows;
+  }
+
+  chunking of_chunks(const chunking& chunks) const {
+    return detail::regrouped(chunks, first, chunks.samples);
   }
 
   std::uint64_t size() const noexcept { return count; }

@@ -27,7 +27,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       path_{make_slot_path(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.slots_per_epoch, options.epochs},
       opener_{plan_, schedule_, *staging_, slot_cutter{plan_, path_.kept}},
-      filler_{plan_.batch_size, *path_.reader, *staging_},
+      read_ahead_{source_, plan_, path_.kept},
+      filler_{plan_.batch_size, *path_.reader, *staging_, &read_ahead_},
       transfer_{std::move(path_.carrier), staging_, ring_, failures_},
       feed_{ring_} {
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));

@@ -14,6 +14,7 @@
 #include "loader/slot_path.hpp"
 #include "reader/filler.hpp"
 #include "reader/opener.hpp"
+#include "reader/read_ahead.hpp"
 #include "reader/reader_pool.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/staging_ring.hpp"
@@ -76,6 +77,7 @@ class pipeline {
   slot_path path_;
   epoch_schedule schedule_;
   opener opener_;
+  read_ahead read_ahead_;
   filler filler_;
   transfer transfer_;
   batch_feed feed_;

@@ -8,24 +8,37 @@
 
 namespace feedline::detail {
 
-filler::filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging)
-    : batch_size_{batch_size}, reader_{reader}, staging_{staging} {}
+filler::filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging,
+               const read_ahead* ahead)
+    : batch_size_{batch_size}, reader_{reader}, staging_{staging}, ahead_{ahead} {}
 
 bool filler::fill(request request) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
-  read(slot, slot.work.layout.request(request.number, slot.work.samples));
+  const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
+  hint(slot, samples);
+  read(slot, samples);
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;
   return staging_.finish_request(index);
 }
 
+bool filler::is_wanted(const staging_slot& slot) const noexcept {
+  return !stopping_.load(std::memory_order_relaxed) &&
+         !slot.work.run->abandoned.load(std::memory_order_relaxed);
+}
+
+void filler::hint(const staging_slot& slot, sample_run samples) const noexcept {
+  if (ahead_ == nullptr || !is_wanted(slot)) return;
+  const std::uint64_t first = slot.work.first.value;
+  ahead_->before_reading(*slot.work.run, position{first + samples.begin},
+                         position{first + samples.end});
+}
+
 void filler::read(staging_slot& slot, sample_run samples) {
   while (samples.begin < samples.end) {
-    if (stopping_.load(std::memory_order_relaxed) ||
-        slot.work.run->abandoned.load(std::memory_order_relaxed))
-      return;
+    if (!is_wanted(slot)) return;
     if (slot.failed_before(position{slot.work.first.value + samples.begin})) return;
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
     const std::uint64_t run_end = std::min(samples.end, batch_end);

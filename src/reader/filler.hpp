@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reader/read_ahead.hpp"
 #include "reader/request.hpp"
 #include "reader/run_reader.hpp"
 #include "staging/staging_ring.hpp"
@@ -13,8 +14,9 @@ namespace feedline::detail {
 /// readers, `stop` by any thread.
 class filler {
  public:
-  /// Borrows reader and staging for its life.
-  filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging);
+  /// Borrows all three for its life. @param ahead Null: no hints are given.
+  filler(std::uint64_t batch_size, run_reader& reader, staging_ring& staging,
+         const read_ahead* ahead = nullptr);
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
@@ -25,11 +27,14 @@ class filler {
 
  private:
   void read(staging_slot& slot, sample_run samples);
+  void hint(const staging_slot& slot, sample_run samples) const noexcept;
+  [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 
   const std::uint64_t batch_size_;
   run_reader& reader_;
   staging_ring& staging_;
+  const read_ahead* const ahead_;
   std::atomic<bool> stopping_{false};
 };
 

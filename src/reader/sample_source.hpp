@@ -28,6 +28,11 @@ class sample_source {
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const {
     order_.indices(samples_, epoch, first, out);
   }
+  /// As `dataset::wants_prefetch` and `prefetch`.
+  [[nodiscard]] bool wants_prefetch() const noexcept { return dataset_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept {
+    dataset_->prefetch(samples);
+  }
   /// As `dataset::read`.
   void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out) {
     std::unique_lock<std::mutex> turn;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <feedline/index.hpp>
+#include <feedline/loader/loader_plan.hpp>
+
+#include "device/kept_rows.hpp"
+#include "loader/epoch_run.hpp"
+#include "reader/sample_source.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace feedline::detail {
+
+/// Tells the dataset which samples will be read soon, so that a disk has many of them to do at once,
+/// and readers find them in memory.
+///
+/// Each reader, before it fills a request, hints what stands between the last hint and some way behind
+/// its request, in pieces, which readers take in turns. So all hint together where an epoch begins,
+/// and one piece a request from then on; a sample is hinted once, before it is read. Nothing is
+/// hinted across an epoch's end: what was hinted last is still on its way when the next begins.
+///
+/// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
+class read_ahead {
+ public:
+  /// Borrows the source for its life. @param kept Null where no rows are kept by the device; what it
+  /// holds is not read, so not hinted.
+  read_ahead(const sample_source& source, const loader_plan& plan,
+             std::shared_ptr<const kept_rows> kept = nullptr);
+
+  /// Samples between the end of what is about to be read and the end of what was hinted.
+  [[nodiscard]] std::uint64_t distance() const noexcept { return distance_; }
+
+  /// @param first,end Positions about to be read.
+  void before_reading(epoch_run& run, position first, position end) const noexcept;
+
+ private:
+  void hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end) const noexcept;
+
+  const sample_source& source_;
+  std::shared_ptr<const kept_rows> kept_;
+  std::uint64_t samples_;
+  std::uint64_t distance_;
+  std::uint64_t piece_;
+  std::uint64_t in_flight_;  ///< samples, at most, that are taken by readers and not read yet
+};
+
+}  // namespace feedline::detail

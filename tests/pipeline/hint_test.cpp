@@ -1,0 +1,183 @@
+/// Hints: datasets on slow storage are told what will be read, some way ahead, once.
+
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "reader/request_layout.hpp"
+#include "support/catch.hpp"
+#include "support/hinted_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/ways.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t samples = 500;
+
+/// Batches of 8, 4 of them a slot, requests of 3 samples.
+const loader_options small{
+    .batch_size = 8, .batches_per_slot = 4, .staging_slots = 3, .request_bytes = 3 * 25};
+
+std::shared_ptr<const hinted_dataset> hinted() {
+  return std::make_shared<const hinted_dataset>(make_identity_rows(samples, 16));
+}
+
+loader_options with(int readers) {
+  loader_options options = small;
+  options.readers = readers;
+  return options;
+}
+
+std::uint64_t take_all(loader& from, std::uint64_t epoch, stream_ref stream) {
+  std::uint64_t batches = 0;
+  auto range = from.epoch(epoch, stream);
+  while (range.next()) ++batches;
+  return batches;
+}
+
+std::vector<std::uint64_t> order_of(const sampler& order, std::uint64_t epoch) {
+  std::vector<sample_index> indices(order.size(samples));
+  order.indices(samples, epoch, position{0}, indices);
+  std::vector<std::uint64_t> numbers;
+  for (const sample_index index : indices) numbers.push_back(index.value);
+  return numbers;
+}
+
+/// The order of another sampler, but for a place where it fails.
+struct failing_order {
+  std::uint64_t bad;
+
+  std::uint64_t size(std::uint64_t count) const { return count; }
+  void indices(std::uint64_t, std::uint64_t, position first, std::span<sample_index> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (first.value + i == bad) throw std::runtime_error{"no such order"};
+      out[i] = {first.value + i};
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("hints: every sample of an epoch is hinted exactly once, with any number of readers",
+          "[reader][host]") {
+  const travelling by{GENERATE(way::in_place, way::stream, way::transformed, way::resident)};
+  const int readers = GENERATE(0, 1, 4);
+  const auto last = GENERATE(last_batch::keep, last_batch::drop);
+  CAPTURE(to_string(by.through), readers);
+  const auto data = hinted();
+  loader_options options = with(readers);
+  options.last = last;
+  const sampler order = shuffle{.seed = 7};
+  loader loader = by.load(data, order, options);
+  (void)take_all(loader, 3, by.stream);
+  auto expected = order_of(order, 3);
+  expected.resize(last == last_batch::keep ? 500 : 496);
+  auto seen = data->hints();
+  std::sort(seen.begin(), seen.end());
+  std::sort(expected.begin(), expected.end());
+  CHECK(seen == expected);
+}
+
+TEST_CASE(
+    "hints: they come in the epoch's order, at least a slot and two batches ahead of the read",
+    "[reader][host]") {
+  const std::uint64_t batches_per_slot = GENERATE(1U, 4U);
+  const auto data = hinted();
+  loader_options options = with(0);
+  options.batches_per_slot = batches_per_slot;
+  const sampler order = shuffle{.seed = 7};
+  loader loader{data, order, make_host_device(), options};
+  (void)take_all(loader, 1, {});
+  CHECK(data->hints() == order_of(order, 1));
+  const std::uint64_t ahead = 8 * std::max(batches_per_slot, std::uint64_t{2});
+  const auto& reads = data->reads();
+  REQUIRE(reads.size() == samples);
+  for (std::size_t place = 0; place < reads.size(); ++place) {
+    CHECK(reads[place].hints >= std::min(place + 1 + ahead, samples));
+    CHECK(reads[place].hints <= place + ahead + 2 * 3);  // and no further than that
+  }
+}
+
+TEST_CASE("hints: an epoch that is known to come is hinted like the one before", "[reader][host]") {
+  const auto data = hinted();
+  loader_options options = with(GENERATE(0, 2));
+  options.epochs = 3;
+  loader loader{data, shuffle{.seed = 7}, make_host_device(), options};
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) (void)take_all(loader, epoch, {});
+  std::vector<std::uint64_t> times(samples);
+  for (const std::uint64_t sample : data->hints()) ++times[sample];
+  CHECK(times == std::vector<std::uint64_t>(samples, 3));
+}
+
+TEST_CASE("hints: where none are wanted none are given, at one question a request",
+          "[reader][host]") {
+  const auto data = hinted();
+  data->wanted = false;
+  loader loader{data, sequential{}, make_host_device(), with(GENERATE(0, 2))};
+  const std::uint64_t batches = take_all(loader, 0, {});
+  CHECK(data->hints().empty());
+  const detail::request_layout cut{loader.plan()};
+  CHECK(data->asked == batches / 4 * cut.requests(32) + cut.requests(samples % 32));
+}
+
+TEST_CASE("hints: wanted in mid-epoch, they begin there", "[reader][host]") {
+  const auto data = hinted();
+  auto& wanted = data->wanted;
+  wanted = false;
+  loader loader{data, sequential{}, make_host_device(), with(0)};
+  auto range = loader.epoch(0);
+  for (int i = 0; i < 40; ++i) (void)range.next();
+  wanted = true;
+  while (range.next()) {
+  }
+  const auto& hints = data->hints();
+  REQUIRE_FALSE(hints.empty());
+  CHECK(hints.front() >= 40 * 8 - 3 * 32);  // what is in the ring at most
+  CHECK(hints.front() <= 40 * 8 + 32);
+  CHECK(hints.back() == samples - 1);
+  CHECK(std::set(hints.begin(), hints.end()).size() == hints.size());
+}
+
+TEST_CASE("hints: rows that the device holds are not hinted", "[reader][host]") {
+  const travelling by{GENERATE(way::cached_half, way::cached_few, way::resident)};
+  CAPTURE(to_string(by.through));
+  const auto data = hinted();
+  loader loader = by.load(data, shuffle{.seed = 7}, with(0));
+  (void)take_all(loader, 0, by.stream);
+  REQUIRE(data->hints().size() == samples);
+  REQUIRE(data->reads().size() == samples);
+  (void)take_all(loader, 1, by.stream);
+  std::vector<std::uint64_t> read;
+  for (std::size_t i = samples; i < data->reads().size(); ++i)
+    read.push_back(data->reads()[i].sample);
+  const auto& hints = data->hints();
+  CHECK(std::vector<std::uint64_t>(hints.begin() + samples, hints.end()) == read);
+  CHECK(read.size() < samples);
+}
+
+TEST_CASE("hints: a sampler that fails ahead is heard when its samples are read, not before",
+          "[reader][host]") {
+  const auto data = hinted();
+  loader loader{data, failing_order{203}, make_host_device(), with(0)};
+  auto range = loader.epoch(0);
+  std::uint64_t batches = 0;
+  try {
+    while (range.next()) ++batches;
+    FAIL("nothing was thrown");
+  } catch (const stage_error& error) {
+    CHECK(std::string{error.what()}.find("no such order") != std::string::npos);
+  }
+  CHECK(batches == 203 / 8);
+}
