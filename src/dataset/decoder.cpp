@@ -1,6 +1,8 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/label_type.hpp"
+
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -54,46 +56,21 @@ void decode_integer(std::span<const std::byte> stored, std::span<std::byte> out)
   std::memcpy(out.data(), &value, sizeof value);
 }
 
-using decode_function = void (*)(std::span<const std::byte>, std::span<std::byte>);
-
-decode_function integer_decoder(element_type type) {
-  switch (type) {
-    case element_type::u8:
-      return decode_integer<std::uint8_t>;
-    case element_type::i8:
-      return decode_integer<std::int8_t>;
-    case element_type::u16:
-      return decode_integer<std::uint16_t>;
-    case element_type::i16:
-      return decode_integer<std::int16_t>;
-    case element_type::u32:
-      return decode_integer<std::uint32_t>;
-    case element_type::i32:
-      return decode_integer<std::int32_t>;
-    case element_type::u64:
-      return decode_integer<std::uint64_t>;
-    case element_type::i64:
-      return decode_integer<std::int64_t>;
-    default:
-      break;
-  }
-  throw usage_error{"decode_decimal: makes integers, not " + std::string{to_string(type)}};
-}
-
 class decimal_decoder final : public decoder {
  public:
-  explicit decimal_decoder(element_type type) : type_{type}, decode_{integer_decoder(type)} {}
+  explicit decimal_decoder(element_type type) : type_{type} {
+    static_cast<void>(detail::largest_label(type));
+  }
 
   field describe(std::span<const std::byte>) const override { return {{}, type_, {}}; }
 
   void decode(std::span<const std::byte> stored, const field&,
               std::span<std::byte> out) const override {
-    decode_(stored, out);
+    detail::with_integer(type_, [&](auto zero) { decode_integer<decltype(zero)>(stored, out); });
   }
 
  private:
   element_type type_;
-  decode_function decode_;
 };
 
 }  // namespace

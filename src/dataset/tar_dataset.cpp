@@ -5,6 +5,7 @@
 #include "dataset/random_file.hpp"
 #include "dataset/sample_range.hpp"
 #include "dataset/scratch_pool.hpp"
+#include "dataset/tar_name.hpp"
 #include "dataset/tar_shards.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
@@ -117,7 +118,7 @@ class tar_dataset final : public dataset {
     } catch (const dataset_error& fault) {
       file.require_unchanged();  // what was read may be of another file by now
       if (!fault.path().empty()) throw dataset_error{where, fault.message()};
-      throw dataset_error{where, "sample '" + std::string{sample.key} + "': " + fault.message()};
+      throw dataset_error{where, "sample " + quoted_tar_name(sample.key) + ": " + fault.message()};
     }
   }
 
@@ -157,7 +158,7 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
     } catch (const dataset_error& fault) {
       file.require_unchanged();
       throw dataset_error{{file.path(), fields[i].name, 0, first.places[i].offset},
-                          "sample '" + std::string{first.key} + "': " + fault.message()};
+                          "sample " + quoted_tar_name(first.key) + ": " + fault.message()};
     }
   }
   const auto row_bytes = checked_row_bytes("tar", specs);

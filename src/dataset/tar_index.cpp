@@ -82,15 +82,15 @@ class tar_index::grouping {
     const auto refusal = [&](const std::string& why) {
       return dataset_error{
           {.path = path_, .field = fields_[field].name, .sample = {}, .offset = member.header},
-          "member '" + member.name + "' " + why};
+          "member " + quoted_tar_name(member.name) + " " + why};
     };
     if (!member.instead.empty())
       throw refusal("is " + member.instead +
                     ", and links and devices are not followed; make the archive with "
                     "tar's --dereference and --hard-dereference");
     if (places_[field])
-      throw refusal("is the second one for this field of the sample '" + key_ +
-                    "'; name one extension only, or mend the archive");
+      throw refusal("is the second one for this field of the sample " + quoted_tar_name(key_) +
+                    "; name one extension only, or mend the archive");
     if (member.size > most_member_bytes)
       throw refusal("has " + std::to_string(member.size) + " bytes, and more than " +
                     std::to_string(most_member_bytes) + " are not decoded");
@@ -103,7 +103,8 @@ class tar_index::grouping {
       if (!places_[i]) wanting += (wanting.empty() ? "" : " and for ") + described(fields_[i]);
     return {
         {.path = path_, .field = {}, .sample = {}, .offset = header_},
-        "the sample '" + key_ + "' has no member for " + wanting + ", only " + extensions_ +
+        "the sample " + quoted_tar_name(key_) + " has no member for " + wanting + ", only " +
+            extensions_ +
             "; members of a sample follow one another; tar_options::skip_incomplete leaves such "
             "samples out"};
   }
@@ -125,7 +126,7 @@ tar_index::tar_index(tar_scanner& members, const std::string& path,
   grouping group{*this, path, fields, skip_incomplete};
   while (const auto member = members.next()) {
     if (first_names_.size() < told)
-      first_names_ += (first_names_.empty() ? "'" : ", '") + member->name + "'";
+      first_names_ += (first_names_.empty() ? "" : ", ") + quoted_tar_name(member->name);
     group.add(*member);
   }
   group.finish();

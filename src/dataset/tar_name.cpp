@@ -31,6 +31,15 @@ std::variant<std::string, refused_name> checked_tar_name(std::string_view name) 
   return std::string{name};
 }
 
+std::string quoted_tar_name(std::string_view name) {
+  constexpr std::size_t most = 300;
+  std::string text{name};
+  if (text.size() > most) text.replace(most / 2, text.size() - most, "...");
+  for (char& letter : text)
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  return "'" + text + "'";
+}
+
 tar_sample_name split_tar_name(std::string_view name) noexcept {
   for (std::string_view rest = name; !rest.empty();)
     if (is_of_another_kind(take_part(rest))) return {};

@@ -14,6 +14,9 @@ struct refused_name {
 /// become keys, and keys file names, in other programs' hands.
 [[nodiscard]] std::variant<std::string, refused_name> checked_tar_name(std::string_view name);
 
+/// A name as a message shows it: within quotes, the middle of a long one left out, no control characters.
+[[nodiscard]] std::string quoted_tar_name(std::string_view name);
+
 /// A member's place in a sample, in WebDataset's manner: "train/n01/007.seg.png" is the member "seg.png" of
 /// the sample "train/n01/007". Views into the name.
 struct tar_sample_name {

@@ -162,7 +162,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   if (!known.name) known.name = global_.name ? global_.name : std::move(header.name);
   if (!known.link) known.link = global_.link ? global_.link : std::move(header.link);
   if (!known.size) known.size = global_.size ? global_.size : header.size;
-  const std::string quoted = "member '" + *known.name + "'";
+  const std::string quoted = "member " + quoted_tar_name(*known.name);
   if (header.type == 'S')
     throw name_.error(at, quoted +
                               " is sparse, which feedline does not read; make the archive without "
@@ -189,10 +189,10 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
     case '7':
       break;
     case '1':
-      member.instead = "a hard link to '" + *known.link + "'";
+      member.instead = "a hard link to " + quoted_tar_name(*known.link);
       break;
     case '2':
-      member.instead = "a symbolic link to '" + *known.link + "'";
+      member.instead = "a symbolic link to " + quoted_tar_name(*known.link);
       break;
     case '3':
     case '4':
@@ -200,7 +200,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
       member.instead = "a device or a pipe";
       break;
     default:
-      member.instead = "of the unknown type '" + std::string{header.type} + "'";
+      member.instead = "of the unknown type " + quoted_tar_name({&header.type, 1});
   }
   return member;
 }

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <feedline/dataset/element_type.hpp>
+#include <feedline/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+
+namespace feedline::detail {
+
+/// Calls `call` with a value of the integer type that an element type stands for.
+/// @throws usage_error if it is none.
+template <class Call>
+decltype(auto) with_integer(element_type type, const Call& call) {
+  switch (type) {
+    case element_type::u8:
+      return call(std::uint8_t{});
+    case element_type::i8:
+      return call(std::int8_t{});
+    case element_type::u16:
+      return call(std::uint16_t{});
+    case element_type::i16:
+      return call(std::int16_t{});
+    case element_type::u32:
+      return call(std::uint32_t{});
+    case element_type::i32:
+      return call(std::int32_t{});
+    case element_type::u64:
+      return call(std::uint64_t{});
+    case element_type::i64:
+      return call(std::int64_t{});
+    default:
+      throw usage_error{"labels are integers, not " + std::string{to_string(type)}};
+  }
+}
+
+/// At most 2^63 - 1, so that one more is a number too.
+[[nodiscard]] inline std::uint64_t largest_label(element_type type) {
+  return with_integer(type, [](auto zero) {
+    constexpr auto most = std::numeric_limits<decltype(zero)>::max();
+    constexpr auto bound = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::uint64_t>(most) > std::uint64_t{bound}
+               ? std::uint64_t{bound}
+               : static_cast<std::uint64_t>(most);
+  });
+}
+
+/// @param label At most `largest_label(type)`. @param out As many bytes as the type has.
+inline void write_label(std::uint64_t label, element_type type, std::span<std::byte> out) {
+  with_integer(type, [&](auto zero) {
+    const auto value = static_cast<decltype(zero)>(label);
+    std::memcpy(out.data(), &value, sizeof value);
+  });
+}
+
+}  // namespace feedline::detail
