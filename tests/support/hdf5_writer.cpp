@@ -22,6 +22,8 @@ hdf5_writer::hdf5_writer(std::filesystem::path path, const file_options& options
   const detail::hdf5_properties_id creation{H5Pcreate(H5P_FILE_CREATE)};
   const detail::hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
   require_hdf5(H5Pset_userblock(creation.get(), options.userblock) >= 0, "set a user block");
+  require_hdf5(H5Pset_sizes(creation.get(), options.offset_bytes, options.length_bytes) >= 0,
+               "set the sizes of addresses and lengths");
   if (options.latest_format)
     require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0,
                  "choose the latest format");

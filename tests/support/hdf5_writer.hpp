@@ -27,6 +27,8 @@ class hdf5_writer {
   struct file_options {
     hsize_t userblock = 0;
     bool latest_format = false;
+    std::size_t offset_bytes = 8;  ///< of addresses in the file
+    std::size_t length_bytes = 8;
   };
 
   explicit hdf5_writer(std::filesystem::path path) : hdf5_writer{std::move(path), file_options{}} {}
