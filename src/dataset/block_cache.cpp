@@ -4,6 +4,7 @@
 #include "detail/doorbell.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <new>
 #include <thread>
@@ -38,11 +39,12 @@ block_cache::block_cache(std::uint64_t blocks, std::size_t block_bytes,
       rows_per_block_{rows_per_block},
       most_kept_{static_cast<std::uint32_t>(std::min(most_kept, blocks))},
       most_slots_{most_kept_ + most_fillers},
-      slots_per_slab_{static_cast<std::uint32_t>(
-          std::clamp<std::size_t>(slab_bytes / slot_bytes_, 1, most_slots_))},
+      slab_shift_{static_cast<std::uint32_t>(std::bit_width(std::clamp<std::size_t>(
+                      slab_bytes / slot_bytes_, 1, std::bit_floor(most_slots_)))) -
+                  1},
       blocks_(blocks),
       counters_(most_sections),
-      slabs_(divide_up(most_slots_, slots_per_slab_)),
+      slabs_((most_slots_ >> slab_shift_) + 1),
       extra_used_(most_slots_) {
   for (auto& block : blocks_) block.store(absent, std::memory_order_relaxed);
 }
@@ -96,8 +98,8 @@ void block_cache::leave(std::size_t number) noexcept {
 }
 
 std::byte* block_cache::memory_of(std::uint32_t slot) const noexcept {
-  return slabs_[slot / slots_per_slab_].load(std::memory_order_acquire) +
-         slot % slots_per_slab_ * slot_bytes_;
+  const std::uint32_t in_slab = slot & ((1U << slab_shift_) - 1);
+  return slabs_[slot >> slab_shift_].load(std::memory_order_acquire) + in_slab * slot_bytes_;
 }
 
 block_cache::fill::fill(fill&& other) noexcept
@@ -170,17 +172,17 @@ std::uint32_t block_cache::take_slot() {
 
 std::uint32_t block_cache::add_slot() {
   if (slots_ == most_slots_) throw std::bad_alloc{};  // more threads than anybody has
-  if (slots_ % slots_per_slab_ == 0) {
-    const std::uint32_t slots = std::min(slots_per_slab_, most_slots_ - slots_);
+  const std::uint32_t slots_per_slab = 1U << slab_shift_;
+  if (slots_ % slots_per_slab == 0) {
+    const std::uint32_t slots = std::min(slots_per_slab, most_slots_ - slots_);
     memory_.emplace_back(slots * slot_bytes_);
     try {
-      free_.reserve(memory_.size() * slots_per_slab_);  // a fill that fails gives back without fail
+      free_.reserve(slots_ + slots);  // a fill that fails gives back without fail
     } catch (...) {
       memory_.pop_back();
       throw;
     }
-    slabs_[slots_ / slots_per_slab_].store(memory_.back().bytes().data(),
-                                           std::memory_order_release);
+    slabs_[slots_ >> slab_shift_].store(memory_.back().bytes().data(), std::memory_order_release);
   }
   return slots_++;
 }

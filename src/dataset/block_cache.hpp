@@ -128,7 +128,7 @@ class block_cache {
   const std::uint64_t rows_per_block_;
   const std::uint32_t most_kept_;
   const std::uint32_t most_slots_;
-  const std::uint32_t slots_per_slab_;
+  const std::uint32_t slab_shift_;                  ///< a slab has 2 to this slots
   std::vector<std::atomic<std::uint32_t>> blocks_;  ///< where each is: a slot, `absent`, `filling`
   std::array<section_state, most_sections> sections_ = {};
   std::vector<std::unique_ptr<counter[]>> counters_ = {};

@@ -12,35 +12,48 @@
 
 namespace feedline::detail {
 
+/// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may be
+/// less than a microsecond.
+struct hdf5_cached_rows::scratch {
+  std::vector<const std::byte*> found;
+  std::vector<std::size_t> missing;  ///< places in the run
+  std::vector<std::uint64_t> blocks;
+
+  static scratch& of_this_thread() {
+    thread_local scratch kept;
+    return kept;
+  }
+};
+
 hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
                                    std::size_t row_bytes, std::uint64_t most_kept)
     : blocks_{std::move(blocks)},
       rows_{rows},
       row_bytes_{row_bytes},
-      rows_per_block_{blocks_->rows_per_block()},
-      most_kept_{std::min(most_kept, divide_up(rows, rows_per_block_))},
-      cache_{divide_up(rows, rows_per_block_), rows_per_block_ * row_bytes, rows_per_block_,
-             most_kept_} {}
+      place_{rows, blocks_->rows_per_block()},
+      most_kept_{std::min(most_kept, divide_up(rows, place_.rows_per_block()))},
+      cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
+             place_.rows_per_block(), most_kept_} {}
 
 chunking hdf5_cached_rows::chunks() const {
-  if (rows_per_block_ == 1) return {};
-  return {.samples = rows_per_block_,
-          .bytes = static_cast<std::size_t>(rows_per_block_) * row_bytes_,
+  if (place_.rows_per_block() == 1) return {};
+  return {.samples = place_.rows_per_block(),
+          .bytes = static_cast<std::size_t>(place_.rows_per_block()) * row_bytes_,
           .kept = most_kept_};
 }
 
 void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
-  pool<scratch>::use with{scratch_};
-  auto& missing = with->missing;
+  scratch& with = scratch::of_this_thread();
+  auto& missing = with.missing;
   missing.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) missing[i] = i;
   for (;;) {
-    copy_present(samples, *with, out);
+    copy_present(samples, with, out);
     if (missing.empty()) return;
-    read_absent(samples, *with, out);
+    read_absent(samples, with, out);
     if (missing.empty()) return;
     // All that are left were being read by others a moment ago.
-    cache_.wait_while_filling(samples[missing.front()].value / rows_per_block_);
+    cache_.wait_while_filling(place_.block_of(samples[missing.front()].value));
   }
 }
 
@@ -54,8 +67,10 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
   for (std::size_t i = 0; i < with.found.size(); ++i) {
     const std::size_t place = with.missing[i];
     const std::uint64_t sample = samples[place].value;
-    const std::byte* const block = section.find(sample / rows_per_block_);
-    with.found[i] = block == nullptr ? nullptr : block + sample % rows_per_block_ * row_bytes_;
+    const std::uint64_t number = place_.block_of(sample);
+    const std::byte* const block = section.find(number);
+    with.found[i] =
+        block == nullptr ? nullptr : block + place_.place_in(number, sample) * row_bytes_;
     if (block == nullptr) {
       with.missing[left++] = place;
     } else if (!whole_run) {
@@ -74,7 +89,7 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
   std::size_t left = 0;
   std::size_t i = 0;
   while (i < missing.size()) {
-    const std::uint64_t block = samples[missing[i]].value / rows_per_block_;
+    const std::uint64_t block = place_.block_of(samples[missing[i]].value);
     auto fill = cache_.try_fill(block);
     if (!fill) {
       missing[left++] = missing[i++];
@@ -90,10 +105,11 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
       throw hdf5_error{std::move(where), failure.message()};
     }
     std::uint64_t used = 0;
-    for (; i < missing.size() && samples[missing[i]].value / rows_per_block_ == block; ++i, ++used)
-      std::memcpy(out + missing[i] * row_bytes_,
-                  fill->bytes().data() + samples[missing[i]].value % rows_per_block_ * row_bytes_,
-                  row_bytes_);
+    for (; i < missing.size() && place_.block_of(samples[missing[i]].value) == block; ++i, ++used)
+      std::memcpy(
+          out + missing[i] * row_bytes_,
+          fill->bytes().data() + place_.place_in(block, samples[missing[i]].value) * row_bytes_,
+          row_bytes_);
     fill->publish(used);
   }
   missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(left),
@@ -101,14 +117,14 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
 }
 
 void hdf5_cached_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
-  pool<scratch>::use with{scratch_};
-  auto& blocks = with->blocks;
+  scratch& with = scratch::of_this_thread();
+  auto& blocks = with.blocks;
   blocks.clear();
   {
     block_cache::section section{cache_};
     for (const sample_index sample : samples)
-      if (sample.value < rows_ && !section.has(sample.value / rows_per_block_))
-        blocks.push_back(sample.value / rows_per_block_);
+      if (sample.value < rows_ && !section.has(place_.block_of(sample.value)))
+        blocks.push_back(place_.block_of(sample.value));
   }
   std::sort(blocks.begin(), blocks.end());
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());

@@ -1,15 +1,14 @@
 #pragma once
 
 #include "dataset/block_cache.hpp"
+#include "dataset/block_place.hpp"
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_rows.hpp"
-#include "detail/pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
+#include <span>
 
 namespace feedline::detail {
 
@@ -27,12 +26,7 @@ class hdf5_cached_rows final : public hdf5_rows {
   void prefetch(std::span<const sample_index> samples) const noexcept override;
 
  private:
-  /// What a run of samples needs besides.
-  struct scratch {
-    std::vector<const std::byte*> found;
-    std::vector<std::size_t> missing;  ///< places in the run
-    std::vector<std::uint64_t> blocks;
-  };
+  struct scratch;
 
   void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
   void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
@@ -40,10 +34,9 @@ class hdf5_cached_rows final : public hdf5_rows {
   std::unique_ptr<const hdf5_blocks> blocks_;
   const std::uint64_t rows_;
   const std::size_t row_bytes_;
-  const std::uint64_t rows_per_block_;
+  const block_place place_;
   const std::uint64_t most_kept_;
   mutable block_cache cache_;
-  mutable pool<scratch> scratch_;
 };
 
 }  // namespace feedline::detail

@@ -3,6 +3,8 @@
 #include "dataset/byte_order.hpp"
 #include "dataset/gather_scattered.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -20,21 +22,22 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
     : file_{std::move(file)},
       name_{std::move(name)},
       map_{std::move(map)},
-      rows_per_chunk_{place.chunk.front()},
+      place_{map_->extents()[0], place.chunk.front()},
       row_bytes_{place.element_bytes},
       swapped_bytes_{place.swapped_bytes} {
   for (const std::uint64_t extent : map_->extents().subspan(1)) row_bytes_ *= extent;
+  const std::uint64_t rows_per_chunk = place.chunk.front();
   for (std::uint64_t chunk = 0; chunk < map_->size(); ++chunk) {
     const hdf5_chunk& stored = (*map_)[chunk];
-    if (!stored.is_written() || stored.bytes == rows_per_chunk_ * row_bytes_) continue;
+    if (!stored.is_written() || stored.bytes == rows_per_chunk * row_bytes_) continue;
     throw hdf5_error{{.path = file_->path(),
                       .field = name_,
-                      .sample = chunk * rows_per_chunk_,
+                      .sample = chunk * rows_per_chunk,
                       .offset = stored.address},
                      "chunk " + std::to_string(chunk) + " has " + std::to_string(stored.bytes) +
-                         " bytes, but " + std::to_string(rows_per_chunk_) + " rows of " +
+                         " bytes, but " + std::to_string(rows_per_chunk) + " rows of " +
                          std::to_string(row_bytes_) + " bytes have " +
-                         std::to_string(rows_per_chunk_ * row_bytes_) +
+                         std::to_string(rows_per_chunk * row_bytes_) +
                          "; the file is damaged, get it anew"};
   }
   unwritten_row_.resize(row_bytes_);
@@ -44,8 +47,9 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
 }
 
 std::uint64_t hdf5_chunk_rows::address_of(sample_index sample) const noexcept {
-  const hdf5_chunk& chunk = (*map_)[sample.value / rows_per_chunk_];
-  return chunk.is_written() ? chunk.address + sample.value % rows_per_chunk_ * row_bytes_
+  const std::uint64_t number = place_.block_of(sample.value);
+  const hdf5_chunk& chunk = (*map_)[number];
+  return chunk.is_written() ? chunk.address + place_.place_in(number, sample.value) * row_bytes_
                             : hdf5_chunk::nowhere;
 }
 
@@ -75,13 +79,17 @@ void hdf5_chunk_rows::read(std::span<const sample_index> samples, std::byte* out
 
 void hdf5_chunk_rows::read_mapped(std::span<const sample_index> samples,
                                   std::span<const std::byte> file, std::byte* out) const {
-  pool<std::vector<const std::byte*>>::use rows{scratch_};
-  rows->resize(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const std::uint64_t address = address_of(samples[i]);
-    (*rows)[i] = address == hdf5_chunk::nowhere ? unwritten_row_.data() : file.data() + address;
+  std::array<const std::byte*, 128> rows;
+  while (!samples.empty()) {
+    const std::size_t count = std::min(rows.size(), samples.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t address = address_of(samples[i]);
+      rows[i] = address == hdf5_chunk::nowhere ? unwritten_row_.data() : file.data() + address;
+    }
+    gather_scattered(std::span{rows}.first(count), row_bytes_, out);
+    out += count * row_bytes_;
+    samples = samples.subspan(count);
   }
-  gather_scattered(*rows, row_bytes_, out);
 }
 
 void hdf5_chunk_rows::prefetch(std::span<const sample_index> samples) const noexcept {

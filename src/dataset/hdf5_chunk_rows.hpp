@@ -1,9 +1,9 @@
 #pragma once
 
+#include "dataset/block_place.hpp"
 #include "dataset/hdf5_chunk_map.hpp"
 #include "dataset/hdf5_direct.hpp"
 #include "dataset/hdf5_rows.hpp"
-#include "detail/pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +37,10 @@ class hdf5_chunk_rows final : public hdf5_rows {
   random_file_ptr file_;
   std::string name_;
   std::shared_ptr<const hdf5_chunk_map> map_;
-  std::uint64_t rows_per_chunk_;
+  block_place place_;
   std::size_t row_bytes_;
   std::size_t swapped_bytes_;
   std::vector<std::byte> unwritten_row_ = {};  ///< in the file's byte order
-  mutable pool<std::vector<const std::byte*>> scratch_;
 };
 
 }  // namespace feedline::detail
