@@ -48,3 +48,12 @@ if(FEEDLINE_HAS_HDF5)
   list(JOIN missing " " missing_text)
   message(STATUS "HDF5 filters decoded with: zlib ${found_text}; not there: ${missing_text}")
 endif()
+
+# What archives of NumPy arrays are read with. Without it they are refused.
+set(FEEDLINE_CORE_LIBRARIES "")
+if(NOT libzip IN_LIST FEEDLINE_WITHOUT)
+  feedline_find_library(libzip)
+endif()
+if(TARGET feedline_libraries::libzip)
+  list(APPEND FEEDLINE_CORE_LIBRARIES libzip)
+endif()

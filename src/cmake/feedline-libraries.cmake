@@ -7,6 +7,7 @@ set(feedline_library_lz4 lz4.h lz4)
 set(feedline_library_zstd zstd.h zstd)
 set(feedline_library_blosc blosc.h blosc)
 set(feedline_library_libaec libaec.h aec)
+set(feedline_library_libzip zip.h zip)
 
 # feedline_find_library(NAME): the target feedline_libraries::NAME, if the library is there.
 function(feedline_find_library name)

@@ -7,26 +7,20 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace feedline::detail {
 
-/// Whether a file that begins so is an archive of NumPy arrays: a zip archive whose first member is
-/// named "….npy". @param head Its first bytes; 256 are enough.
-[[nodiscard]] bool is_npz(std::span<const std::byte> head) noexcept;
-
 /// A member as the archive describes it. Nothing of it is more than a claim.
 struct zip_member {
   std::string name;
-  std::uint64_t bytes = 0;          ///< once decompressed
-  std::uint64_t archive_bytes = 0;  ///< in the archive
-  bool is_stored = false;           ///< not compressed
+  std::uint64_t bytes = 0;  ///< once decompressed
+  bool is_stored = false;   ///< not compressed
   bool is_encrypted = false;
 };
 
-/// A zip archive that is read by libzip. One thread.
+/// A zip archive, read by libzip. One thread.
 class zip_archive {
  public:
   /// @throws dataset_error: no zip archive, damaged, or feedline was built without libzip.
@@ -37,13 +31,13 @@ class zip_archive {
 
   [[nodiscard]] const std::vector<zip_member>& members() const noexcept;
 
-  /// A member's bytes, decompressed. What reads to the end has its checksum verified. The archive
-  /// must outlive it.
+  /// A member's bytes, decompressed; who reads to the end has their checksum verified. The archive
+  /// must outlive them.
   /// @throws dataset_error
-  [[nodiscard]] std::unique_ptr<byte_source> open(std::size_t member, file_field name) const;
+  [[nodiscard]] std::unique_ptr<byte_source> open(std::size_t member, const file_field& name) const;
 
-  /// Where in the file the bytes of a member begin that is not compressed; nothing if they do not lie
-  /// there as they are.
+  /// Where in the file the bytes of a member begin that is not compressed; nothing where they do not
+  /// all lie there as they are.
   /// @throws dataset_error
   [[nodiscard]] std::optional<std::uint64_t> place(std::size_t member,
                                                    const file_field& name) const;

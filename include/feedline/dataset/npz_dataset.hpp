@@ -11,9 +11,7 @@ namespace feedline {
 
 /// How an archive of arrays is opened.
 struct npz_options {
-  /// Most memory that members may take, in bytes, all together; more is refused before any is read.
-  /// 0: half of the memory that the machine has available.
-  std::size_t memory_bytes = 0;
+  std::size_t max_bytes = 0;  ///< of memory that arrays take, all together; 0: the machine's memory
 };
 
 /// Opens arrays of a NumPy archive, as `numpy.savez` and `numpy.savez_compressed` write it: each
@@ -23,11 +21,13 @@ struct npz_options {
 /// memory of their own; the archive's checksums of them are not looked at. Compressed members, and
 /// those in Fortran order, are decoded into memory at opening, checksums verified.
 ///
+///     auto train = feedline::open_npz("mnist.npz", {"x_train", "y_train"});
+///
 /// Needs feedline to have been built with libzip.
 /// @param members Names, with or without ".npy", in the order wanted; empty: all there are.
 /// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
-///         those there are), first dimensions that differ, encrypted, more memory than allowed, and
-///         all that `open_npy` refuses.
+///         those there are), first dimensions that differ, encrypted, more memory than allowed (before
+///         any is taken), and all that `open_npy` refuses.
 [[nodiscard]] dataset_ptr open_npz(const std::filesystem::path& file,
                                    const std::vector<std::string>& members = {},
                                    const npz_options& options = {});
