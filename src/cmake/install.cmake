@@ -15,7 +15,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INS
   ${feedline_absent_headers})
 
 set(feedline_components "")
-foreach(component core cuda hdf5 images feedline)
+foreach(component core cuda hdf5 images formats feedline)
   if(TARGET feedline_${component})
     list(APPEND feedline_components ${component})
     install(TARGETS feedline_${component} EXPORT feedline_${component}

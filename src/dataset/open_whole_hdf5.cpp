@@ -1,0 +1,39 @@
+#include <feedline/dataset/hdf5_dataset.hpp>
+
+#include "dataset/open_whole.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+
+dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_options& options) {
+  std::vector<hdf5_field> fields;
+  for (const std::string& dataset : options.fields) fields.push_back({dataset});
+  if (!fields.empty()) return open_hdf5(path, std::move(fields));
+
+  const auto listing = list_fields(path);
+  const auto advice = [](const std::string& what) {
+    return what + "; name those that belong together in open_options::fields";
+  };
+  if (listing.empty())
+    throw dataset_error{{.path = path.string(), .field = {}},
+                        "an HDF5 file with no dataset that can be a field"};
+  for (const hdf5_listing& each : listing) {
+    if (each.samples != listing.front().samples)
+      throw dataset_error{
+          {.path = path.string(), .field = each.dataset},
+          advice("holds " + std::to_string(each.samples) + " samples, but " +
+                 listing.front().dataset + " holds " + std::to_string(listing.front().samples))};
+    const auto same_name = [&](const hdf5_field& other) { return other.name == each.spec.name; };
+    if (const auto other = std::find_if(fields.begin(), fields.end(), same_name);
+        other != fields.end())
+      throw dataset_error{{.path = path.string(), .field = each.dataset},
+                          advice("has the name of " + other->dataset)};
+    fields.push_back({each.dataset, each.spec.name});
+  }
+  return open_hdf5(path, std::move(fields));
+}
+
+}  // namespace feedline::detail
