@@ -27,7 +27,7 @@ namespace {
 
 void run(int argc, char** argv) {
   convert::command line = convert::parse_command_line(argc, argv);
-  const convert::source from = convert::open_source(line.inputs);
+  const convert::source from = convert::open_source(line.inputs, line.how);
   line.job.source = from.words;
 
   convert::progress_line progress;

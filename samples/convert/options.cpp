@@ -16,6 +16,13 @@ const std::map<std::string, compression> filters{{"none", compression::none},
                                                  {"lz4", compression::lz4},
                                                  {"zstd", compression::zstd}};
 
+const std::map<std::string, feedline::element_type> label_types{
+    {"uint8", feedline::element_type::u8},
+    {"uint16", feedline::element_type::u16},
+    {"int32", feedline::element_type::i32},
+    {"uint32", feedline::element_type::u32},
+    {"int64", feedline::element_type::i64}};
+
 }  // namespace
 
 command parse_command_line(int argc, char** argv) {
@@ -28,11 +35,23 @@ command parse_command_line(int argc, char** argv) {
   job& job = line.job;
   std::string to = "hdf5";
   std::string filter = "deflate";
+  std::string label_type = "int32";
   std::uint64_t seed = 0;
   std::size_t checkpoint_mib = job.checkpoint_bytes >> 20;
   app.add_option("input", line.inputs,
                  "Files or folders, each PATH or NAME=PATH; fields of all of them, side by side")
       ->required();
+  app.add_option("--fields", line.how.fields,
+                 "Of each input, in the order wanted: HDF5 datasets by path, members, fields")
+      ->type_name("NAME");
+  app.add_option("--height", line.how.image.height, "Of images that are decoded");
+  app.add_option("--width", line.how.image.width, "Of images that are decoded");
+  app.add_option("--shorter-side", line.how.image.shorter_side,
+                 "Of images before the middle is cut from them; 0: they are stretched");
+  app.add_option("--tokens-per-sample", line.how.tokens_per_sample, "Of shards of tokens");
+  app.add_option("--label-type", label_type, "Of labels of folders and tar shards")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember(label_types));
   app.add_option("-o,--output", job.output, "What to write; replaced once the new one is whole")
       ->type_name("PATH")
       ->required();
@@ -74,6 +93,7 @@ command parse_command_line(int argc, char** argv) {
   }
   job.to = formats.at(to);
   job.layout.filter = filters.at(filter);
+  line.how.label_type = label_types.at(label_type);
   if (shuffle->count() != 0) job.shuffle = seed;
   job.checkpoint_bytes = checkpoint_mib << 20;
   return line;

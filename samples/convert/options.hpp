@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/dataset/open.hpp>
+
 #include "job.hpp"
 
 #include <string>
@@ -10,6 +12,7 @@ namespace convert {
 /// What the command line says.
 struct command {
   std::vector<std::string> inputs;
+  feedline::open_options how;  ///< they are opened
   convert::job job;
 };
 

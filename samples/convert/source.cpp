@@ -1,12 +1,9 @@
 #include "source.hpp"
 
-#include <feedline/dataset/idx_dataset.hpp>
-#include <feedline/dataset/npy_dataset.hpp>
 #include <feedline/error.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 namespace convert {
@@ -77,26 +74,28 @@ std::string state_of(const fs::path& path) {
          std::to_string(changed.time_since_epoch().count());
 }
 
-feedline::dataset_ptr open_one(const fs::path& path, const std::string& name) {
-  std::ifstream file{path, std::ios::binary};
-  std::string begin(6, '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  const std::string field = name.empty() ? path.stem().string() : name;
-  if (begin == "\x93NUMPY") return feedline::open_npy(path, field);
-  return feedline::open_idx_file(path, field);
+/// What else decides what the samples are.
+std::string words_of(const feedline::open_options& how) {
+  std::string words = "images " + std::to_string(how.image.height) + " x " +
+                      std::to_string(how.image.width) + ", shorter side " +
+                      std::to_string(how.image.shorter_side) + "; " +
+                      std::to_string(how.tokens_per_sample) + " tokens a sample; labels " +
+                      std::string{to_string(how.label_type)} + "; fields";
+  for (const std::string& name : how.fields) words += ' ' + name;
+  return words + '\n';
 }
 
 }  // namespace
 
-source open_source(const std::vector<std::string>& inputs) {
+source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how) {
   std::vector<feedline::dataset_ptr> parts;
   std::vector<feedline::field> fields;
-  std::string words;
+  std::string words = words_of(how);
   for (const std::string& text : inputs) {
     const input from = input_of(text);
     if (!fs::exists(from.path))
       throw feedline::usage_error{from.path.string() + ": no such file or folder"};
-    parts.push_back(open_one(from.path, from.name));
+    parts.push_back(feedline::open(from.path, how));
     words += "from " + text + ", " + state_of(from.path) + '\n';
 
     auto found = parts.back()->fields();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/open.hpp>
 
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@ struct source {
 /// Opens files and folders as one dataset: a sample is a sample of each.
 /// @param inputs Each a PATH, or NAME=PATH where its only field is to have that name.
 /// @throws feedline::usage_error, feedline::dataset_error.
-[[nodiscard]] source open_source(const std::vector<std::string>& inputs);
+[[nodiscard]] source open_source(const std::vector<std::string>& inputs,
+                                 const feedline::open_options& how = {});
 
 }  // namespace convert

@@ -1,6 +1,8 @@
 #include "digit_sets.hpp"
 
 #include <feedline/dataset/idx_dataset.hpp>
+#include <feedline/dataset/npy_dataset.hpp>
+#include <feedline/dataset/open.hpp>
 #include <feedline/error.hpp>
 
 #include <algorithm>
@@ -37,7 +39,8 @@ digit_sets open_idx_folder(const fs::path& folder) {
   if (!missing.empty())
     throw feedline::usage_error{
         folder.string() + ": not there, neither plain nor as .gz: " + missing +
-        ". The folder is to hold MNIST's four files, or train.h5 and test.h5. 'make_digits " +
+        ". The folder is to hold MNIST's four files, or digits called 'train' and 'test'. "
+        "'make_digits " +
         folder.string() + "' makes digits there; data/README.md says where MNIST is to be had"};
   const auto compressed =
       std::ranges::count_if(files, [](const fs::path& file) { return file.extension() == ".gz"; });
@@ -45,19 +48,37 @@ digit_sets open_idx_folder(const fs::path& folder) {
           compressed == 0 ? "IDX" : "gzip-compressed IDX"};
 }
 
-digit_sets open_hdf5_pair(const fs::path& train) {
-  const fs::path test = train.parent_path() / "test.h5";
+/// A folder of NumPy files, one a field, as feedline-convert writes them.
+bool is_npy_folder(const fs::path& path) {
+  return fs::is_directory(path) && fs::exists(path / "image.npy");
+}
+
+/// One set, in whatever format it is.
+feedline::dataset_ptr open_set(const fs::path& path) {
+  if (is_npy_folder(path))
+    return feedline::open_npy({{path / "image.npy", "image"}, {path / "label.npy", "label"}});
+  return feedline::open(path,
+                        {.fields = {"image", "label"}, .label_type = feedline::element_type::u8});
+}
+
+/// The digits to test with are beside those to train on, called "test" where those may be called
+/// anything.
+digit_sets open_pair(const fs::path& train) {
+  const fs::path test = train.parent_path() / ("test" + train.extension().string());
   if (!fs::exists(test))
     throw feedline::usage_error{test.string() + ": not there; beside " + train.string() +
                                 " it is to hold the digits to test with"};
-  return {open_hdf5_digits(train), open_hdf5_digits(test), "HDF5"};
+  const std::string format =
+      is_npy_folder(train) ? "NumPy arrays" : std::string{to_string(feedline::identify(train))};
+  return {open_set(train), open_set(test), format};
 }
 
 digit_sets open_any(const fs::path& data) {
   if (!fs::exists(data))
     throw feedline::usage_error{data.string() + ": no such file or folder (--data)"};
-  if (!fs::is_directory(data)) return open_hdf5_pair(data);
-  if (fs::exists(data / "train.h5")) return open_hdf5_pair(data / "train.h5");
+  if (!fs::is_directory(data) || is_npy_folder(data)) return open_pair(data);
+  for (const auto& entry : fs::directory_iterator{data})
+    if (entry.path().stem() == "train") return open_pair(entry.path());
   return open_idx_folder(data);
 }
 

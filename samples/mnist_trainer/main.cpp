@@ -16,6 +16,7 @@
 #include "compute.hpp"
 #include "digit_sets.hpp"
 #include "options.hpp"
+#include "sorted_digits.hpp"
 #include "training.hpp"
 
 #include <algorithm>
@@ -35,7 +36,9 @@ mnist::compute make_compute(const mnist::device_choice& choice,
 
 void run(int argc, char** argv) {
   const mnist::trainer_options options = mnist::parse_command_line(argc, argv);
-  const mnist::digit_sets digits = mnist::open_digits(options.data);
+  mnist::digit_sets digits = mnist::open_digits(options.data);
+  if (options.sorted_chunks != 0)
+    digits.train = mnist::sorted_in_chunks(digits.train, options.sorted_chunks);
 
   mnist::network_options network;
   network.inputs = feedline::sample_bytes(digits.train->fields().front());

@@ -41,9 +41,10 @@ trainer_options parse_command_line(int argc, char** argv) {
   std::string device = "auto";
   std::string placement = "auto";
   bool no_prefetch = false;
-  app.add_option("--data", options.data,
-                 "Folder with MNIST's four IDX files, plain or .gz; or with train.h5 and test.h5; "
-                 "or an HDF5 file of training data, test.h5 beside it")
+  app.add_option(
+         "--data", options.data,
+         "Folder with MNIST's four IDX files, plain or .gz; or with digits called train and "
+         "test (.h5, .tar, folders of .npy); or the path of those to train on")
       ->type_name("PATH")
       ->required();
   app.add_option("--batch-size", options.batch_size, "Digits in a batch")
@@ -64,6 +65,11 @@ trainer_options parse_command_line(int argc, char** argv) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 40));
   app.add_option("--device", device, "auto, cpu, or cuda:N")->type_name("DEVICE");
   app.add_option("--seed", options.seed, "Of the order of the digits and of the initial weights");
+  app.add_option("--within-chunks", options.within_chunks,
+                 "Mix so many chunks of the data at a time; 0: all digits with each other");
+  app.add_option("--sorted-chunks", options.sorted_chunks,
+                 "Take the digits as if stored by label, in chunks of so many; 0: as they are")
+      ->check(CLI::Range(0, 1 << 20));
   app.add_option("--learning-rate", options.learning_rate, "The highest; it rises and falls")
       ->check(CLI::PositiveNumber);
   app.add_flag(

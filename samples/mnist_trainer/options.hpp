@@ -29,6 +29,8 @@ struct trainer_options {
   std::size_t cache_mib = 0;
   device_choice device;
   std::uint64_t seed = 1;
+  std::uint64_t within_chunks = 0;  ///< mixed at a time; 0: all digits are
+  std::uint64_t sorted_chunks = 0;  ///< digits a chunk, as if stored by label; 0: as they are
   bool prefetch = true;
   float learning_rate = 0.05F;
 };

@@ -78,10 +78,16 @@ score test(feedline::loader& loader, std::uint64_t epoch, compute& on) {
   return on.model->take_score();
 }
 
+feedline::shuffle order(const trainer_options& options) {
+  feedline::shuffle order{.seed = options.seed};
+  if (options.within_chunks != 0) order.within = feedline::chunks(options.within_chunks);
+  return order;
+}
+
 }  // namespace
 
 training_result train(const trainer_options& options, const digit_sets& digits, compute& on) {
-  feedline::loader training{digits.train, feedline::shuffle{.seed = options.seed}, on.device,
+  feedline::loader training{digits.train, order(options), on.device,
                             loading(options, options.batch_size)};
   feedline::loader testing{digits.test, feedline::sequential{}, on.device,
                            loading(options, test_batch)};

@@ -4,6 +4,7 @@
 #   WORK    folder for what the case makes
 #   hdf5    given where they were built with HDF5
 set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
 case=$1 trainer=$2 digits=$3 work=$4 convert=$5 hdf5=${6:-}
 rm -rf "$work"
 mkdir -p "$work"
@@ -48,7 +49,7 @@ converted() {
 }
 
 checksums() {
-  local reference other
+  local reference other set
   reference=$(checksum "$digits" --readers 0)
   [[ $reference =~ ^[0-9a-f]{16}$ ]] || fail "no checksum: '$reference'"
 
@@ -73,11 +74,38 @@ checksums() {
     same "HDF5, chunked" "$(checksum "$work/chunked" --readers 2)"
     converted deflated .h5
     same "HDF5, chunked and compressed" "$(checksum "$work/deflated" --readers 3)"
+    same "HDF5, chunks mixed all together" "$(checksum "$work/deflated" --within-chunks 100000)"
     same "HDF5, the file of training data" "$(checksum "$work/deflated/train.h5" --no-prefetch)"
   fi
 
+  converted arrays "" --to npy
+  same "NumPy files" "$(checksum "$work/arrays" --readers 2)"
+  same "NumPy files, the folder of training data" "$(checksum "$work/arrays/train")"
+  mkdir "$work/shards"
+  for set in train t10k; do
+    "$here/digits_to_tar.pl" "$digits/$set-images-idx3-ubyte" "$digits/$set-labels-idx1-ubyte" \
+      "$work/shards/${set/t10k/test}.tar"
+  done
+  same "a tar shard" "$(checksum "$work/shards" --readers 2)"
+
   other=$(checksum "$digits" --seed 2)
   [[ $other != "$reference" ]] || fail "another seed has the same checksum: it shows nothing"
+}
+
+# What an order that mixes few chunks costs on digits that are stored by label, and that it is one order.
+windows() {
+  local poor good
+  poor=$("$trainer" --data "$digits" --device cpu --epochs 1 --batch-size 32 --sorted-chunks 100 \
+    --within-chunks 1 2>"$work/log")
+  grep -q 'shuffle: windows of 1 chunks are fewer than 4 times' "$work/log" || fail "no warning: $(cat "$work/log")"
+  good=$("$trainer" --data "$digits" --device cpu --epochs 1 --batch-size 32 --sorted-chunks 100 \
+    --within-chunks 60)
+  echo "$poor"
+  echo "$good"
+  awk -v poor="$(value accuracy "$poor")" -v good="$(value accuracy "$good")" \
+    'BEGIN { exit !(poor < 0.5 && good > 0.75) }' || fail "chunks one by one should teach little, mixed well much"
+  [[ $(checksum "$digits" --sorted-chunks 16 --within-chunks 20 --readers 0) == \
+    $(checksum "$digits" --sorted-chunks 16 --within-chunks 20 --readers 3) ]] || fail "other batches for other readers"
 }
 
 # refused CODE WORDS ARGUMENTS...: the trainer ends with the code and says the words, once.
