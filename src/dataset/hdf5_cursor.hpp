@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -53,6 +54,13 @@ class hdf5_cursor {
   std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
   std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
   std::uint64_t u64() { return number(8); }
+
+  /// An address of `width` bytes; nothing if it says "undefined", by all ones.
+  std::optional<std::uint64_t> address(unsigned width) {
+    const std::uint64_t value = number(width);
+    if (value == ~std::uint64_t{0} >> (64 - 8 * width)) return std::nullopt;
+    return value;
+  }
 
   /// The four letters and the version that a structure begins with.
   void require_signature(std::string_view letters) {

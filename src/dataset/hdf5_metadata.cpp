@@ -37,14 +37,6 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
       size_, [&file](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); });
 }
 
-std::optional<std::uint64_t> hdf5_metadata::address(hdf5_cursor& cursor) const {
-  const unsigned width = offset_bytes();
-  const std::uint64_t value = cursor.number(width);
-  const std::uint64_t undefined = ~std::uint64_t{0} >> (64 - 8 * width);
-  if (value == undefined) return std::nullopt;
-  return value;
-}
-
 std::uint64_t hdf5_metadata::in_file(std::uint64_t address) const {
   if (address > std::numeric_limits<std::uint64_t>::max() - superblock_.base)
     throw hdf5_metadata_error{"address " + std::to_string(address) + " is beyond all files"};

@@ -57,8 +57,12 @@ class hdf5_metadata {
   /// Size of a length.
   [[nodiscard]] unsigned length_bytes() const noexcept { return superblock_.length_bytes; }
 
+  [[nodiscard]] const hdf5_superblock& superblock() const noexcept { return superblock_; }
+
   /// An address at the cursor; nothing if it says "undefined".
-  [[nodiscard]] std::optional<std::uint64_t> address(hdf5_cursor& cursor) const;
+  [[nodiscard]] std::optional<std::uint64_t> address(hdf5_cursor& cursor) const {
+    return cursor.address(offset_bytes());
+  }
   /// From the file's first byte. @throws hdf5_metadata_error if that is no number.
   [[nodiscard]] std::uint64_t in_file(std::uint64_t address) const;
 

@@ -17,6 +17,7 @@ bool is_wanted(unsigned type) {
     case hdf5_message_type::layout:
     case hdf5_message_type::filter_pipeline:
     case hdf5_message_type::continuation:
+    case hdf5_message_type::cache_image:
       return type <= 0xFF;
   }
   return false;

@@ -9,12 +9,13 @@
 
 namespace feedline::detail {
 
-/// What messages of an object header are about: those a chunk index is found by.
+/// What messages of an object header are about: those a chunk index is found by, or hidden by.
 enum class hdf5_message_type : std::uint8_t {
   dataspace = 0x01,
   layout = 0x08,
   filter_pipeline = 0x0B,
   continuation = 0x10,
+  cache_image = 0x18,
 };
 
 /// One message of an object header, with its own copy of its bytes.
@@ -27,8 +28,8 @@ struct hdf5_message {
   [[nodiscard]] hdf5_cursor cursor() const noexcept { return {bytes, offset}; }
 };
 
-/// The dataspace, layout and filter pipeline messages of an object header of version 1 or 2, its
-/// continuation blocks included; all others are passed over. (HDF5 File Format Specification 3.0, IV.A)
+/// The messages of these types, but continuations, of an object header of version 1 or 2, its
+/// continuation blocks included. (HDF5 File Format Specification 3.0, IV.A)
 /// @throws hdf5_metadata_error
 [[nodiscard]] std::vector<hdf5_message> read_hdf5_messages(hdf5_metadata& metadata,
                                                            std::uint64_t header);

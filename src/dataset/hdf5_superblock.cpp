@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<unsigned char, 8> signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
 /// As much of any version's superblock is looked at.
-constexpr std::size_t front_bytes = 16;
+constexpr std::size_t front_bytes = 32;
 constexpr std::uint64_t smallest_user_block = 512;
 
 bool has_signature(std::span<const std::byte> front) {
@@ -28,14 +28,17 @@ unsigned checked_width(const hdf5_cursor& cursor, unsigned width) {
 }
 
 hdf5_superblock parse(std::span<const std::byte> front, std::uint64_t base) {
-  constexpr unsigned version_of_fewer_fields = 2;
+  constexpr unsigned version_with_extension = 2;
   hdf5_cursor cursor{front.subspan(signature.size()), base + signature.size()};
   const unsigned version = cursor.u8();
   if (version > 3) cursor.fail("superblock version " + std::to_string(version));
-  if (version < version_of_fewer_fields) cursor.skip(4);  // versions of other structures
+  if (version < version_with_extension) cursor.skip(4);  // versions of other structures
   hdf5_superblock superblock{.base = base};
   superblock.offset_bytes = checked_width(cursor, cursor.u8());
   superblock.length_bytes = checked_width(cursor, cursor.u8());
+  if (version < version_with_extension) return superblock;
+  cursor.skip(1 + superblock.offset_bytes);  // flags, and the base as it was
+  superblock.extension = cursor.address(superblock.offset_bytes);
   return superblock;
 }
 

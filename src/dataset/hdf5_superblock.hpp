@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace feedline::detail {
@@ -12,6 +13,7 @@ struct hdf5_superblock {
   std::uint64_t base = 0;  ///< where addresses count from: the end of the user block
   unsigned offset_bytes = 8;
   unsigned length_bytes = 8;
+  std::optional<std::uint64_t> extension = {};  ///< an object header of more about the file
 };
 
 /// Finds and reads a superblock of version 0 to 3: at the file's front, or at a power of two from 512

@@ -24,6 +24,19 @@ hdf5_writer::hdf5_writer(std::filesystem::path path, const file_options& options
   require_hdf5(H5Pset_userblock(creation.get(), options.userblock) >= 0, "set a user block");
   require_hdf5(H5Pset_sizes(creation.get(), options.offset_bytes, options.length_bytes) >= 0,
                "set the sizes of addresses and lengths");
+  if (options.in_pages)
+    require_hdf5(
+        H5Pset_file_space_strategy(creation.get(), H5F_FSPACE_STRATEGY_PAGE, false, 1) >= 0,
+        "hand out space by pages");
+  if (options.cache_image) {
+    const H5AC_cache_image_config_t image{.version = H5AC__CURR_CACHE_IMAGE_CONFIG_VERSION,
+                                          .generate_image = true,
+                                          .save_resize_status = false,
+                                          .entry_ageout = H5AC__CACHE_IMAGE__ENTRY_AGEOUT__NONE};
+    require_hdf5(
+        H5Pset_mdc_image_config(access.get(), const_cast<H5AC_cache_image_config_t*>(&image)) >= 0,
+        "leave a cache image");
+  }
   if (options.latest_format)
     require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0,
                  "choose the latest format");

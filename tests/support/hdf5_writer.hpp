@@ -29,6 +29,8 @@ class hdf5_writer {
     bool latest_format = false;
     std::size_t offset_bytes = 8;  ///< of addresses in the file
     std::size_t length_bytes = 8;
+    bool in_pages = false;     ///< space is handed out by pages
+    bool cache_image = false;  ///< metadata is left in one block
   };
 
   explicit hdf5_writer(std::filesystem::path path) : hdf5_writer{std::move(path), file_options{}} {}

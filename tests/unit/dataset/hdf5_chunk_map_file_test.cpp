@@ -93,6 +93,28 @@ TEST_CASE("hdf5 chunk map: addresses and lengths may be shorter", "[dataset][hos
   }
 }
 
+TEST_CASE("hdf5 chunk map: space may be handed out by pages", "[dataset][host]") {
+  const temporary_directory directory;
+  for (const auto& dataset : datasets_of_every_index(300)) {
+    INFO(dataset.name);
+    check_map(write_indexed_file(directory.path() / "x.h5", dataset, {.in_pages = true}), dataset);
+  }
+}
+
+TEST_CASE("hdf5 chunk map: where metadata is in a cache image, the library is asked",
+          "[dataset][host]") {
+  const temporary_directory directory;
+  for (auto dataset : datasets_of_every_index(100)) {
+    if (!dataset.latest_format) continue;
+    INFO(dataset.name);
+    const auto path = write_indexed_file(directory.path() / "x.h5", dataset, {.cache_image = true});
+    const auto [map, why_asked] = map_indexed(path);
+    INFO(why_asked);
+    CHECK(why_asked.find("the file's metadata is in a cache image") != std::string::npos);
+    CHECK_FALSE(fault_of(map, dataset, path).has_value());
+  }
+}
+
 TEST_CASE("hdf5 chunk map: a dataset that grew or shrank has the chunks of its present extents",
           "[dataset][host]") {
   constexpr hsize_t open = indexed_dataset::unlimited;

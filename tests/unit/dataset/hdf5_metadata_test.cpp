@@ -35,7 +35,9 @@ void put(std::vector<std::byte>& out, std::uint64_t value, unsigned width) {
 /// A file of a superblock, version 2, and what comes at byte 48.
 std::vector<std::byte> file_with(const std::vector<std::byte>& content) {
   auto file = bytes_of("\x89HDF\r\n\x1A\n");
-  for (const unsigned value : {2, 8, 8, 0}) put(file, value, 1);
+  for (const unsigned value : {2U, 8U, 8U, 0U}) put(file, value, 1);
+  put(file, 0, 8);
+  put(file, ~std::uint64_t{0}, 8);  // no extension
   file.resize(48);
   file.insert(file.end(), content.begin(), content.end());
   return file;
