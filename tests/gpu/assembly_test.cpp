@@ -44,6 +44,8 @@ class gpu_copy {
         memory_{device, memory_kind::device, before_ + size_ + guard_bytes} {
     FEEDLINE_CUDA_CHECK(cudaMemset(memory_.data(), 0xC3, memory_.bytes()));
     FEEDLINE_CUDA_CHECK(cudaMemcpy(data(), bytes.data(), size_, cudaMemcpyHostToDevice));
+    // From pageable memory it may return before the bytes are there, and no other stream waits for them.
+    FEEDLINE_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
   [[nodiscard]] std::byte* data() const { return memory_.data() + before_; }
