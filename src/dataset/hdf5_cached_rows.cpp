@@ -15,8 +15,9 @@ namespace feedline::detail {
 /// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may be
 /// less than a microsecond.
 struct hdf5_cached_rows::scratch {
-  std::vector<const std::byte*> found;
-  std::vector<std::size_t> missing;  ///< places in the run
+  std::vector<const std::byte*> found;  ///< rows of blocks that are there, and
+  std::vector<std::size_t> places;      ///< their places in the run
+  std::vector<std::size_t> missing;     ///< places of those that are not there yet
   std::vector<std::uint64_t> blocks;
 
   static scratch& of_this_thread() {
@@ -60,25 +61,22 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
 /// Copies the rows of blocks that are there, and leaves the places of the others in `missing`.
 void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scratch& with,
                                     std::byte* out) const {
-  const bool whole_run = with.missing.size() == samples.size();
-  with.found.resize(with.missing.size());
+  with.found.clear();
+  with.places.clear();
   block_cache::section section{cache_};
   std::size_t left = 0;
-  for (std::size_t i = 0; i < with.found.size(); ++i) {
-    const std::size_t place = with.missing[i];
+  for (const std::size_t place : with.missing) {
     const std::uint64_t sample = samples[place].value;
     const std::uint64_t number = place_.block_of(sample);
-    const std::byte* const block = section.find(number);
-    with.found[i] =
-        block == nullptr ? nullptr : block + place_.place_in(number, sample) * row_bytes_;
-    if (block == nullptr) {
+    if (const std::byte* const block = section.find(number)) {
+      with.found.push_back(block + place_.place_in(number, sample) * row_bytes_);
+      with.places.push_back(place);
+    } else {
       with.missing[left++] = place;
-    } else if (!whole_run) {
-      std::memcpy(out + place * row_bytes_, with.found[i], row_bytes_);
     }
   }
   with.missing.resize(left);
-  if (whole_run) gather_scattered(with.found, row_bytes_, out);
+  gather_scattered(with.found, with.places, row_bytes_, out);
 }
 
 /// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's cache.
