@@ -23,6 +23,45 @@ constexpr std::uint64_t most_prefetched_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t always_mapped_chunks = std::uint64_t{1} << 24;
 constexpr unsigned random_samples = 16;
 
+/// Empty where there are no chunks.
+struct shape {
+  std::vector<std::uint64_t> extents = {};
+  std::vector<std::uint64_t> chunk_extents = {};
+};
+
+shape shape_of(hid_t dataset) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  const hdf5_space_id space{H5Dget_space(dataset)};
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  std::array<hsize_t, H5S_MAX_RANK> chunk{};
+  if (rank < 1 || H5Pget_chunk(creation.get(), H5S_MAX_RANK, chunk.data()) != rank ||
+      H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr) != rank)
+    return {};
+  return {.extents = {extents.begin(), extents.begin() + rank},
+          .chunk_extents = {chunk.begin(), chunk.begin() + rank}};
+}
+
+/// What this program writes may not be in the file yet.
+bool is_being_written(hid_t dataset) {
+  const hdf5_file_id opened{H5Iget_file_id(dataset)};
+  unsigned intent = 0;
+  return H5Fget_intent(opened.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0;
+}
+
+std::string refusal_of(hid_t dataset, const random_file& file, const shape& shape) {
+  if (shape.extents.empty()) return "has no chunks to be mapped";
+  if (is_being_written(dataset))
+    return "this program has the file open for writing, so that its chunks may not be where the "
+           "file says; close it there";
+  if (std::ranges::count(shape.extents, 0U) > 0) return "has no elements";
+  const auto chunks = hdf5_chunk_map::count(shape.extents, shape.chunk_extents);
+  if (chunks && *chunks <= std::max(always_mapped_chunks, file.size() / sizeof(hdf5_chunk)))
+    return {};
+  return "has so many chunks (" + (chunks ? std::to_string(*chunks) : "more than can be counted") +
+         ") that a map of them would be larger than the file";
+}
+
 class mapping {
  public:
   mapping(const hdf5_session& hdf5, hid_t dataset, const random_file& file, const std::string& name)
@@ -47,36 +86,11 @@ class mapping {
   }
 
   hdf5_chunk_map make_map() {
+    auto shape = shape_of(dataset_);
+    if (const auto refusal = refusal_of(dataset_, file_, shape); !refusal.empty()) fail(refusal);
     const hdf5_properties_id creation{H5Dget_create_plist(dataset_)};
-    const hdf5_space_id space{H5Dget_space(dataset_)};
-    const int rank = H5Sget_simple_extent_ndims(space.get());
-    std::array<hsize_t, H5S_MAX_RANK> extents{};
-    std::array<hsize_t, H5S_MAX_RANK> chunk{};
-    if (rank < 1 || H5Pget_chunk(creation.get(), H5S_MAX_RANK, chunk.data()) != rank ||
-        H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr) != rank)
-      fail("has no chunks to be mapped");
-    require_unwritten();
     if (H5Pget_nfilters(creation.get()) > 0) unfiltered_edges_ = leaves_edges(creation.get());
-
-    std::vector<std::uint64_t> whole(extents.begin(), extents.begin() + rank);
-    std::vector<std::uint64_t> part(chunk.begin(), chunk.begin() + rank);
-    if (std::find(whole.begin(), whole.end(), 0U) != whole.end()) fail("has no elements");
-    const auto chunks = hdf5_chunk_map::count(whole, part);
-    if (!chunks || *chunks > std::max(always_mapped_chunks, file_.size() / sizeof(hdf5_chunk)))
-      fail("has so many chunks (" +
-           (chunks ? std::to_string(*chunks) : "more than can be counted") +
-           ") that a map of them would be larger than the file");
-    return {std::move(whole), std::move(part)};
-  }
-
-  /// What this program writes may not be in the file yet.
-  void require_unwritten() const {
-    const hdf5_file_id opened{H5Iget_file_id(dataset_)};
-    unsigned intent = 0;
-    if (H5Fget_intent(opened.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0)
-      fail(
-          "this program has the file open for writing, so that its chunks may not be where the "
-          "file says; close it there");
+    return {std::move(shape.extents), std::move(shape.chunk_extents)};
   }
 
   static bool leaves_edges(hid_t creation) {
@@ -182,6 +196,10 @@ void parse_hdf5_index(const random_file& file, std::uint64_t header, hdf5_chunk_
   hdf5_metadata metadata{file};
   const auto layout = read_hdf5_chunk_layout(metadata, header);
   read_hdf5_chunk_index(metadata, layout, map);
+}
+
+std::string hdf5_map_refusal(const hdf5_session& /*hdf5*/, hid_t dataset, const random_file& file) {
+  return refusal_of(dataset, file, shape_of(dataset));
 }
 
 hdf5_chunk_map map_hdf5_chunks(const hdf5_session& hdf5, hid_t dataset, const random_file& file,

@@ -235,7 +235,13 @@ TEST_CASE("hdf5 chunk map: more chunks than the file could hold are refused befo
     const auto made = write_indexed(writer.id(), few);
     require_hdf5(H5Dset_extent(made.get(), extents.data()) >= 0, "resize");
   }
-  CHECK(contains(refusal_of(writer.close()),
-                 ": field 'x': has so many chunks (" + count +
-                     ") that a map of them would be larger than the file"));
+  const auto path = writer.close();
+  const std::string refusal =
+      "has so many chunks (" + count + ") that a map of them would be larger than the file";
+  CHECK(contains(refusal_of(path), ": field 'x': " + refusal));
+
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file file{hdf5, path};
+  const auto dataset = file.open_dataset(hdf5, indexed_name);
+  CHECK(detail::hdf5_map_refusal(hdf5, dataset.get(), random_file{path}) == refusal);
 }
