@@ -40,11 +40,13 @@ std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte>
   z_stream& stream = zlib_stream(scratch);
   std::size_t taken = 0;
   std::size_t given = 0;
+  std::byte nowhere{};  // zlib wants an address even where it may write nothing
   for (;;) {
     // zlib.h leaves what it is given alone, though its type does not say so.
-    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(stored.data() + taken));
+    const std::byte* const from = stored.empty() ? &nowhere : stored.data() + taken;
+    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
     stream.avail_in = piece(stored.size() - taken);
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + given);
+    stream.next_out = reinterpret_cast<Bytef*>(out.empty() ? &nowhere : out.data() + given);
     stream.avail_out = piece(out.size() - given);
     const uInt offered = stream.avail_in;
     const uInt room = stream.avail_out;

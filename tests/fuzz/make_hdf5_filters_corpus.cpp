@@ -41,10 +41,9 @@ struct seed_writer {
   int count = 0;
 
   void write(const std::string& name, std::vector<detail::hdf5_filter> pipeline, bytes stored,
-             std::uint8_t mask = 0) {
-    const bytes file =
-        fuzz::serialize({std::move(pipeline), true, mask, static_cast<std::uint16_t>(chunk_bytes),
-                         std::move(stored)});
+             std::uint8_t mask = 0, std::size_t size = chunk_bytes) {
+    const bytes file = fuzz::serialize(
+        {std::move(pipeline), true, mask, static_cast<std::uint16_t>(size), std::move(stored)});
     std::ofstream out{folder / name, std::ios::binary};
     out.write(reinterpret_cast<const char*>(file.data()),
               static_cast<std::streamsize>(file.size()));
@@ -108,6 +107,7 @@ void write_all(seed_writer& seeds) {
               deflated(shuffled(with_fletcher32(raw), 4)));
   seeds.write("lzf_shuffle_deflate", {lzf_filter, shuffle_filter, deflate_filter},
               deflated(shuffled(lzf_packed(raw), 4)));
+  seeds.write("no_chunk", {deflate_filter}, {std::byte{0x1e}}, 0, 0);
   seeds.write("refused", {{2, "", {0}}}, raw);
 }
 

@@ -90,6 +90,17 @@ TEST_CASE("hdf5 filters, bad input: deflate, shuffle and sizes", "[dataset][host
   });
 }
 
+TEST_CASE("hdf5 filters, bad input: a chunk of no bytes takes none", "[dataset][host]") {
+  const hdf5_filters filters{{deflate}};
+  CHECK(decoded(filters, deflated({}), 0).empty());
+  CHECK(message_of<feedline::detail::hdf5_filter_error>([&] {
+          (void)decoded(filters, numbers({0x1e, 0, 0}), 0);
+        }) == "filter 1 (deflate): the stream is damaged: incorrect header check");
+  CHECK(message_of<feedline::detail::hdf5_filter_error>([&] {
+          (void)decoded(filters, deflated(good()), 0);
+        }) == "filter 1 (deflate): yields more than the 0 bytes that can be right");
+}
+
 TEST_CASE("hdf5 filters, bad input: checksums", "[dataset][host]") {
   const bytes raw = good();
   const bytes summed = with_fletcher32(raw);
