@@ -13,7 +13,7 @@ feedline_packages_of() {
   case $1 in
     build)
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
-      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev"
+      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev"
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
     tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev" ;;

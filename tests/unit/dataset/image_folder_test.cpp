@@ -1,4 +1,5 @@
 #include <feedline/dataset/image_folder.hpp>
+#include <feedline/dataset/open.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/error.hpp>
 
@@ -219,4 +220,21 @@ TEST_CASE("tar dataset: images of both kinds are decoded as from a folder", "[da
         std::memcpy(bytes.data(), &label, 4);
         return bytes;
       });
+}
+
+TEST_CASE("open: a folder is one of images by class, and a shard of images has images and labels",
+          "[dataset][host]") {
+  const image_tree tree;
+  tree.add("a/1.jpg", image_file(1));
+  tree.add("b/2.jpg", image_file(2));
+  const auto folder = open(tree.root(), {.fields = {"label"}, .label_type = element_type::u8});
+  CHECK(test::read_sample(*folder, sample_index{1}) == std::vector<byte_vector>{{std::byte{1}}});
+
+  const test::temporary_directory other;
+  const auto shard =
+      other.write("a.npy", test::tar_bytes{}.add("1.cls", "7").add("1.png", image_file(1)).ended());
+  const auto images = open(shard, {.image = small});
+  CHECK(images->fields() == std::vector<field>{{"label", element_type::i32, {}},
+                                               {"image", element_type::u8, {12, 10, 3}}});
+  CHECK(test::read_sample(*images, sample_index{0})[1] == decoded(image_file(1)));
 }

@@ -1,0 +1,172 @@
+/// How many images of a folder of JPEGs become batches a second: read, decoded, resized to 224 x 224, by a
+/// number of readers, through a loader on the host device whose consumer does nothing.
+///
+///     feedline_bench_images --make FOLDER           # a folder of JPEGs like photographs, and no more
+///     feedline_bench_images --folder FOLDER         # measures; without --folder in one of its own
+///     python3 tests/bench/images_peer.py FOLDER     # DataLoader and torchvision on the same folder
+///
+/// Method: images of 500 x 375 pixels, quality 90, as many different ones as --different says, each in
+/// several copies; one epoch to warm up (files come into memory), then epochs back to back for the
+/// time asked; the median of the runs. Scaling is beside one reader times their number; a core's rate
+/// is images by CPU seconds of all threads.
+
+#include <feedline/dataset/image_folder.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/delivered.hpp"
+#include "bench/program.hpp"
+#include "bench/results.hpp"
+#include "support/image_bytes.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+struct options : common_options {
+  std::string make;
+  std::string folder;
+  std::uint32_t images = 2048;
+  std::uint32_t different = 128;
+  std::vector<int> readers{1, 2, 4, 8, 14};
+  std::uint64_t batch_size = 64;
+  image_options image = {};
+};
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  std::ofstream file{path, std::ios::binary | std::ios::trunc};
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw std::runtime_error{"cannot write " + path.string()};
+}
+
+/// Ten classes, in which each image stands in turns.
+void make_folder(const std::filesystem::path& root, const options& options) {
+  constexpr std::uint32_t classes = 10;
+  for (std::uint32_t i = 0; i < classes; ++i)
+    std::filesystem::create_directories(root / ("class" + std::to_string(i)));
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < std::min(options.different, options.images); ++i) {
+    const auto file = test::jpeg_bytes(test::paint(375, 500, 3, i));
+    bytes += file.size();
+    for (std::uint32_t copy = i; copy < options.images; copy += options.different)
+      write_file(
+          root / ("class" + std::to_string(copy % classes)) / (std::to_string(copy) + ".jpg"),
+          file);
+  }
+  std::printf("made:      %u images in %s, %.0f KB each on average\n", options.images, root.c_str(),
+              static_cast<double>(bytes) / std::min(options.different, options.images) / 1e3);
+}
+
+delivered run_epochs(loader& loader, std::uint64_t& epoch, std::uint64_t& images, double seconds) {
+  const meter meter;
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
+  images = 0;
+  do {
+    for (const batch& batch : loader.epoch(epoch++)) {
+      ++batches;
+      images += batch.size();
+      bytes += batch["image"].bytes().size();
+    }
+  } while (meter.seconds() < seconds);
+  return meter.stop(batches, bytes);
+}
+
+/// @return Images a second.
+double run_cell(const dataset_ptr& data, int readers, double alone, const options& options,
+                results& found) {
+  loader loader{data,
+                shuffle{.seed = 1},
+                make_host_device(),
+                {.batch_size = options.batch_size, .readers = readers, .epochs = UINT64_MAX}};
+  std::uint64_t epoch = 0;
+  std::uint64_t images = 0;
+  (void)run_epochs(loader, epoch, images, 0);
+  const double image_bytes = static_cast<double>(sample_bytes(data->fields().front()));
+  const spread runs =
+      repeat(options.runs, [&] { return run_epochs(loader, epoch, images, options.seconds); });
+  const auto images_of = [&](const delivered& run) {
+    return static_cast<double>(run.bytes) / image_bytes;
+  };
+  const delivered& median = runs.median();
+  const double rate = images_of(median) / median.seconds;
+  const double scaling = alone == 0 ? 1 : rate / (readers * alone);
+  std::printf("%7d %12.0f [%7.0f, %7.0f] %14.0f %9.2f\n", readers, rate,
+              images_of(runs.least()) / runs.least().seconds,
+              images_of(runs.most()) / runs.most().seconds, images_of(median) / median.cpu_seconds,
+              scaling);
+  std::fflush(stdout);
+  found.add({{"readers", readers},
+             {"images_per_second", rate},
+             {"images_per_cpu_second", images_of(median) / median.cpu_seconds},
+             {"scaling", scaling}},
+            runs);
+  return rate;
+}
+
+void run(const options& options) {
+  if (!options.make.empty()) return make_folder(options.make, options);
+  std::optional<test::temporary_directory> own;
+  if (options.folder.empty()) {
+    own.emplace();
+    make_folder(own->path(), options);
+  }
+  const std::filesystem::path root = own ? own->path() : std::filesystem::path{options.folder};
+  const auto folder = open_image_folder(root, {.image = options.image});
+  std::printf("folder:    %llu images, %zu classes, to %u x %u, batches of %llu\n\n",
+              static_cast<unsigned long long>(folder.dataset->size()), folder.classes.size(),
+              options.image.height, options.image.width,
+              static_cast<unsigned long long>(options.batch_size));
+  std::printf("%7s %12s %18s %14s %9s\n", "readers", "images/s", "", "a CPU second", "scaling");
+  results found{"images"};
+  double alone = 0;
+  for (const int readers : options.readers) {
+    const double rate = run_cell(folder.dataset, readers, alone, options, found);
+    if (readers == 1) alone = rate;
+  }
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Images a second out of a folder of JPEGs"};
+  options options;
+  options.seconds = 3;
+  options.runs = 3;
+  add_common_options(app, options);
+  app.add_option("--make", options.make, "make a folder of images there, and measure nothing");
+  app.add_option("--folder", options.folder, "of images by class; default: one is made");
+  app.add_option("--images", options.images, "in a folder that is made")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--different", options.different, "of them")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--readers", options.readers, "numbers of reader threads; begin with 1")
+      ->delimiter(',');
+  app.add_option("--batch-size", options.batch_size)->capture_default_str();
+  app.add_option("--height", options.image.height)->capture_default_str();
+  app.add_option("--width", options.image.width)->capture_default_str();
+  app.add_option("--shorter-side", options.image.shorter_side,
+                 "0: stretch; else resize to this and cut the middle out")
+      ->capture_default_str();
+  return run_program(
+      app, argc, argv, [] { return true; }, [&] { run(options); });
+}

@@ -1,0 +1,59 @@
+#include <feedline/dataset/open.hpp>
+#include <feedline/error.hpp>
+
+#include "support/catch.hpp"
+#include "support/hdf5_writer.hpp"
+#include "support/message_of.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <string>
+
+using namespace feedline;
+
+namespace {
+
+std::filesystem::path write_file(const std::filesystem::path& path, hsize_t userblock,
+                                 hsize_t labels) {
+  const auto bytes = test::various_bytes(64);
+  test::hdf5_writer file{path, {.userblock = userblock}};
+  file.make_group("train");
+  file.write("train/images", H5T_STD_U8LE, {4, 3}, H5T_NATIVE_UINT8, bytes.data());
+  file.write("train/labels", H5T_STD_U16LE, {labels}, H5T_NATIVE_UINT16, bytes.data());
+  return file.close();
+}
+
+}  // namespace
+
+TEST_CASE("open: an HDF5 file gives all its datasets, behind a user block too", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto userblock = GENERATE(hsize_t{0}, hsize_t{512}, hsize_t{4096});
+  const auto path = write_file(folder.path() / "a.tar", userblock, 4);
+  CHECK(identify(path) == file_format::hdf5);
+  CHECK(open(path)->fields() ==
+        std::vector<field>{{"images", element_type::u8, {3}}, {"labels", element_type::u16, {}}});
+  CHECK(open(path, {.fields = {"train/labels"}})->fields() ==
+        std::vector<field>{{"labels", element_type::u16, {}}});
+  CHECK(open(std::vector{path, path})->size() == 8);
+}
+
+TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto path = write_file(folder.path() / "a.h5", 0, 5);
+  CHECK(test::message_of<dataset_error>([&] { (void)open(path); }) ==
+        path.string() +
+            ": field '/train/labels': holds 5 samples, but /train/images holds 4; name those that "
+            "belong together in open_options::fields");
+  CHECK(open(path, {.fields = {"train/labels"}})->size() == 5);
+
+  test::hdf5_writer twice{folder.path() / "b.h5"};
+  const auto bytes = test::various_bytes(8);
+  for (const std::string group : {"a", "b"}) {
+    twice.make_group(group);
+    twice.write(group + "/x", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
+  }
+  const auto other = twice.close();
+  CHECK(test::message_of<dataset_error>([&] { (void)open(other); }) ==
+        other.string() +
+            ": field '/b/x': has the name of /a/x; name those that belong together in "
+            "open_options::fields");
+}
