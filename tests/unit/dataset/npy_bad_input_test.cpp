@@ -7,6 +7,10 @@
 #include "support/npy_bytes.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -51,6 +55,38 @@ std::string message_of(const byte_vector& file) {
 std::string message_of_header(const std::string& dictionary) {
   return message_of(npy_bytes(dictionary, test::counting_bytes(6)));
 }
+
+/// While it lives, the process gets only so much more memory.
+class memory_limit {
+ public:
+  explicit memory_limit(std::uint64_t further_bytes) {
+    std::uint64_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + further_bytes;
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  memory_limit(const memory_limit&) = delete;
+  memory_limit& operator=(const memory_limit&) = delete;
+  ~memory_limit() { ::setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+/// A sanitizer's own memory would be limited too.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool memory_can_be_limited = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool memory_can_be_limited = false;
+#else
+constexpr bool memory_can_be_limited = true;
+#endif
+#else
+constexpr bool memory_can_be_limited = true;
+#endif
 
 const std::string at = "a.npy: field 'x', byte ";
 const std::string damaged = ": the header is no dictionary as NumPy writes it: ";
@@ -245,4 +281,20 @@ TEST_CASE("npy: a path that cannot be read gives an error that names it", "[data
   const test::temporary_directory folder;
   const std::string missing = folder.path() / "missing.npy";
   CHECK(test::message_of<dataset_error>([&] { (void)open_npy(missing, "x"); }).find(missing) == 0);
+}
+
+TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused with what to do",
+          "[dataset][host]") {
+  if (!memory_can_be_limited) FEEDLINE_SKIP("a sanitizer's memory cannot be limited");
+  const test::temporary_directory folder;
+  constexpr std::uint64_t array_bytes = std::uint64_t{1} << 30;
+  const auto file = folder.write(
+      "a.npy", npy_bytes(npy_dictionary("|u1", "(536870912, 2)", true), byte_vector{}));
+  std::filesystem::resize_file(file, 128 + array_bytes);  // a hole: it takes no room on the disk
+  const memory_limit enough_for_a_map_alone{array_bytes + array_bytes / 2};
+  CHECK(test::message_of<dataset_error>([&] { (void)open_npy(file, "x"); }) ==
+        file.string() +
+            ": field 'x', byte 128: the elements (uint8[536870912, 2]) take 1073741824 bytes of "
+            "memory, which are not to be had; an array in Fortran order is transposed into memory: "
+            "save numpy.ascontiguousarray(array), which is read from the file");
 }
