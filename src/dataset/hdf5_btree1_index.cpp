@@ -32,11 +32,21 @@ class walk {
     const std::uint64_t entry_bytes = 8 + 8 * (layout_.rank() + 1) + address_bytes;
     const auto body = metadata_.block(address + front_bytes, entries * entry_bytes);
     auto cursor = body.cursor();
+    if (level > 0) announce_children(cursor, entries, front_bytes + body.bytes().size());
     for (std::uint64_t i = 0; i < entries; ++i)
       level == 0 ? take_chunk(cursor) : descend(cursor, level);
   }
 
  private:
+  /// Nodes of a tree lie about as they became, among the chunks.
+  /// @param bytes Of a node as full as this one.
+  void announce_children(hdf5_cursor cursor, std::uint64_t entries, std::uint64_t bytes) const {
+    for (std::uint64_t i = 0; i < entries; ++i) {
+      cursor.skip(8 + 8 * (layout_.rank() + 1));
+      if (const auto child = metadata_.address(cursor)) metadata_.will_need(*child, bytes);
+    }
+  }
+
   void descend(hdf5_cursor& cursor, unsigned level) {
     cursor.skip(8 + 8 * (layout_.rank() + 1));
     const auto child = metadata_.address(cursor);

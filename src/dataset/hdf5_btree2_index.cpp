@@ -42,11 +42,11 @@ class walk {
     cursor.require_signature("BTHD");
     cursor.require_version(0);
     type_ = cursor.u8();
-    const std::uint64_t node_bytes = cursor.u32();
+    node_bytes_ = cursor.u32();
     set_record_format(cursor, cursor.u16());
     const unsigned depth = cursor.u16();
     cursor.skip(2);  // when nodes split and merge
-    set_levels(cursor, node_bytes, depth);
+    set_levels(cursor, depth);
     const auto root = metadata_.address(cursor);
     const std::uint64_t root_records = cursor.u16();
     const std::uint64_t total = cursor.number(metadata_.length_bytes());
@@ -72,19 +72,19 @@ class walk {
   }
 
   /// The widths of numbers in nodes follow from how many records each level could have.
-  void set_levels(const hdf5_cursor& header, std::uint64_t node_bytes, unsigned depth) {
+  void set_levels(const hdf5_cursor& header, unsigned depth) {
     constexpr unsigned overhead = prefix_bytes + checksum_bytes;
-    if (node_bytes < overhead + record_bytes_) header.fail("nodes too small for a record");
-    level leaf{.most_records = (node_bytes - overhead) / record_bytes_};
+    if (node_bytes_ < overhead + record_bytes_) header.fail("nodes too small for a record");
+    level leaf{.most_records = (node_bytes_ - overhead) / record_bytes_};
     leaf.most_records_below = leaf.most_records;
     levels_.push_back(leaf);
     count_width_ = width_of(leaf.most_records);
     while (levels_.size() <= depth) {
       const level& below = levels_.back();
       const std::uint64_t pointer = pointer_bytes(below);
-      if (node_bytes < overhead + pointer + record_bytes_ + pointer)
+      if (node_bytes_ < overhead + pointer + record_bytes_ + pointer)
         header.fail("nodes too small for two children");
-      level next{.most_records = (node_bytes - overhead - pointer) / (record_bytes_ + pointer)};
+      level next{.most_records = (node_bytes_ - overhead - pointer) / (record_bytes_ + pointer)};
       const auto product = checked_multiply(next.most_records + 1, below.most_records_below);
       if (!product || *product > std::numeric_limits<std::uint64_t>::max() - next.most_records)
         header.fail("a tree of more records than can be counted");
@@ -113,12 +113,20 @@ class walk {
     for (std::uint64_t r = 0; r < records; ++r) take_record(cursor);
     records_ += records;
     if (depth == 0) return;
+    announce_children(cursor, records + 1, depth);
     for (std::uint64_t c = 0; c <= records; ++c) {
       const auto child = metadata_.address(cursor);
       const std::uint64_t child_records = cursor.number(count_width_);
       cursor.skip(levels_[depth - 1].total_width);
       if (!child) cursor.fail("a child that is nowhere");
       visit(*child, child_records, depth - 1);
+    }
+  }
+
+  void announce_children(hdf5_cursor cursor, std::uint64_t children, unsigned depth) const {
+    for (std::uint64_t c = 0; c < children; ++c) {
+      if (const auto child = metadata_.address(cursor)) metadata_.will_need(*child, node_bytes_);
+      cursor.skip(count_width_ + levels_[depth - 1].total_width);
     }
   }
 
@@ -140,6 +148,7 @@ class walk {
   const hdf5_chunk_layout& layout_;
   hdf5_chunk_map& map_;
   unsigned type_ = 0;
+  std::uint64_t node_bytes_ = 0;
   unsigned record_bytes_ = 0;
   unsigned size_bytes_ = 0;   ///< of a chunk's size in a record; 0: none
   unsigned count_width_ = 0;  ///< of the number of records of a node, in its parent's pointer

@@ -130,6 +130,7 @@ class reader {
     auto cursor = begin(block, "EASB");
     cursor.skip(header_.index_bytes());
     const hdf5_page_bits written{cursor.take(*bitmap_bytes)};
+    announce_blocks(cursor, group);
     for (std::uint64_t b = 0; b < group.blocks && first < elements_.needed(); ++b) {
       if (const auto data = metadata_.address(cursor)) {
         if (pages == 0)
@@ -140,6 +141,14 @@ class reader {
       if (group.block_elements >= elements_.needed() - first) return;
       first += group.block_elements;
     }
+  }
+
+  void announce_blocks(hdf5_cursor cursor, group group) const {
+    const auto bytes =
+        checked_multiply(group.block_elements, std::uint64_t{elements_.element_bytes()});
+    for (std::uint64_t b = 0; b < group.blocks; ++b)
+      if (const auto data = metadata_.address(cursor))
+        metadata_.will_need(*data, bytes.value_or(metadata_.file_bytes()));
   }
 
   void read_data_block(std::uint64_t address, group group, std::uint64_t first) {

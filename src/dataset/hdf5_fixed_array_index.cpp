@@ -40,6 +40,7 @@ void read_pages(hdf5_metadata& metadata, const header& header, std::uint64_t fir
                 const hdf5_page_bits& written, hdf5_array_elements& elements) {
   const std::uint64_t page_bytes = header.page_elements * elements.element_bytes() + checksum_bytes;
   const std::uint64_t pages = divide_up(elements.needed(), header.page_elements);
+  if (const auto all = checked_multiply(pages, page_bytes)) metadata.will_need(first_page, *all);
   for (std::uint64_t page = 0; page < pages; ++page) {
     if (!written[page]) continue;
     const std::uint64_t first = page * header.page_elements;

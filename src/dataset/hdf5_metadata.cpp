@@ -32,7 +32,8 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
       file_{&file},
       size_{file.size()},
       budget_{budget_of(size_)},
-      verifies_{true} {
+      verifies_{true},
+      hints_{file.is_cold()} {
   superblock_ = find_hdf5_superblock(
       size_, [&file](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); });
 }
@@ -41,6 +42,11 @@ std::uint64_t hdf5_metadata::in_file(std::uint64_t address) const {
   if (address > std::numeric_limits<std::uint64_t>::max() - superblock_.base)
     throw hdf5_metadata_error{"address " + std::to_string(address) + " is beyond all files"};
   return address + superblock_.base;
+}
+
+void hdf5_metadata::will_need(std::uint64_t address, std::uint64_t bytes) const noexcept {
+  if (hints_ && address < size_ && superblock_.base < size_ - address)
+    file_->will_need(address + superblock_.base, bytes);
 }
 
 hdf5_block hdf5_metadata::block(std::uint64_t address, std::uint64_t bytes) {

@@ -66,6 +66,10 @@ class hdf5_metadata {
   /// From the file's first byte. @throws hdf5_metadata_error if that is no number.
   [[nodiscard]] std::uint64_t in_file(std::uint64_t address) const;
 
+  /// Says that a block will be read soon. Worth while before several that lie apart; does nothing where
+  /// the file is in memory.
+  void will_need(std::uint64_t address, std::uint64_t bytes) const noexcept;
+
   /// @throws hdf5_metadata_error beyond the file's end.
   [[nodiscard]] hdf5_block block(std::uint64_t address, std::uint64_t bytes);
   /// A block that ends in its checksum, which is compared.
@@ -79,6 +83,7 @@ class hdf5_metadata {
   std::uint64_t size_;
   std::uint64_t budget_;  ///< so many bytes may still be read
   bool verifies_;
+  bool hints_ = false;
   hdf5_superblock superblock_ = {};
 };
 
