@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Samples are read and written about so many bytes at a time.
-constexpr std::size_t batch_bytes = std::size_t{4} << 20;
+constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 
 /// Another sampler's order without its begin, and maybe without its end.
 struct part_of {
@@ -116,9 +116,12 @@ class conversion {
       throw feedline::usage_error{
           job_.unfinished().string() + ": left unfinished by another conversion, of\n" +
           found->identity + "not of\n" + identity_ + "--restart forgets it"};
-    if (found->made.samples > what_.samples || found->made.checksums.size() != what_.fields.size())
+    const std::uint64_t written = found->made.samples;
+    const bool whole_units = written % output_->unit() == 0 || written == what_.samples;
+    if (written > what_.samples || !whole_units ||
+        found->made.checksums.size() != what_.fields.size())
       return false;
-    done_ = found->made.samples;
+    done_ = written;
     sums_ = checksums{found->made.checksums};
     try {
       verify(done_, step::checking);

@@ -11,6 +11,7 @@
 #include "hdf5_handle.hpp"
 #include "hdf5_type_of.hpp"
 #include "output.hpp"
+#include "packed_chunks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -55,6 +56,7 @@ void require_plugin(H5Z_filter_t filter, const char* name) {
 struct column {
   hdf5_handle type;
   hdf5_handle dataset;
+  bool packed_here;  ///< in chunks whose filters are not the library's work
 };
 
 class hdf5_output final : public output {
@@ -86,27 +88,18 @@ class hdf5_output final : public output {
     for (const feedline::field& field : what_.fields)
       columns_.push_back({type_of(field.type),
                           {"open a dataset of the unfinished file",
-                           H5Dopen2(*file_, field.name.c_str(), dataset_access()), H5Dclose}});
+                           H5Dopen2(*file_, field.name.c_str(), dataset_access()), H5Dclose},
+                          is_packed_here(field)});
   }
 
   void write(std::uint64_t first, std::uint64_t count,
              std::span<const std::span<const std::byte>> columns) override {
     for (std::size_t f = 0; f < columns_.size(); ++f) {
-      std::vector<hsize_t> counts{count};
-      const auto& shape = what_.fields[f].shape;
-      counts.insert(counts.end(), shape.begin(), shape.end());
-      std::vector<hsize_t> start(counts.size(), 0);
-      start[0] = first;
-      const hdf5_handle memory{
-          "describe samples",
-          H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose};
-      const hdf5_handle space{"describe a dataset", H5Dget_space(columns_[f].dataset), H5Sclose};
-      require(
-          H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr),
-          "select samples");
-      require(H5Dwrite(columns_[f].dataset, columns_[f].type, memory, space, H5P_DEFAULT,
-                       columns[f].data()),
-              "write samples; is the disk full?");
+      if (columns_[f].packed_here) {
+        write_packed(f, first, columns[f]);
+      } else {
+        write_plain(f, first, count, columns[f]);
+      }
     }
   }
 
@@ -149,6 +142,50 @@ class hdf5_output final : public output {
     return access;
   }
 
+  void write_plain(std::size_t f, std::uint64_t first, std::uint64_t count,
+                   std::span<const std::byte> rows) const {
+    std::vector<hsize_t> counts{count};
+    const auto& shape = what_.fields[f].shape;
+    counts.insert(counts.end(), shape.begin(), shape.end());
+    std::vector<hsize_t> start(counts.size(), 0);
+    start[0] = first;
+    const hdf5_handle memory{
+        "describe samples",
+        H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose};
+    const hdf5_handle space{"describe a dataset", H5Dget_space(columns_[f].dataset), H5Sclose};
+    require(
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr),
+        "select samples");
+    require(
+        H5Dwrite(columns_[f].dataset, columns_[f].type, memory, space, H5P_DEFAULT, rows.data()),
+        "write samples; is the disk full?");
+  }
+
+  /// @param first Of a chunk.
+  void write_packed(std::size_t f, std::uint64_t first, std::span<const std::byte> rows) const {
+    const feedline::field& field = what_.fields[f];
+    const auto chunks = pack_chunks(rows, chunk_rows_ * feedline::sample_bytes(field),
+                                    feedline::size_bytes(field.type), layout_.level);
+    std::vector<hsize_t> start(1 + field.shape.size(), 0);
+    start[0] = first;
+    for (const packed_chunk& chunk : chunks) {
+      require(H5Dwrite_chunk(columns_[f].dataset, H5P_DEFAULT, chunk.filter_mask, start.data(),
+                             chunk.bytes.size(), chunk.bytes.data()),
+              "write a chunk; is the disk full?");
+      start[0] += chunk_rows_;
+    }
+  }
+
+  /// Whether a field lies in one piece.
+  bool is_contiguous(const feedline::field& field) const {
+    return layout_.contiguous || (layout_.chunk_rows == 0 &&
+                                  chunk_rows_ * feedline::sample_bytes(field) < least_chunk_bytes);
+  }
+
+  bool is_packed_here(const feedline::field& field) const {
+    return !is_contiguous(field) && layout_.filter == compression::deflate;
+  }
+
   void create(const feedline::field& field) {
     std::vector<hsize_t> extents{what_.samples};
     extents.insert(extents.end(), field.shape.begin(), field.shape.end());
@@ -176,7 +213,7 @@ class hdf5_output final : public output {
         "create a dataset of that name",
         H5Dcreate2(*file_, field.name.c_str(), type, space, link, storage, dataset_access()),
         H5Dclose};
-    columns_.push_back({std::move(type), std::move(dataset)});
+    columns_.push_back({std::move(type), std::move(dataset), is_packed_here(field)});
   }
 
   void set_filters(hid_t storage, const feedline::field& field) const {

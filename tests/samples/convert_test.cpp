@@ -19,11 +19,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -132,6 +135,24 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
     CHECK_FALSE(fs::exists(job.unfinished()));
     CHECK_FALSE(fs::exists(job.journal()));
   }
+}
+
+TEST_CASE("convert: chunks that do not compress are stored as they are, and read back",
+          "[samples][host]") {
+  const temporary_directory folder;
+  std::vector<std::uint32_t> noise(30'000);
+  std::mt19937 random{1};
+  std::generate(noise.begin(), noise.end(), std::ref(random));
+  std::fill(noise.begin() + 10'000, noise.begin() + 20'000, 7U);  // some that do
+  const bool wide = GENERATE(false, true);
+  const auto bytes = std::as_bytes(std::span{noise});
+  const field spec{"x", wide ? element_type::u32 : element_type::u8, {wide ? 30U : 120U}};
+  const auto from = make_memory_dataset({{spec, bytes}});
+  auto job = job_to(convert::format::hdf5, folder.path() / "out");
+  job.layout.chunk_rows = 64;  // the last has 40
+  (void)convert::run(from, job, ignore);
+  CHECK(all_of(*open_output(job, from->fields())) == all_of(*from));
+  CHECK(fs::file_size(job.output) < 100'000);
 }
 
 TEST_CASE("convert: from format to format the checksums stay, and are CRC-32", "[samples][host]") {

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# feedline_convert_test.sh FEEDLINE_CONVERT DIGITS WORK [hdf5]: the command line of feedline-convert.
+#   DIGITS  folder with IDX files, left as it is
+#   WORK    folder for what the test makes
+#   hdf5    given where it was built with HDF5
+set -euo pipefail
+convert=$(realpath "$1") digits=$2 work=$3 hdf5=${4:-}
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+images=$digits/t10k-images-idx3-ubyte labels=$digits/t10k-labels-idx1-ubyte
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# prints WORDS ARGUMENTS...: succeeds, and prints these lines, the checksums of which are one format's or another's.
+expected="1000 samples, written and read back equal
+  image: uint8[28, 28]  crc32 $(tail -c +17 "$images" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/')
+  label: uint8[]  crc32 $(tail -c +9 "$labels" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/')"
+prints() {
+  local output=$1
+  shift
+  "$convert" "$@" --output "$output" >printed 2>errors || fail "$*: $(cat errors)"
+  [[ $(cat printed) == "$output: $expected" ]] || fail "$*: printed $(cat printed), not $output: $expected"
+  [[ ! -s errors ]] || fail "$*: said $(cat errors)"
+}
+
+# refused CODE WORDS ARGUMENTS...: ends with the code, says the words, writes nothing.
+refused() {
+  local code=0 wanted=$1 words=$2
+  shift 2
+  "$convert" "$@" --output refused >printed 2>errors || code=$?
+  [[ $code == "$wanted" ]] || fail "exit code $code, not $wanted, for: $*: $(cat errors)"
+  grep -q -- "$words" errors || fail "for: $*: no '$words' in: $(cat errors)"
+  [[ ! -e refused ]] || fail "something was written for: $*"
+}
+
+prints arrays "image=$images" "label=$labels" --to npy
+prints records "image=$images" "label=$labels" --to records --readers 0
+prints arrays arrays/image.npy arrays/label.npy --to npy --restart
+if [[ -n $hdf5 ]]; then
+  prints digits.h5 arrays/image.npy arrays/label.npy
+  prints again.h5 digits.h5 --fields image label --contiguous
+  prints arrays again.h5 --to npy
+  refused 2 'image.npy: there is a field .image. already' digits.h5 arrays/image.npy
+fi
+
+refused 2 'nothing: no such file or folder' nothing
+refused 2 'input is required'
+refused 2 'deflate has levels 1 to 9' "$images" --level 12
+refused 2 'shuffle' "$images" --within-chunks 4
+echo 'these are words, and many of them' >words
+refused 1 '^feedline-convert: words: ' words
+head -c 100000 "$images" >cut
+refused 1 '^feedline-convert: cut: ' cut
