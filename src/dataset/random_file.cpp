@@ -5,16 +5,16 @@
 #include "dataset/file_watch.hpp"
 #include "dataset/residency.hpp"
 #include "detail/at_times.hpp"
+#include "detail/log.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <limits>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -25,8 +25,23 @@ namespace {
 /// a hint does, so few of them are worth hints.
 constexpr double warm_share = 0.98;
 
+/// Linux brings in no more at a hint than the disk's read-ahead, 128 KiB by default, and drops the rest.
+constexpr std::uint64_t longest_hint = std::uint64_t{128} << 10;
+
 std::string system_words(int error) {
   return std::generic_category().message(error);
+}
+
+/// Once in a process. The static holds no resource; a warning a file would be thousands.
+void tell_of_other_handler() noexcept try {
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true))
+    log()->warn(
+        "another handler of SIGBUS was installed after feedline's, so files are not mapped any "
+        "more "
+        "but read by calls, which is slower for small rows: install it before the first file is "
+        "opened");
+} catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 
 /// Owns a file descriptor, or knows why there is none.
@@ -54,7 +69,7 @@ class random_file::state {
  public:
   state(owned_descriptor file, const std::filesystem::path& path, access how,
         std::chrono::nanoseconds look)
-      : file_{std::move(file)}, path_{path.string()}, look_{look} {
+      : file_{std::move(file)}, path_{path.string()}, look_{look}, look_at_memory_{10 * look} {
     const int number = file_.number();
     if (number < 0)
       throw at({}, "cannot be opened: " + system_words(file_.error()) +
@@ -95,15 +110,19 @@ class random_file::state {
 
   /// Looks at path and memory if nobody did for a while.
   void look_at_times() noexcept {
-    if (look_.is_due()) look_around();
+    if (!look_.is_due()) return;
+    look_at_path();
+    if (look_at_memory_.is_due()) look_at_memory();
   }
 
  private:
-  void look_around() noexcept;
+  void look_at_path() noexcept;
+  void look_at_memory() noexcept;
 
   const owned_descriptor file_;
   const std::string path_;
   at_times look_;
+  at_times look_at_memory_;  ///< more rarely: it takes as long as some fifty looks at a path
   std::uint64_t size_ = 0;
   std::optional<file_watch> watch_;
   std::unique_ptr<const file_mapping> mapping_;  ///< null: always read by calls
@@ -113,16 +132,18 @@ class random_file::state {
   std::atomic<bool> gone_{false};  ///< another file, or none, was seen under the path
 };
 
-void random_file::state::look_around() noexcept {
-  try {
-    if (!watch_->change_of_path().empty()) gone_.store(true);
-  } catch (...) {
-    gone_.store(true);  // there was a change, and no memory for its name
-  }
+void random_file::state::look_at_path() noexcept try {
+  if (!watch_->change_of_path().empty()) gone_.store(true);
+} catch (...) {
+  gone_.store(true);  // there was a change, and no memory for its name
+}
+
+void random_file::state::look_at_memory() noexcept {
   const bool cold = resident_share(number(), size_).value_or(0.0) < warm_share;
   cold_.store(cold, std::memory_order_relaxed);
-  use_mapping_.store(mapping_ && (always_mapped_ || (!cold && bus_guard::in_use())),
-                     std::memory_order_relaxed);
+  const bool guarded = mapping_ && bus_guard::in_use();
+  if (mapping_ && !guarded) tell_of_other_handler();
+  use_mapping_.store(mapping_ && (always_mapped_ || (!cold && guarded)), std::memory_order_relaxed);
 }
 
 void random_file::state::read(std::uint64_t offset, std::span<std::byte> out) const {
@@ -196,11 +217,12 @@ bool random_file::is_cold() const noexcept {
 }
 
 void random_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
-  if (offset >= size() || bytes == 0) return;
-  (void)::posix_fadvise(state_->number(), static_cast<off_t>(offset),
-                        static_cast<off_t>(bytes < most - offset ? bytes : most - offset),
-                        POSIX_FADV_WILLNEED);
+  if (offset >= size()) return;
+  const std::uint64_t end = offset + std::min(bytes, size() - offset);
+  for (; offset < end; offset += longest_hint)
+    (void)::posix_fadvise(state_->number(), static_cast<off_t>(offset),
+                          static_cast<off_t>(std::min(longest_hint, end - offset)),
+                          POSIX_FADV_WILLNEED);
 }
 
 }  // namespace feedline::detail

@@ -25,7 +25,7 @@ class random_file {
   /// How a file is to be read; `automatic` decides by the file system and by what is in memory.
   enum class access : std::uint8_t { automatic, mapped, by_pread };
 
-  /// How often the file's path, and what of it is in memory, is looked at anew.
+  /// How often the file's path is looked at anew, and every tenth time what of it is in memory.
   static constexpr std::chrono::nanoseconds look_every = std::chrono::milliseconds{100};
 
   /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.

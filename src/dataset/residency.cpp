@@ -1,11 +1,14 @@
 #include "dataset/residency.hpp"
 
+#include "detail/splitmix64.hpp"
+
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 namespace feedline::detail {
 namespace {
@@ -40,7 +43,9 @@ struct cache_pages {
   std::uint64_t recently_evicted;
 };
 
-std::optional<double> by_cachestat(int descriptor, std::uint64_t bytes) noexcept {
+}  // namespace
+
+std::optional<double> resident_share_by_cachestat(int descriptor, std::uint64_t bytes) noexcept {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t cached = 0;
   std::uint64_t asked = 0;
@@ -49,7 +54,6 @@ std::optional<double> by_cachestat(int descriptor, std::uint64_t bytes) noexcept
     cache_range range{.offset = whole ? 0 : sample_at(i, bytes, sample_bytes),
                       .bytes = whole ? bytes : sample_bytes};
     cache_pages found{};
-    // Refused (EPERM) for files that the caller does not own and may not write.
     if (::syscall(cachestat_number, descriptor, &range, &found, 0U) != 0) return std::nullopt;
     const std::uint64_t end = std::min(range.offset + range.bytes, bytes);
     asked += (end + page - 1) / page - range.offset / page;
@@ -58,15 +62,15 @@ std::optional<double> by_cachestat(int descriptor, std::uint64_t bytes) noexcept
   return std::min(1.0, static_cast<double>(cached) / static_cast<double>(asked));
 }
 
-/// Reads that are refused where they would wait: older kernels, and others' files. (mincore would say
-/// of these that all is in memory.)
-std::optional<double> by_reads_that_may_not_wait(int descriptor, std::uint64_t bytes) noexcept {
+std::optional<double> resident_share_by_reads(int descriptor, std::uint64_t bytes) noexcept {
+  std::uint64_t random =
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   std::uint64_t cached = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
+    random += golden_gamma;
     char byte = 0;
     const iovec into{.iov_base = &byte, .iov_len = 1};
-    if (::preadv2(descriptor, &into, 1, static_cast<off_t>(sample_at(i, bytes, 1)), RWF_NOWAIT) >=
-        0)
+    if (::preadv2(descriptor, &into, 1, static_cast<off_t>(mix(random) % bytes), RWF_NOWAIT) >= 0)
       ++cached;
     else if (errno != EAGAIN)
       return std::nullopt;
@@ -74,12 +78,10 @@ std::optional<double> by_reads_that_may_not_wait(int descriptor, std::uint64_t b
   return static_cast<double>(cached) / static_cast<double>(samples);
 }
 
-}  // namespace
-
 std::optional<double> resident_share(int descriptor, std::uint64_t bytes) noexcept {
   if (bytes == 0) return 1.0;
-  const auto share = by_cachestat(descriptor, bytes);
-  return share ? share : by_reads_that_may_not_wait(descriptor, bytes);
+  const auto share = resident_share_by_cachestat(descriptor, bytes);
+  return share ? share : resident_share_by_reads(descriptor, bytes);
 }
 
 }  // namespace feedline::detail

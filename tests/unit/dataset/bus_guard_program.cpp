@@ -2,16 +2,20 @@
 /// what happens then. Its exit status, or the signal that ends it, is the answer.
 
 #include "dataset/file_mapping.hpp"
+#include "dataset/random_file.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 
 namespace {
+
+using feedline::detail::random_file;
 
 constexpr int by_plain_handler = 41;
 constexpr int by_detailed_handler = 42;
@@ -74,8 +78,12 @@ int main(int count, char** arguments) {
     return *foreign_page;
   }
   if (event == "later") {
+    if (::pwrite(file, "x", 1, 4095) != 1) return wrong;  // a hole is not in memory
+    const random_file rows{file, {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
+    if (rows.mapped().empty()) return wrong;
     handle_bus_errors(arguments[1]);
-    return feedline::detail::bus_guard::in_use() ? wrong : 0;
+    rows.require_unchanged();
+    return rows.mapped().empty() && !feedline::detail::bus_guard::in_use() ? 0 : wrong;
   }
   return wrong;
 }

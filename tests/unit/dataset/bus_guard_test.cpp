@@ -177,7 +177,9 @@ TEST_CASE("bus guard: a signal that somebody sends goes to whoever handled it be
   CHECK(outcome("detailed", "sent") == 42);
 }
 
-TEST_CASE("bus guard: a handler that is installed later is noticed", "[dataset][host]") {
+TEST_CASE(
+    "bus guard: a handler that is installed later is noticed, and files are not mapped any more",
+    "[dataset][host]") {
   CHECK(outcome("plain", "later") == 0);
   CHECK(outcome("detailed", "later") == 0);
 }

@@ -244,6 +244,26 @@ TEST_CASE("random file: one that is not in memory is read by calls, and mapped o
   CHECK(file.mapped().size() == 4 << 20);
 }
 
+TEST_CASE("random file: both ways to know what is in memory agree", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::uint64_t size = 32U << 20U;
+  const auto path = folder.write("rows.bin", numbered(size));
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(file >= 0);
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
+  CHECK(resident_share(file, size) == 1.0);
+  CHECK(resident_share(file, 0) == 1.0);
+  CHECK(resident_share_by_cachestat(file, size).value_or(1.0) == 1.0);  // nothing before Linux 6.5
+  CHECK(resident_share_by_reads(file, size).value_or(1.0) == 1.0);
+  if (make_cold(path) < 0.5) {
+    CHECK(resident_share_by_cachestat(file, size).value_or(0.0) == 0.0);
+    // Asking brings in a page a question: 64 of 8192.
+    for (int i = 0; i < 3; ++i) CHECK(resident_share_by_reads(file, size).value_or(0.0) < 0.2);
+    CHECK(resident_share_by_cachestat(file, size).value_or(0.0) < 0.2);
+  }
+  ::close(file);
+}
+
 TEST_CASE("random file: what will be needed comes into memory by itself", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
