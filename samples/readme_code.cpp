@@ -69,3 +69,24 @@ feedline::dataset_ptr datasets() {
   // [/datasets]
   return twice;
 }
+
+feedline::loader windows_of_chunks(const feedline::device_ptr& gpu) {
+  // [windows_of_chunks]
+  auto train = feedline::open_hdf5("train.h5", {{"image"}, {"label"}});
+  // Chunks in random order, 1024 at a time, their samples mixed: each chunk is decoded once an epoch.
+  feedline::loader loader{train,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)},
+                          gpu,
+                          {.batch_size = 256}};
+  // [/windows_of_chunks]
+  return loader;
+}
+
+feedline::dataset_ptr held() {
+  // [held]
+  // Decoded once, by all cores, into at most 16 GiB; then as fast as arrays, in any order.
+  auto train = feedline::hold_in_memory(feedline::open_hdf5("train.h5", {{"image"}, {"label"}}),
+                                        {.max_bytes = std::size_t{16} << 30});
+  // [/held]
+  return train;
+}
