@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of files: tests/fuzz/run.sh [SECONDS, default 60] [TARGET...]
 #
-# SECONDS are for each target, one after the other: all that CMakeLists.txt lists, or those named.
+# SECONDS are for each target, as many at a time as there are cores: all that CMakeLists.txt lists, or those named.
 # Builds them with clang in build/fuzz and runs each on a copy of its seed corpus, which it extends
 # there. Fails on any finding: a crash, a sanitizer's report, a hang, more than 1 GiB of memory. A
 # finding's input lies in build/fuzz/findings; give it a unit test, and the corpus the file.
@@ -42,11 +42,26 @@ done
 cmake --build "$build_dir" --target "${wanted[@]/%/_fuzz}" --parallel "$(nproc)"
 
 export HDF5_PLUGIN_PRELOAD=::  # no filter plugins that happen to be installed
-for name in "${wanted[@]}"; do
-  echo "tests/fuzz/run.sh: $name for $seconds s"
+export source_dir build_dir seconds
+
+# fuzz NAME MAX_BYTES: its words go to a file, and come here at the end or where it found something.
+fuzz() {
+  local name=$1 log=$build_dir/$1.log code=0
   mkdir -p "$build_dir/corpus/$name" "$build_dir/findings"
   cp "$source_dir/tests/fuzz/corpus/$name"/* "$build_dir/corpus/$name/"
   "$build_dir/tests/fuzz/${name}_fuzz" "$build_dir/corpus/$name" \
-    -max_total_time="$seconds" -max_len="${max_bytes[$name]}" -timeout=10 -rss_limit_mb=1024 \
-    -artifact_prefix="$build_dir/findings/$name-" -print_final_stats=1
-done
+    -max_total_time="$seconds" -max_len="$2" -timeout=10 -rss_limit_mb=1024 \
+    -artifact_prefix="$build_dir/findings/$name-" -print_final_stats=1 > "$log" 2>&1 || code=$?
+  if ((code != 0)); then
+    tail -60 "$log"
+    echo "tests/fuzz/run.sh: $name FAILED (exit code $code); the input is in $build_dir/findings"
+  else
+    echo "tests/fuzz/run.sh: $name: nothing found in $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+  fi
+  return "$code"
+}
+export -f fuzz
+
+echo "tests/fuzz/run.sh: ${wanted[*]}, $seconds s each, $(nproc) at a time"
+for name in "${wanted[@]}"; do printf '%s %s\n' "$name" "${max_bytes[$name]}"; done |
+  xargs -P "$(nproc)" -L 1 bash -c 'fuzz "$0" "$1"'
