@@ -46,7 +46,7 @@ if(FEEDLINE_HAS_HDF5)
   endforeach()
   list(JOIN FEEDLINE_HDF5_LIBRARIES " " found_text)
   list(JOIN missing " " missing_text)
-  message(STATUS "HDF5 filters decoded with: zlib ${found_text}; not there: ${missing_text}")
+  message(STATUS "HDF5 filters are decoded with zlib ${found_text}; not there: [${missing_text}]")
 endif()
 
 # What archives of NumPy arrays are read with. Without it they are refused.

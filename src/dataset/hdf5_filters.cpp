@@ -76,8 +76,8 @@ std::string bytes(std::uint64_t count) {
 
 /// How many bytes a filter was given when the chunk was written.
 struct given_size {
-  std::size_t bytes = 0;
-  bool exact = true;  ///< else no more than that
+  std::size_t bytes;
+  bool exact;  ///< else no more than that
 };
 
 /// How many it gave to the next one.
@@ -155,9 +155,9 @@ void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask,
   const auto is_done = [&](std::size_t i) { return ((mask >> i) & 1U) == 0; };
 
   // As a writer went: what each filter was given, and which is the last to be undone that moves bytes.
-  std::array<given_size, most_filters> sizes;
+  std::array<given_size, most_filters> sizes;  // of the filters that are there, set below
   std::size_t last_to_move = most_filters;
-  given_size size{out.size()};
+  given_size size{out.size(), true};
   for (std::size_t i = 0; i < undos_.size(); ++i) {
     if (!is_done(i)) continue;
     sizes[i] = size;
