@@ -1,13 +1,16 @@
 #pragma once
 
-/// All of the core. The backends have headers of their own: `feedline/cuda/cuda_device.hpp` (target
-/// `feedline::cuda`) and `feedline/dataset/hdf5_dataset.hpp` (target `feedline::hdf5`).
+/// All of the core. What is above it has headers of its own: `feedline/cuda/cuda_device.hpp` (target
+/// `feedline::cuda`), `feedline/dataset/hdf5_dataset.hpp` (`feedline::hdf5`),
+/// `feedline/dataset/decode_image.hpp` and `image_folder.hpp` (`feedline::images`), and
+/// `feedline/dataset/open.hpp` (`feedline::formats`).
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/idx_dataset.hpp>
 #include <feedline/dataset/map.hpp>
@@ -16,6 +19,7 @@
 #include <feedline/dataset/npz_dataset.hpp>
 #include <feedline/dataset/record_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/dataset/token_dataset.hpp>
 #include <feedline/device/device.hpp>
 #include <feedline/device/host_device.hpp>

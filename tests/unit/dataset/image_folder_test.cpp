@@ -11,6 +11,8 @@
 #include "support/tar_bytes.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <sys/stat.h>
+
 #include <cstring>
 #include <string>
 
@@ -198,6 +200,24 @@ TEST_CASE(
   CHECK(message(4) == "sample 4: there is no such sample: the dataset has 4");
   CHECK(test::read_sample(*folder.dataset, sample_index{0})[0] == decoded(image_file(0)));
   folder.dataset->prefetch(std::vector<sample_index>{{0}, {3}, {77}});  // hints never fail
+}
+
+TEST_CASE("image folder: pipes and files without end are refused when they are read",
+          "[dataset][host]") {
+  const image_tree tree;
+  tree.add("a/2.jpg", {});
+  std::filesystem::resize_file(tree.root() / "a/2.jpg", (std::uintmax_t{1} << 30) + 1);
+  REQUIRE(::mkfifo((tree.root() / "a/1.jpg").c_str(), 0600) == 0);
+  const auto folder = open_image_folder(tree.root(), {.image = small});
+  const auto message = [&](std::uint64_t sample) {
+    return test::message_of<dataset_error>(
+        [&] { (void)test::read_sample(*folder.dataset, sample_index{sample}); });
+  };
+  CHECK(message(0) ==
+        (tree.root() / "a/1.jpg").string() + ": field 'image', sample 0: is no regular file");
+  CHECK(message(1) == (tree.root() / "a/2.jpg").string() +
+                          ": field 'image', sample 1: has 1073741825 bytes, and more than "
+                          "1073741824 are not read");
 }
 
 TEST_CASE("tar dataset: images of both kinds are decoded as from a folder", "[dataset][host]") {

@@ -109,7 +109,7 @@ TEST_CASE("png: corrupted pixels and headers are refused", "[dataset][host]") {
 
 TEST_CASE("png: a claim of many pixels is refused before they are made", "[dataset][host]") {
   auto bomb = png_bytes(paint(height, width));
-  for (const std::size_t side : {16, 20}) {
+  for (const std::size_t side : {std::size_t{16}, std::size_t{20}}) {
     bomb[side + 2] = std::byte{0xea};  // 60000
     bomb[side + 3] = std::byte{0x60};
   }
