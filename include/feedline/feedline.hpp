@@ -17,6 +17,9 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/npy_dataset.hpp>
 #include <feedline/dataset/npz_dataset.hpp>
+#include <feedline/dataset/pack.hpp>
+#include <feedline/dataset/pad.hpp>
+#include <feedline/dataset/ragged_dataset.hpp>
 #include <feedline/dataset/record_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
@@ -27,6 +30,7 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
