@@ -8,6 +8,10 @@
 #ifdef WITH_HDF5
 #include <feedline/dataset/hdf5_dataset.hpp>
 #endif
+#ifdef WITH_FORMATS
+#include <feedline/dataset/decode_image.hpp>
+#include <feedline/dataset/open.hpp>
+#endif
 
 #include <cstdint>
 #include <iostream>
@@ -34,6 +38,14 @@ int main() {
     static_cast<void>(feedline::list_fields("no such file"));
   } catch (const feedline::hdf5_error&) {
     std::cout << "hdf5 1\n";
+  }
+#endif
+#ifdef WITH_FORMATS
+  std::cout << "images " << feedline::decode_image()->describe({}).shape.size() << '\n';
+  try {
+    static_cast<void>(feedline::open("no such file"));
+  } catch (const feedline::dataset_error&) {
+    std::cout << "formats 1\n";
   }
 #endif
 }

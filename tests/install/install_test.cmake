@@ -58,7 +58,7 @@ must_run("configuring a project that uses feedline" ${configure} -S ${source}/wh
 must_contain("the package found" "${output}" "feedline_DIR is ${prefix}/")
 must_run("building a project that uses feedline" ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
 must_run("running a program that uses feedline" ${WORK}/whole/my_trainer)
-set(expected "sum 499500")
+set(expected "sum 499500" "images 3" "formats 1")
 if(HAS_CUDA)
   list(APPEND expected "cuda 1")
 endif()
@@ -67,9 +67,10 @@ if(HAS_HDF5)
 endif()
 must_contain("a program that uses feedline" "${output}" ${expected})
 
-# ---- a project that wants the core alone, with neither CUDA nor HDF5 to be found --------------------------------------
+# ---- a project that wants the core alone, with no CUDA, HDF5, libjpeg or libpng to be found ----------------------------
 must_run("configuring a project that uses feedline::core" ${configure} -S ${source}/core_alone -B ${WORK}/core
-  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON)
+  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON
+  -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON -D CMAKE_DISABLE_FIND_PACKAGE_PNG=ON)
 must_run("building a project that uses feedline::core" ${CMAKE_COMMAND} --build ${WORK}/core --config ${CONFIG})
 must_run("running a program that uses feedline::core" ${WORK}/core/my_trainer)
 must_contain("a program that uses feedline::core" "${output}" "sum 499500")
