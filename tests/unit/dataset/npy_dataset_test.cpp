@@ -109,7 +109,8 @@ TEST_CASE("npy: Fortran order is undone in tiles wherever those end", "[dataset]
   const byte_vector array = test::counting_bytes(40'001 * 99);
   const auto file = folder.write("f.npy", npy_bytes(npy_dictionary("|u1", tuple(shape), true),
                                                     in_fortran_order(array, shape, 1)));
-  const auto rows = open_npy(file, "x")->rows();
+  const auto opened = open_npy(file, "x");
+  const auto rows = opened->rows();
   REQUIRE(rows.size() == 1);  // transposed into memory
   CHECK(std::equal(rows[0].begin(), rows[0].end(), array.begin(), array.end()));
 }
