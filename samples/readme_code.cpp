@@ -5,11 +5,15 @@
 
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/dataset/image_folder.hpp>
+#include <feedline/dataset/open.hpp>
 #include <feedline/feedline.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
+#include <vector>
 
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;  // as the CUDA runtime has it, for machines that have none
@@ -89,4 +93,24 @@ feedline::dataset_ptr held() {
                                         {.max_bytes = std::size_t{16} << 30});
   // [/held]
   return train;
+}
+
+void formats(const std::vector<std::filesystem::path>& shards) {
+  // [formats]
+  // Whatever a path holds, told by its content: HDF5, NumPy, IDX, tar shards, tokens, CIFAR, image folders.
+  auto anything = feedline::open("train.h5");
+
+  // A folder of JPEGs and PNGs for each class, as torchvision's Resize(256) and CenterCrop(224):
+  auto [images, classes, left_out, examples] =
+      feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
+
+  // Tar shards in the WebDataset manner, and an order that reads them nearly from front to back:
+  auto samples = feedline::open_tar(shards, {{"image", {"jpg", "png"}, feedline::decode_image()},
+                                             {"label", {"cls"}, feedline::decode_decimal()}});
+  feedline::loader loader{samples,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks(64)},
+                          feedline::make_host_device(),
+                          {.batch_size = 256}};
+  // [/formats]
+  std::cout << anything->size() + images->size() << classes.size() << left_out << examples.size();
 }
