@@ -63,6 +63,8 @@ image_listing::image_listing(const std::filesystem::path& root) : root_{root} {
                         "holds no folder: there should be one for each class, with the images of "
                         "the class in it"};
   for (const std::string& name : classes_) list_class(root / name);
+  names_.shrink_to_fit();
+  files_.shrink_to_fit();
 }
 
 void image_listing::list_class(const std::filesystem::path& folder) {
