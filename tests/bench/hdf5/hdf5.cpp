@@ -19,7 +19,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/consume.hpp"
-#include "bench/hdf5/files.hpp"
+#include "bench/hdf5/hdf5_files.hpp"
 #include "bench/machine.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"

@@ -1,4 +1,4 @@
-#include "bench/hdf5/files.hpp"
+#include "bench/hdf5/hdf5_files.hpp"
 
 #include "bench/measure.hpp"
 #include "dataset/hdf5_filters.hpp"
