@@ -56,7 +56,7 @@ std::string hdf5_chunk_blocks::name_of(std::uint64_t chunk) const {
 }
 
 void hdf5_chunk_blocks::read(std::uint64_t block, std::span<std::byte> out) const {
-  pool<scratch>::use with{scratch_};
+  const auto with = scratch_.take();
   const std::uint64_t first = block * chunks_per_block_;
   try {
     for (std::uint64_t chunk = first; chunk < first + chunks_per_block_; ++chunk) {

@@ -2,7 +2,7 @@
 
 #include "dataset/hdf5_chunk_map.hpp"
 #include "dataset/hdf5_direct.hpp"
-#include "detail/pool.hpp"
+#include "dataset/scratch_pool.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -66,7 +66,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   std::uint64_t chunks_per_block_ = 1;
   std::size_t chunk_bytes_ = 0;
   bool whole_rows_ = true;  ///< a chunk is a block as it is
-  mutable pool<scratch> scratch_;
+  mutable scratch_pool<scratch> scratch_{[] { return std::make_unique<scratch>(); }};
   mutable std::vector<std::atomic<std::uint64_t>>
       verified_;  ///< bit i: chunk i's checksum held once
 };
