@@ -9,6 +9,7 @@
 #include <cassert>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -16,44 +17,119 @@ namespace {
 /// What tells the keys of the bijections from those of other orders; odd, otherwise arbitrary.
 constexpr std::uint64_t batch_role = 0xA24B'AED4'963E'E407;
 constexpr std::uint64_t bucket_role = 0x9FB2'1C65'1E98'DF25;
-constexpr std::uint64_t rest_role = 0xD6E8'FEB8'6659'FD93;
+constexpr std::uint64_t tail_role = 0xD6E8'FEB8'6659'FD93;
 
-/// The last of `before` that is no more than `value`; empty buckets, equal to the next, are passed.
-std::size_t place_in(const std::vector<std::uint64_t>& before, std::uint64_t value) noexcept {
-  return static_cast<std::size_t>(std::upper_bound(before.begin(), before.end(), value) -
-                                  before.begin()) -
-         1;
+std::uint64_t drawn(std::uint64_t seed, std::uint64_t epoch) noexcept {
+  return mix(mix(seed) + epoch * golden_gamma);
 }
+
+/// Parts of all buckets' orders, told off one behind the other.
+struct line {
+  std::vector<std::uint64_t> before{0};  ///< samples of the parts before each, and of all
+  std::vector<std::uint64_t> starts;     ///< where in its bucket's order each part begins
+
+  void add(std::uint64_t start, std::uint64_t samples) {
+    starts.push_back(start);
+    before.push_back(before.back() + samples);
+  }
+
+  /// The bucket that a place falls into; those with no part are passed.
+  std::size_t bucket_at(std::uint64_t place) const noexcept {
+    return static_cast<std::size_t>(std::upper_bound(before.begin(), before.end(), place) -
+                                    before.begin()) -
+           1;
+  }
+};
+
+/// What lies where in one epoch.
+class epoch_layout {
+ public:
+  epoch_layout(const length_buckets& buckets, std::uint64_t seed, std::uint64_t epoch,
+               std::uint64_t batch_size)
+      : buckets_{buckets},
+        batch_size_{batch_size},
+        whole_{buckets.samples() / batch_size},
+        places_{whole_, seed ^ batch_role, epoch},
+        bucket_seed_{drawn(seed ^ bucket_role, epoch)} {
+    const std::uint64_t samples = buckets.samples();
+    const std::uint64_t tail = samples % batch_size;
+    if (samples == 0) return;
+    const std::uint64_t from = drawn(seed ^ tail_role, epoch) % samples;
+    const std::uint64_t to = std::min(from + tail, samples);
+    const std::uint64_t wrapped = tail - (to - from);  // so many of the first samples too
+    std::uint64_t begin = 0;
+    for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
+      const std::uint64_t size = buckets.size(bucket);
+      const std::uint64_t end = begin + size;
+      const std::uint64_t low = std::clamp(from, begin, end);
+      const std::uint64_t aside =
+          std::clamp(to, begin, end) - low + (std::clamp(wrapped, begin, end) - begin);
+      const std::uint64_t in_batches = (size - aside) / batch_size * batch_size;
+      batches_.add(0, in_batches);
+      rests_.add(in_batches, size - aside - in_batches);
+      tail_.add(size - aside, aside);
+      begin = end;
+    }
+  }
+
+  /// Writes the samples at some positions from `first` on, of one batch; says how many.
+  std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept {
+    const std::uint64_t place = first / batch_size_;
+    const std::uint64_t at = first % batch_size_;
+    const auto run = out.first(std::min<std::uint64_t>(out.size(), batch_size_ - at));
+    if (place == whole_) {
+      write_line(tail_, at, run);
+      return run.size();
+    }
+    sample_index batch{};
+    places_.evaluate(position{place}, {&batch, 1});
+    const std::uint64_t begin = batch.value * batch_size_ + at;
+    const std::uint64_t in_batches = batches_.before.back();
+    if (begin < in_batches)
+      write_line(batches_, begin, run);
+    else
+      write_line(rests_, begin - in_batches, run);
+    return run.size();
+  }
+
+ private:
+  void write_line(const line& parts, std::uint64_t at, std::span<sample_index> out) const noexcept {
+    while (!out.empty()) {
+      const std::size_t bucket = parts.bucket_at(at);
+      const auto run =
+          out.first(std::min<std::uint64_t>(out.size(), parts.before[bucket + 1] - at));
+      const std::uint64_t number = parts.starts[bucket] + (at - parts.before[bucket]);
+      bijection{buckets_.size(bucket), bucket_seed_, bucket}.evaluate(position{number}, run);
+      buckets_.to_samples(bucket, run);
+      out = out.subspan(run.size());
+      at += run.size();
+    }
+  }
+
+  const length_buckets& buckets_;
+  std::uint64_t batch_size_;
+  std::uint64_t whole_;  ///< batches
+  bijection places_;     ///< which whole batch stands at a place
+  std::uint64_t bucket_seed_;
+  line batches_;  ///< what makes whole batches of one bucket each
+  line rests_;    ///< what makes the other whole batches
+  line tail_;     ///< what ends the epoch
+};
 
 }  // namespace
 
-/// What an epoch draws.
-struct bucket_order::drawing {
-  bijection batches;          ///< which whole batch stands at a place
-  std::uint64_t bucket_seed;  ///< of the buckets' own bijections
-  std::uint64_t tail;         ///< samples behind all whole batches,
-  std::uint64_t tail_place;   ///< and from where in the line of rests
-};
-
 bucket_order::bucket_order(std::shared_ptr<const length_buckets> buckets, std::uint64_t seed,
                            std::uint64_t batch_size)
-    : buckets_{std::move(buckets)},
-      seed_{seed},
-      batch_size_{batch_size},
-      batches_before_{0},
-      rests_before_{0} {
-  for (std::size_t i = 0; i < buckets_->count(); ++i) {
-    batches_before_.push_back(batches_before_.back() + buckets_->size(i) / batch_size_);
-    rests_before_.push_back(rests_before_.back() + buckets_->size(i) % batch_size_);
-  }
-}
+    : buckets_{std::move(buckets)}, seed_{seed}, batch_size_{batch_size} {}
 
 std::uint64_t bucket_order::whole_batches() const noexcept {
   return buckets_->samples() / batch_size_;
 }
 
 std::uint64_t bucket_order::mixed_batches() const noexcept {
-  return whole_batches() - batches_before_.back();
+  std::uint64_t mixed = whole_batches();
+  for (std::size_t i = 0; i < buckets_->count(); ++i) mixed -= buckets_->size(i) / batch_size_;
+  return mixed;
 }
 
 std::uint64_t bucket_order::size(std::uint64_t samples) const {
@@ -68,71 +144,13 @@ void bucket_order::indices(std::uint64_t samples, std::uint64_t epoch, position 
                            std::span<sample_index> out) const {
   (void)size(samples);
   assert(first.value <= samples && out.size() <= samples - first.value);
-  const std::uint64_t whole = whole_batches();
-  const std::uint64_t rests = rests_before_.back();
-  const std::uint64_t tail = samples % batch_size_;
-  const drawing drawn{bijection{whole, seed_ ^ batch_role, epoch},
-                      mix(mix(seed_ ^ bucket_role) + epoch * golden_gamma), tail,
-                      mix(mix(seed_ ^ rest_role) + epoch * golden_gamma) % (rests - tail + 1)};
-
+  if (out.empty()) return;
+  const epoch_layout layout{*buckets_, seed_, epoch, batch_size_};
   for (std::uint64_t next = first.value; !out.empty();) {
-    const std::uint64_t place = next / batch_size_;
-    const std::uint64_t at = next % batch_size_;
-    const auto run = out.first(
-        std::min<std::uint64_t>(out.size(), place < whole ? batch_size_ - at : samples - next));
-    if (place < whole) {
-      sample_index batch{};
-      drawn.batches.evaluate(position{place}, {&batch, 1});
-      if (batch.value < batches_before_.back())
-        write_bucket(drawn, batch.value, at, run);
-      else
-        write_rests(drawn, (batch.value - batches_before_.back()) * batch_size_ + at, run);
-    } else {
-      write_rests(drawn, rests - tail + at, run);
-    }
-    out = out.subspan(run.size());
-    next += run.size();
+    const std::size_t written = layout.write(next, out);
+    out = out.subspan(written);
+    next += written;
   }
-}
-
-/// Samples of a whole batch, from its place `at` on.
-void bucket_order::write_bucket(const drawing& drawn, std::uint64_t batch, std::uint64_t at,
-                                std::span<sample_index> out) const noexcept {
-  const std::size_t bucket = place_in(batches_before_, batch);
-  write_numbers(drawn, bucket, (batch - batches_before_[bucket]) * batch_size_ + at, out);
-}
-
-/// Samples of the buckets' rests, from `at` on, in the order of the line without those that end the
-/// epoch; behind it are these.
-void bucket_order::write_rests(const drawing& drawn, std::uint64_t at,
-                               std::span<sample_index> out) const noexcept {
-  const std::uint64_t mixed = rests_before_.back() - drawn.tail;
-  while (!out.empty()) {
-    std::uint64_t in_line = at;                      // where in the line this is,
-    std::uint64_t together = drawn.tail_place - at;  // and how many follow there
-    if (at >= mixed) {
-      in_line = drawn.tail_place + (at - mixed);
-      together = out.size();
-    } else if (at >= drawn.tail_place) {
-      in_line = at + drawn.tail;
-      together = mixed - at;
-    }
-    const std::size_t bucket = place_in(rests_before_, in_line);
-    const auto run = out.first(
-        std::min({std::uint64_t{out.size()}, together, rests_before_[bucket + 1] - in_line}));
-    const std::uint64_t in_batches =
-        (batches_before_[bucket + 1] - batches_before_[bucket]) * batch_size_;
-    write_numbers(drawn, bucket, in_batches + (in_line - rests_before_[bucket]), run);
-    out = out.subspan(run.size());
-    at += run.size();
-  }
-}
-
-/// Samples of a bucket at places of its own order, from `first` on.
-void bucket_order::write_numbers(const drawing& drawn, std::size_t bucket, std::uint64_t first,
-                                 std::span<sample_index> out) const noexcept {
-  bijection{buckets_->size(bucket), drawn.bucket_seed, bucket}.evaluate(position{first}, out);
-  buckets_->to_samples(bucket, out);
 }
 
 }  // namespace feedline::detail
