@@ -83,7 +83,7 @@ struct hdf5_lookup_driver::callbacks {
 #endif
     driver.name = "feedline chunk lookup";
     driver.maxaddr = HADDR_MAX;
-    driver.fc_degree = H5F_CLOSE_WEAK;
+    driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
     driver.fapl_size = sizeof(hdf5_lookup_driver*);
     driver.open = open;
     driver.close = close;

@@ -104,11 +104,13 @@ TEST_CASE("hdf5 chunk map: space may be handed out by pages", "[dataset][host]")
 TEST_CASE("hdf5 chunk map: where metadata is in a cache image, the library is asked",
           "[dataset][host]") {
 #if H5_VERSION_GE(1, 10, 9) && !H5_VERSION_GE(1, 12, 0)
-  FEEDLINE_SKIP("this HDF5 library cannot close what it wrote so, and crashes at the program's end");
+  FEEDLINE_SKIP(
+      "this HDF5 library cannot close what it wrote so, and crashes at the program's end");
 #endif
   const temporary_directory directory;
   for (auto dataset : datasets_of_every_index(100)) {
-    if (!dataset.latest_format) continue;
+    // HDF5 1.10 cannot close a file whose image has an extensible array, and fails when the program ends.
+    if (!dataset.latest_format || dataset.name.find("extensible") != std::string::npos) continue;
     INFO(dataset.name);
     const auto path = write_indexed_file(directory.path() / "x.h5", dataset, {.cache_image = true});
     const auto [map, why_asked] = map_indexed(path);
