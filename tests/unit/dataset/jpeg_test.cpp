@@ -214,7 +214,7 @@ TEST_CASE("jpeg: passes over the pixels without end are refused", "[dataset][hos
   for (std::size_t i = 0; i + 1 < file.size(); ++i)
     if (file[i] == std::byte{0xff} && file[i + 1] == std::byte{0xda}) last = i;
   const byte_vector pass{file.begin() + static_cast<std::ptrdiff_t>(last), file.end() - 2};
-  file.resize(file.size() - 2);
+  file.erase(file.end() - 2, file.end());
   for (int i = 0; i < 600; ++i) file.insert(file.end(), pass.begin(), pass.end());
   file.push_back(std::byte{0xff});
   file.push_back(std::byte{0xd9});
