@@ -1,9 +1,12 @@
 #include "options.hpp"
 
+#include <feedline/version.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <map>
+#include <string>
 
 namespace convert {
 namespace {
@@ -23,6 +26,11 @@ const std::map<std::string, feedline::element_type> label_types{
     {"uint32", feedline::element_type::u32},
     {"int64", feedline::element_type::i64}};
 
+std::string version() {
+  return "feedline-convert " + std::to_string(FEEDLINE_VERSION_MAJOR) + '.' +
+         std::to_string(FEEDLINE_VERSION_MINOR) + '.' + std::to_string(FEEDLINE_VERSION_PATCH);
+}
+
 }  // namespace
 
 command parse_command_line(int argc, char** argv) {
@@ -31,6 +39,7 @@ command parse_command_line(int argc, char** argv) {
       "records. What is written is read back and compared. A conversion that was cut short goes on "
       "when the same command is given again."};
   app.option_defaults()->always_capture_default();
+  app.set_version_flag("--version", version());
   command line;
   job& job = line.job;
   std::string to = "hdf5";

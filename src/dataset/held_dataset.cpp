@@ -38,7 +38,8 @@ struct partition {
 
   partition(const dataset& of, std::size_t sample_bytes)
       : samples{of.size()},
-        piece{std::clamp<std::uint64_t>(piece_bytes / sample_bytes, 1, 65'536)} {
+        piece{std::clamp<std::uint64_t>(piece_bytes / std::max<std::size_t>(sample_bytes, 1), 1,
+                                        65'536)} {
     const auto whole = std::max<std::uint64_t>(samples, 1);
     const auto chunk = std::clamp<std::uint64_t>(of.chunks().samples, 1, whole);
     run = chunk * std::max<std::uint64_t>(1, piece / chunk);
@@ -59,10 +60,7 @@ class holding {
 
   void read_all(int threads, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
     std::vector<std::jthread> readers;
-    const struct stopper {
-      holding& of;
-      ~stopper() { of.cancelled_.store(true); }
-    } on_exit{*this};  // before the readers are joined, whatever is thrown here
+    const cancel_at_end before_they_are_joined{*this};
     for (int i = 0; i < threads; ++i) {
       const std::scoped_lock lock{mutex_};
       readers.emplace_back([this, i] {
@@ -84,6 +82,18 @@ class holding {
   }
 
  private:
+  /// Ends the reading of what is left, whatever is thrown.
+  class cancel_at_end {
+   public:
+    explicit cancel_at_end(holding& of) noexcept : of_{of} {}
+    cancel_at_end(const cancel_at_end&) = delete;
+    cancel_at_end& operator=(const cancel_at_end&) = delete;
+    ~cancel_at_end() { of_.cancelled_.store(true); }
+
+   private:
+    holding& of_;
+  };
+
   void drive() noexcept {
     for (;;) {
       const std::uint64_t run = next_.fetch_add(1);

@@ -79,7 +79,7 @@ class epoch_layout {
     const std::uint64_t behind_short = missing_ != 0 && short_place_ >= first_place
                                            ? rows_before(short_place_ + 1) - begin
                                            : UINT64_MAX;
-    std::array<std::uint64_t, block_samples> row;
+    std::array<std::uint64_t, block_samples> row{};
     const auto split = [&](auto divided) {
       for (std::size_t i = 0; i < run.size(); ++i) {
         std::uint64_t number = run[i].value;

@@ -98,7 +98,7 @@ sampler shuffle::bind(const dataset& of, std::uint64_t batch_size) const {
   const std::uint64_t samples = std::max<std::uint64_t>(1, stored.samples);
   const shuffled_chunks chunks{samples, detail::divide_up(of.size(), samples), stored.kept,
                                stored.bytes};
-  const sampler full = shuffle{.seed = seed};
+  sampler full = shuffle{.seed = seed};
   if (samples == 1 || chunks.count <= 1) return full;
   const std::uint64_t windows = within ? windows_of(*within, chunks) : 1;
   if (windows == 1) {

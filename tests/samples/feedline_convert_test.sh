@@ -37,6 +37,7 @@ refused() {
   [[ ! -e refused ]] || fail "something was written for: $*"
 }
 
+"$convert" --version | grep -qE '^feedline-convert [0-9]+\.[0-9]+\.[0-9]+$' || fail "no version: $("$convert" --version)"
 prints arrays "image=$images" "label=$labels" --to npy
 prints records "image=$images" "label=$labels" --to records --readers 0
 prints arrays arrays/image.npy arrays/label.npy --to npy --restart
