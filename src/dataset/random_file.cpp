@@ -37,9 +37,8 @@ void tell_of_other_handler() noexcept try {
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     log()->warn(
-        "another handler of SIGBUS was installed after feedline's, so files are not mapped any "
-        "more "
-        "but read by calls, which is slower for small rows: install it before the first file is "
+        "another handler of SIGBUS was installed after feedline's, so files are read by calls, and "
+        "not mapped any more, which is slower for small rows: install it before the first file is "
         "opened");
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
@@ -62,6 +61,15 @@ class owned_descriptor {
   int number_;
   int error_;
 };
+
+/// The file of another descriptor. Anew where it can be, so that advice about our reads is not taken for
+/// theirs; else a duplicate.
+owned_descriptor opened_again(int descriptor) {
+  const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
+  owned_descriptor again{::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  return again.number() >= 0 ? std::move(again)
+                             : owned_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
+}
 
 }  // namespace
 
@@ -186,8 +194,7 @@ random_file::random_file(const std::filesystem::path& path, access how,
 
 random_file::random_file(int descriptor, const std::filesystem::path& path, access how,
                          std::chrono::nanoseconds look)
-    : state_{std::make_unique<state>(owned_descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)},
-                                     path, how, look)} {}
+    : state_{std::make_unique<state>(opened_again(descriptor), path, how, look)} {}
 
 random_file::~random_file() = default;
 

@@ -31,7 +31,7 @@ class random_file {
   /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
   explicit random_file(const std::filesystem::path& path, access how = access::automatic,
                        std::chrono::nanoseconds look = look_every);
-  /// A file that is open already: the descriptor is duplicated. @param path Names it in errors, and is
+  /// A file that is open already, and may be closed by its owner. @param path Names it in errors, and is
   /// watched; may be empty.
   random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic,
               std::chrono::nanoseconds look = look_every);
