@@ -1,5 +1,8 @@
 #include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/pad.hpp>
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -307,4 +310,26 @@ TEST_CASE("bucket by length: the order of given lengths is the one it has always
     CHECK(start[i].value == known_start[i]);
     CHECK(end[i].value == known_end[i]);
   }
+}
+
+TEST_CASE("loader: batches by length hold each padded sample once, and its own bytes",
+          "[loader][host]") {
+  const lengths of = test::skewed_lengths(300, 40);
+  const auto ragged = test::make_telling(of);
+  const bucket_by_length order{*ragged, {.seed = 5, .buckets = 4}};
+  loader loader{pad(ragged), order, make_host_device(), {.batch_size = 16, .readers = 2}};
+  const auto expected = epoch_of(order.bind(*any_dataset(300), 16), 300, 1);
+  std::size_t next = 0;
+  for (const batch& batch : loader.epoch(1)) {
+    const auto own_length = batch["pair_length"].values<std::int32_t>();
+    const auto pairs = batch["pair"].values<std::int32_t>();
+    const std::size_t row = pairs.size() / own_length.size();
+    for (std::size_t i = 0; i < own_length.size(); ++i, ++next) {
+      const std::uint64_t sample = expected[next].value;
+      REQUIRE(static_cast<std::uint64_t>(own_length[i]) == of[sample]);
+      const auto elements = test::telling_elements(sample, 0, of[sample]);
+      REQUIRE(std::equal(elements.begin(), elements.end(), pairs.subspan(i * row).begin()));
+    }
+  }
+  CHECK(next == 300);
 }
