@@ -24,6 +24,7 @@
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/dataset/token_dataset.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/device/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
