@@ -18,9 +18,9 @@ namespace {
 /// default.
 constexpr std::size_t most_guards = 4096;
 
-/// A guarded mapping. The handler reads it while others may be writing it; it may neither wait nor see
-/// half of a change, so `version` is odd during one, and differs after it. What changes is never
-/// the mapping that faulted: that one is being read, so it stays.
+/// A guarded mapping. The handler reads it while others may be writing it; it may neither wait nor
+/// see half of a change, so `version` is odd during one, and differs after it. What changes is
+/// never the mapping that faulted: that one is being read, so it stays.
 struct guarded {
   std::atomic<std::uint32_t> version{0};
   std::atomic<std::uintptr_t> begin{0};
@@ -30,8 +30,8 @@ struct guarded {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-// Statics, which this library avoids: a signal has one handler in a process, and that handler is given
-// nothing but what it finds at fixed places. They need no construction and no destruction.
+// Statics, which this library avoids: a signal has one handler in a process, and that handler is
+// given nothing but what it finds at fixed places. They need no construction and no destruction.
 constinit std::array<guarded, most_guards> table{};
 constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
 constinit std::mutex changing;                    ///< of table and handler; not the handler's
@@ -46,7 +46,8 @@ void set(guarded& place, std::uintptr_t begin, std::uintptr_t end) noexcept {
   ++place.version;
 }
 
-/// Asks the kernel itself: what sanitizers put in the place of `mmap` is not made for signal handlers.
+/// Asks the kernel itself: what sanitizers put in the place of `mmap` is not made for signal
+/// handlers.
 bool map_zeros(std::uintptr_t begin, std::uintptr_t end) noexcept {
   static_assert(sizeof(void*) == 8, "a 32-bit system has another call");
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -83,8 +84,8 @@ void pass_on(int number, siginfo_t* info, void* context) noexcept {
     return;
   }
   if (sent && handler == SIG_IGN) return;
-  // The instruction faults again on return, and ends the process with its own address and registers.
-  // (The system ignores SIG_IGN for it too.)
+  // The instruction faults again on return, and ends the process with its own address and
+  // registers. (The system ignores SIG_IGN for it too.)
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   (void)::sigaction(SIGBUS, &standard, nullptr);

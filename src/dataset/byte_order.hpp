@@ -18,8 +18,8 @@ namespace feedline::detail {
   return __builtin_bswap64(word);
 }
 
-/// Copies elements of a word's size with the bytes of each in reverse. Neither side need be aligned,
-/// and `to` may be `from`.
+/// Copies elements of a word's size with the bytes of each in reverse. Neither side need be
+/// aligned, and `to` may be `from`.
 /// @param bytes A multiple of the word's size.
 template <class Word>
 void copy_reversed(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {

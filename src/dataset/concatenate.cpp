@@ -35,8 +35,8 @@ class concatenation final : public dataset {
                                                                  : read_concurrency::parallel;
   }
 
-  /// The largest of the parts' chunks: it holds a few of any other's. What is kept is each part's own, so
-  /// what counts is the part that keeps least.
+  /// The largest of the parts' chunks: it holds a few of any other's. What is kept is each part's
+  /// own, so what counts is the part that keeps least.
   chunking chunks() const override {
     chunking largest;
     for (const dataset_ptr& part : parts_)

@@ -13,8 +13,8 @@
 namespace feedline::detail {
 namespace {
 
-/// What lies between two rows that will be read soon is read with them if it is no more than this: one
-/// larger read is faster than two, and rows in between will be wanted later in the epoch.
+/// What lies between two rows that will be read soon is read with them if it is no more than this:
+/// one larger read is faster than two, and rows in between will be wanted later in the epoch.
 constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
 
 /// The end of the last row, or nothing if it does not fit in 64 bits.

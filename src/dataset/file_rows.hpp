@@ -32,8 +32,8 @@ class file_rows {
   [[nodiscard]] const row_place& place() const noexcept { return place_; }
   [[nodiscard]] const random_file_ptr& file() const noexcept { return file_; }
 
-  /// As `dataset::read`, of one field. Does not look whether the file is unchanged: its dataset does
-  /// that once for all fields, afterwards.
+  /// As `dataset::read`, of one field. Does not look whether the file is unchanged: its dataset
+  /// does that once for all fields, afterwards.
   /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
   void read(std::span<const sample_index> samples, std::byte* out) const;
 

@@ -14,8 +14,8 @@ struct strided_rows {
   std::size_t stride;  ///< in bytes; `row_bytes` where the rows are dense
 };
 
-/// Copies rows, in the order asked for, one after the other: the library's hottest loop. Knows nothing
-/// of bounds: every sample must be there.
+/// Copies rows, in the order asked for, one after the other: the library's hottest loop. Knows
+/// nothing of bounds: every sample must be there.
 void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out) noexcept;
 
 /// Of a dense array.

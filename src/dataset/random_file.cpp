@@ -21,11 +21,12 @@
 namespace feedline::detail {
 namespace {
 
-/// A file that is less in memory than this is cold. A miss costs a disk's latency, a hundred times what
-/// a hint does, so few of them are worth hints.
+/// A file that is less in memory than this is cold. A miss costs a disk's latency, a hundred times
+/// what a hint does, so few of them are worth hints.
 constexpr double warm_share = 0.98;
 
-/// Linux brings in no more at a hint than the disk's read-ahead, 128 KiB by default, and drops the rest.
+/// Linux brings in no more at a hint than the disk's read-ahead, 128 KiB by default, and drops the
+/// rest.
 constexpr std::uint64_t longest_hint = std::uint64_t{128} << 10;
 
 std::string system_words(int error) {
@@ -62,8 +63,8 @@ class owned_descriptor {
   int error_;
 };
 
-/// The file of another descriptor. Anew where it can be, so that advice about our reads is not taken for
-/// theirs; else a duplicate.
+/// The file of another descriptor. Anew where it can be, so that advice about our reads is not
+/// taken for theirs; else a duplicate.
 owned_descriptor opened_again(int descriptor) {
   const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
   owned_descriptor again{::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};

@@ -15,9 +15,9 @@ namespace feedline::detail {
 /// A regular file that is read at any offset by any number of threads, and that others may cut,
 /// overwrite, replace or delete meanwhile: that ends in a `dataset_error`, never in a signal.
 ///
-/// Its bytes are mapped where that is faster and safe (they are in memory already, the file system is
-/// a local one), and read by `pread` else; `mapped()` says which. It may change while the file is in
-/// use, so callers ask once a run of samples.
+/// Its bytes are mapped where that is faster and safe (they are in memory, the file system is
+/// a local one), and read by `pread` else; `mapped()` says which. It may change while the file is
+/// in use, so callers ask once a run of samples.
 ///
 /// Threads: all functions may be called by any number of threads.
 class random_file {
@@ -31,8 +31,8 @@ class random_file {
   /// @throws dataset_error if it cannot be opened, is a directory or no regular file; what to do.
   explicit random_file(const std::filesystem::path& path, access how = access::automatic,
                        std::chrono::nanoseconds look = look_every);
-  /// A file that is open already, and may be closed by its owner. @param path Names it in errors, and is
-  /// watched; may be empty.
+  /// A file that is open already, and may be closed by its owner. @param path Names it in errors,
+  /// and is watched; may be empty.
   random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic,
               std::chrono::nanoseconds look = look_every);
   random_file(const random_file&) = delete;
@@ -49,12 +49,12 @@ class random_file {
   [[nodiscard]] std::span<const std::byte> mapped() const noexcept;
 
   /// Reads bytes [offset, offset + out.size()): all, or it throws.
-  /// @throws dataset_error with the path and the offset: beyond the end, cut short since it was opened,
-  ///         an input error.
+  /// @throws dataset_error with the path and the offset: beyond the end, cut short since it was
+  ///         opened, an input error.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// @throws dataset_error if the file is not what it was when it was opened: shorter, written to, or
-  ///         (looked at every tenth of a second at most) another or none under its path. Costs a few
+  /// @throws dataset_error if the file is not what it was when it was opened: cut, written to, or
+  ///         (looked at every tenth of a second at most) another or none under its path. Costs some
   ///         hundred nanoseconds.
   void require_unchanged() const;
 

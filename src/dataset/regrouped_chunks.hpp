@@ -10,13 +10,13 @@
 
 namespace feedline::detail {
 
-/// A dataset's chunks as seen by one that holds its samples at other places, in groups of `samples`,
-/// which are taken for chunks there.
+/// A dataset's chunks as seen by one that holds its samples at other places, in groups of
+/// `samples`, which are taken for chunks there.
 ///
-/// A group that begins and ends where chunks do is made of whole ones. Any other lies across one chunk more
-/// than its size would need, so it takes the memory of all of these, and as many fewer are kept. That
-/// is never less than what reading it costs: an order that trusts it reads no chunk more often than
-/// the groups that lie on it, two if all are of one size.
+/// A group that begins and ends where chunks do is made of whole ones. Any other lies across one
+/// chunk more than its size would need, so it takes the memory of all of these, and as many fewer
+/// are kept. That is never less than what reading it costs: an order that trusts it reads no chunk
+/// more often than the groups that lie on it, two if all are of one size.
 /// @param first   Of the dataset's samples: where one of the groups begins.
 /// @param samples At least 1; no fewer than a chunk's.
 [[nodiscard]] inline chunking regrouped(const chunking& chunks, std::uint64_t first,

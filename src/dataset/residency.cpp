@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t samples = 64;
 constexpr std::uint64_t sample_bytes = std::uint64_t{256} << 10;
 
-/// Where the i-th of `samples` pieces of so many bytes begins, at a page's start; the first at the file's
-/// beginning, the last at its end.
+/// Where the i-th of `samples` pieces of so many bytes begins, at a page's start; the first at the
+/// file's beginning, the last at its end.
 std::uint64_t sample_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece) noexcept {
   const std::uint64_t room = bytes > piece ? bytes - piece : 0;
   return (room / (samples - 1) * i + room % (samples - 1) * i / (samples - 1)) / 4096 * 4096;

@@ -6,7 +6,7 @@
 
 namespace feedline::detail {
 
-/// For what is to be done now and then, by whoever comes by: no thread, no lock. Any number of threads.
+/// For what is to be done now and then, by whoever comes by: no thread, no lock. Any thread.
 class at_times {
  public:
   /// @param every 0: whenever somebody asks.

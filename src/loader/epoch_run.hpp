@@ -14,7 +14,7 @@ struct epoch_run {
   /// Nobody will take its batches: readers need not read them, the transfer need not copy them. Set
   /// once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};
-  /// Positions up to here were hinted to the dataset (`read_ahead`), or need not be any more. Readers.
+  /// Positions up to here were hinted to the dataset (`read_ahead`), or need not be. Readers.
   std::atomic<std::uint64_t> hinted{0};
   /// Every batch of it was delivered. The consumer's alone.
   bool ended = false;

@@ -12,18 +12,18 @@
 
 namespace feedline::detail {
 
-/// Tells the dataset which samples will be read soon, so that a disk has many of them to do at once,
+/// Tells the dataset which samples will be read soon, so that a disk has many to do at once,
 /// and readers find them in memory.
 ///
-/// Each reader, before it fills a request, hints what stands between the last hint and some way behind
-/// its request, in pieces, which readers take in turns. So all hint together where an epoch begins,
+/// Each reader, before it fills a request, hints what stands between the last hint and some way
+/// behind its request, in pieces, which readers take in turns. So all hint together where an epoch begins,
 /// and one piece a request from then on; a sample is hinted once, before it is read. Nothing is
 /// hinted across an epoch's end: what was hinted last is still on its way when the next begins.
 ///
 /// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
 class read_ahead {
  public:
-  /// Borrows the source for its life. @param kept Null where no rows are kept by the device; what it
+  /// Borrows the source for its life. @param kept Null where the device keeps no rows; what it
   /// holds is not read, so not hinted.
   read_ahead(const sample_source& source, const loader_plan& plan,
              std::shared_ptr<const kept_rows> kept = nullptr);

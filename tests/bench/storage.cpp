@@ -1,5 +1,6 @@
-/// Rows out of files: how fast a loader reads them shuffled, where they lie in memory already and where
-/// they come from the disk, beside the same rows in RAM. Needs no GPU: the consumer is on the CPU.
+/// Rows out of files: how fast a loader reads them shuffled, where they lie in memory already and
+/// where they come from the disk, beside the same rows in RAM. Needs no GPU: the consumer is on the
+/// CPU.
 
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/device/host_device.hpp>
@@ -107,7 +108,8 @@ class rows_file {
     return left;
   }
 
-  /// Into memory from the disk, from the beginning to the end, which leaves it there in large pieces.
+  /// Into memory from the disk, from the beginning to the end, which leaves it there in large
+  /// pieces.
   void read_through() const {
     (void)drop();
     std::vector<char> piece(std::size_t{1} << 20);

@@ -1,5 +1,5 @@
-/// A process of its own for each case of `bus_guard_test.cpp`: who handled SIGBUS before the guard, and
-/// what happens then. Its exit status, or the signal that ends it, is the answer.
+/// A process of its own for each case of `bus_guard_test.cpp`: who handled SIGBUS before the guard,
+/// and what happens then. Its exit status, or the signal that ends it, is the answer.
 
 #include "dataset/file_mapping.hpp"
 #include "dataset/random_file.hpp"
@@ -54,8 +54,8 @@ const volatile char* empty_page() {
 
 }  // namespace
 
-/// Arguments: who handled it before (default, ignore, plain, detailed), what happens (guarded, foreign,
-/// ended, sent, later).
+/// Arguments: who handled it before (default, ignore, plain, detailed), what happens (guarded,
+/// foreign, ended, sent, later).
 int main(int count, char** arguments) {
   if (count != 3) return wrong;
   const std::string_view event = arguments[2];
