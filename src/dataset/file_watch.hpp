@@ -14,7 +14,7 @@ class file_watch {
  public:
   /// @param now  The file's status, at opening.
   /// @param path Where it was opened; empty: its path is not looked at.
-  /// @param by_number Whether its file system keeps inode numbers, by which a file is known; if not,
+  /// @param by_number Whether its file system keeps inode numbers, by which it is known; if not,
   ///        a file of the same size and time is taken for the same.
   file_watch(const struct stat& now, std::filesystem::path path, bool by_number);
 

@@ -16,8 +16,8 @@ namespace feedline::detail {
 /// and readers find them in memory.
 ///
 /// Each reader, before it fills a request, hints what stands between the last hint and some way
-/// behind its request, in pieces, which readers take in turns. So all hint together where an epoch begins,
-/// and one piece a request from then on; a sample is hinted once, before it is read. Nothing is
+/// behind its request, in pieces, which readers take in turns. So all hint together where an epoch
+/// begins, and one piece a request from then on; a sample is hinted once, before it is read. Nothing is
 /// hinted across an epoch's end: what was hinted last is still on its way when the next begins.
 ///
 /// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
