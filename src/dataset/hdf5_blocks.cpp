@@ -88,13 +88,11 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
   } else {
     stored = stored.subspan(place.address, place.bytes);
   }
-  const std::uint32_t mask =
-      place_.raw_edges && map_->is_partial(chunk) ? ~std::uint32_t{0} : place.filter_mask;
   const std::uint64_t bit = std::uint64_t{1} << chunk % 64;
   const bool verify =
       !verified_.empty() && (verified_[chunk / 64].load(std::memory_order_relaxed) & bit) == 0;
   try {
-    place_.filters.decode(stored, mask, verify, with.decoder, out);
+    place_.filters.decode(stored, place.filter_mask, verify, with.decoder, out);
   } catch (const hdf5_filter_error& failure) {
     file_->require_unchanged();  // which would be the better reason
     throw hdf5_error{{.path = file_->path(), .field = name_, .sample = {}, .offset = place.address},

@@ -100,9 +100,6 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
     place.stored = hdf5_direct::layout::chunked;
     place.chunk = chunk_of(creation.get());
     place.filters = hdf5_filters{filters_of(creation.get())};
-    unsigned options = 0;
-    place.raw_edges = H5Pget_chunk_opts(creation.get(), &options) >= 0 &&
-                      (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
   }
 
   place.refusal = fault_of_file(dataset);

@@ -27,7 +27,6 @@ struct hdf5_direct {
   std::uint64_t offset = 0;               ///< of the first value, where it is contiguous
 
   hdf5_filters filters{{}};
-  bool raw_edges = false;         ///< filters leave chunks alone that reach beyond the extents
   std::size_t element_bytes = 0;  ///< of one element of the dataspace: an array type's is the array
   std::size_t swapped_bytes = 1;  ///< as `row_place::swapped_bytes`
   std::vector<std::byte> fill =

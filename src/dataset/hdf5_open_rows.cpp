@@ -20,6 +20,9 @@ using layout = hdf5_direct::layout;
 /// A cache of fewer blocks would have readers read over each other.
 constexpr std::uint64_t least_kept = 4;
 
+/// A cache's list of its blocks may take a sixteenth of what it may keep.
+constexpr std::uint64_t bytes_per_listed_block = 64;
+
 std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
                                            const hdf5_found& found, std::size_t cache_bytes) {
   const bool fits = found.samples <= cache_bytes / found.row_bytes;
@@ -48,14 +51,19 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_
                    .samples = column.samples(),
                    .row_bytes = column.row_bytes(),
                    .storage = column.storage(hdf5, file)};
-  if (!found.storage.refusal.empty()) {
+  hdf5_direct& storage = found.storage;
+  if (storage.refusal.empty() && storage.stored != layout::unwritten) {
+    found.file = raw_files.file_of(hdf5, column.id());
+    if (storage.stored == layout::chunked)
+      storage.refusal = hdf5_map_refusal(hdf5, column.id(), *found.file);
+  }
+  if (!storage.refusal.empty()) {
+    found.file = nullptr;
     column.require_readable(hdf5, file);
     found.column = std::move(column);
-  } else if (found.storage.stored != layout::unwritten) {
-    found.file = raw_files.file_of(hdf5, column.id());
-    if (found.storage.stored == layout::chunked)
-      found.chunks = std::make_shared<const hdf5_chunk_map>(
-          map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
+  } else if (storage.stored == layout::chunked) {
+    found.chunks = std::make_shared<const hdf5_chunk_map>(
+        map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
   }
   return found;
 }
@@ -66,8 +74,10 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
   if (found.column) {
     auto column = std::move(*found.column);
     found.column.reset();
-    // Blocks that are too large to keep a few of would only be decoded for nothing.
-    if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1)
+    // Blocks that are too large to keep a few of would only be decoded for nothing, and of too many
+    // the list alone would take the memory.
+    if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
+        found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block)
       return std::make_unique<hdf5_library_rows>(std::move(column));
     return make_rows(
         std::make_unique<hdf5_library_blocks>(std::move(column), storage.chunk.front()), found,

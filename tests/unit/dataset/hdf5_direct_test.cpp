@@ -106,6 +106,24 @@ TEST_CASE("hdf5: what the library must read is said once, unless it was read who
                           "filter 6 (scaleoffset) is not one that feedline decodes\n");
 }
 
+TEST_CASE("hdf5: a dataset of far more chunks than its file could hold is left to the library",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "claims.h5"};
+  constexpr std::uint64_t claimed = std::uint64_t{1} << 33;
+  const unsigned char five = 5;
+  (void)writer.make("x", H5T_STD_U8LE, {claimed}, chunked("", {2}, [&](hid_t creation) {
+                      H5Pset_fill_value(creation, H5T_NATIVE_UINT8, &five);
+                    }));
+  const auto file = writer.close();
+  const log_capture log;
+  const auto opened = open_hdf5(file, {{"x"}}, {.max_cache_bytes = 1 << 20});
+  CHECK(opened->size() == claimed);
+  for (const std::uint64_t sample : {std::uint64_t{0}, claimed - 1})
+    CHECK(read_sample(*opened, sample_index{sample}).front() == std::vector{std::byte{5}});
+  CHECK(contains(log.text(), "field 'x' is read through the HDF5 library, one thread at a time: "));
+}
+
 TEST_CASE("hdf5: a file that this program writes to is read through the library",
           "[dataset][host]") {
   const temporary_directory folder;
