@@ -87,9 +87,10 @@ TEST_CASE("changed file: an epoch over it ends in an error with its path, after 
   CHECK(failure->where().path == path);
   CHECK(failure->where().batch == batches);
   const std::string told = failure->what();
-  const bool cut = change == file_change::cut_to_nothing && how == file_access::by_pread;
-  CHECK(told.find(cut ? "it was cut since it was opened" : words_for(change, rows * row_bytes)) !=
-        std::string::npos);
+  // Read by calls, it may be the read itself that finds the end, or the look at the file after it.
+  const bool cut = change == file_change::cut_to_nothing && how == file_access::by_pread &&
+                   told.find("it was cut since it was opened") != std::string::npos;
+  CHECK((cut || told.find(words_for(change, rows * row_bytes)) != std::string::npos));
   CHECK_THROWS_AS(std::rethrow_exception(failure->cause()), dataset_error);
   CHECK_THROWS_AS((void)range.next(), stage_error);
 }
