@@ -10,6 +10,7 @@
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"
+#include "bench/storage_by_hand.hpp"
 #include "dataset/file_dataset.hpp"
 #include "dataset/residency.hpp"
 #include "dataset/row_storage.hpp"
@@ -77,6 +78,8 @@ class rows_file {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
   }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   [[nodiscard]] dataset_ptr open(std::size_t row_bytes, detail::random_file::access how) const {
     auto file = std::make_shared<const detail::random_file>(path_, how);
@@ -177,6 +180,8 @@ class storage_bench {
     };
     cold("file, cold", true);
     cold("file, cold, no hints", false);
+    cold_by_hand("by hand, cold: pread", row_bytes, by_hand::pread);
+    cold_by_hand("by hand, cold: hints, pread", row_bytes, by_hand::hints_and_pread);
     file_.read_through();
     warm("rows in RAM", file_.load(row_bytes));
     warm("file, warm, mapped", file_.open(row_bytes, access::mapped));
@@ -184,6 +189,13 @@ class storage_bench {
   }
 
  private:
+  void cold_by_hand(const char* name, std::size_t row_bytes, by_hand way) {
+    line(name, row_bytes, [&](int threads) -> std::optional<double> {
+      if (file_.drop() > 0.02) return std::nullopt;
+      return rows_by_hand(file_.path(), row_bytes, way, threads, 10 * options_.common.seconds);
+    });
+  }
+
   template <class Rate>
   void line(const char* name, std::size_t row_bytes, const Rate& rate) {
     std::printf("%-30s", name);
