@@ -18,6 +18,13 @@ namespace feedline::detail {
 
 namespace {
 
+/// The compressor that a header names: by a number in three bits, which need not be one of Blosc's.
+std::string compressor_of(std::span<const std::byte> stored) {
+  const char* const name = blosc_cbuffer_complib(stored.data());
+  return name != nullptr ? name
+                         : "compressor " + std::to_string(std::to_integer<int>(stored[2] >> 5));
+}
+
 /// All that decoding needs is in the chunk's header; the client data is the writer's.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
                  std::span<std::byte> out, hdf5_filter_scratch&) {
@@ -40,7 +47,7 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
     throw hdf5_filter_error{
         "the blocks do not decode: they are damaged, or the libblosc here has no decompressor "
         "for " +
-        std::string{blosc_cbuffer_complib(stored.data())}};
+        compressor_of(stored)};
   return claimed;
 }
 

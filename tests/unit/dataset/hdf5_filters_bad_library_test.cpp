@@ -205,6 +205,11 @@ TEST_CASE("hdf5 filters, bad input: Blosc", "[dataset][host]") {
        "filter 32001 (blosc): yields 700 bytes where 784 bytes can be right"},
       {"a damaged block", {blosc}, with_byte(packed, 16, 0xff), damaged},
       {"a huge block size", {blosc}, with_byte(packed, 11, 0x7f), damaged},
+      {"a compressor that nobody knows",
+       {blosc},
+       with_byte(packed, 2, std::to_integer<unsigned char>(packed[2] | std::byte{0xe0})),
+       "filter 32001 (blosc): the blocks do not decode: they are damaged, or the libblosc here has "
+       "no decompressor for compressor 7"},
   });
 }
 
