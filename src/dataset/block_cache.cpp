@@ -45,7 +45,7 @@ block_cache::block_cache(std::uint64_t blocks, std::size_t block_bytes,
       blocks_(blocks),
       counters_(most_sections),
       slabs_((most_slots_ >> slab_shift_) + 1),
-      extra_used_(most_slots_) {
+      slot_states_(counts_uses() ? most_slots_ : 0) {
   for (auto& block : blocks_) block.store(absent, std::memory_order_relaxed);
 }
 
@@ -110,10 +110,9 @@ std::span<std::byte> block_cache::fill::bytes() const noexcept {
 }
 
 void block_cache::fill::publish(std::uint64_t rows_used) noexcept {
-  {
+  if (cache_->counts_uses()) {
     const std::scoped_lock lock{cache_->mutex_};
-    cache_->extra_used_[slot_] = static_cast<std::uint32_t>(rows_used);
-    cache_->present_.push_back({block_, slot_});
+    cache_->enter_line(slot_, block_, rows_used);
   }
   auto& place = cache_->blocks_[block_];
   place.store(slot_);
@@ -162,7 +161,7 @@ std::uint32_t block_cache::take_slot() {
   if (free_.empty() && counts_uses()) {
     const bool is_full = slots_ >= most_kept_;
     if (!take_out(most_taken_out, true) && is_full)
-      take_out(std::clamp<std::size_t>(present_.size() / 16, 1, most_taken_out), false);
+      take_out(std::clamp<std::size_t>(present_ / 16, 1, most_taken_out), false);
   }
   if (free_.empty()) return add_slot();
   const std::uint32_t slot = free_.back();
@@ -188,30 +187,41 @@ std::uint32_t block_cache::add_slot() {
 }
 
 bool block_cache::is_used_up(std::uint32_t slot) const noexcept {
-  std::uint64_t used = extra_used_[slot];
+  std::uint64_t used = slot_states_[slot].filler_used;
   for (const section_state& each : sections_)
     if (const counter* counters = each.used.load(std::memory_order_acquire))
       used += counters[slot].load(std::memory_order_relaxed);
   return used >= rows_per_block_;
 }
 
+/// Puts a slot at the end of the line of those with a block. With the lock; allocates nothing.
+void block_cache::enter_line(std::uint32_t slot, std::uint64_t block,
+                             std::uint64_t rows_used) noexcept {
+  slot_states_[slot] = {.block = static_cast<std::uint32_t>(block),
+                        .filler_used = static_cast<std::uint32_t>(rows_used),
+                        .next = none};
+  (oldest_ == none ? oldest_ : slot_states_[newest_].next) = slot;
+  newest_ = slot;
+  ++present_;
+}
+
 /// Makes the memory of up to `count` of the oldest blocks free. False if there were none.
 bool block_cache::take_out(std::size_t count, bool used_up_only) {
   const std::size_t before = free_.size();
-  while (count > 0 && !present_.empty()) {
-    const auto [block, slot] = present_.front();
+  while (count > 0 && oldest_ != none) {
+    const std::uint32_t slot = oldest_;
     if (used_up_only && !is_used_up(slot)) break;
     // Its filler has put it in line, but may not have published it yet.
     std::uint32_t expected = slot;
-    if (!blocks_[block].compare_exchange_strong(expected, absent)) break;
+    if (!blocks_[slot_states_[slot].block].compare_exchange_strong(expected, absent)) break;
     free_.push_back(slot);
-    present_.pop_front();
+    oldest_ = slot_states_[slot].next;
+    --present_;
     --count;
   }
   if (free_.size() == before) return false;
   wait_for_sections();
   for (std::size_t i = before; i < free_.size(); ++i) {
-    extra_used_[free_[i]] = 0;
     for (section_state& each : sections_)
       if (counter* counters = each.used.load(std::memory_order_acquire))
         counters[free_[i]].store(0, std::memory_order_relaxed);

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -98,6 +97,7 @@ class block_cache {
  private:
   static constexpr std::uint32_t absent = 0xffff'ffff;
   static constexpr std::uint32_t filling = 0xffff'fffe;
+  static constexpr std::uint32_t none = absent;  ///< no slot
   static constexpr std::size_t most_sections = 64;
 
   using counter = std::atomic<std::uint32_t>;
@@ -108,9 +108,11 @@ class block_cache {
     std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the section
   };
 
-  struct present_block {
-    std::uint64_t block;
-    std::uint32_t slot;
+  /// What is known of a slot that may be used anew; there are none where there is room for all.
+  struct slot_state {
+    std::uint32_t block = 0;
+    std::uint32_t filler_used = 0;  ///< rows that its filler used
+    std::uint32_t next = none;      ///< the slot that was filled after it
   };
 
   std::size_t enter();
@@ -120,6 +122,7 @@ class block_cache {
   [[nodiscard]] bool is_used_up(std::uint32_t slot) const noexcept;
   [[nodiscard]] std::uint32_t take_slot();
   [[nodiscard]] std::uint32_t add_slot();
+  void enter_line(std::uint32_t slot, std::uint64_t block, std::uint64_t rows_used) noexcept;
   bool take_out(std::size_t count, bool used_up_only);
   void wait_for_sections() const noexcept;
 
@@ -138,8 +141,11 @@ class block_cache {
   std::vector<row_storage> memory_ = {};
   std::uint32_t slots_ = 0;
   std::vector<std::uint32_t> free_ = {};
-  std::deque<present_block> present_ = {};  ///< the oldest first
-  std::vector<std::uint32_t> extra_used_;   ///< for each slot, rows that its filler used
+  std::vector<slot_state> slot_states_;
+  std::uint32_t oldest_ =
+      none;  ///< of the slots with a block, in the order in which they were filled
+  std::uint32_t newest_ = none;
+  std::uint32_t present_ = 0;  ///< how many these are
 };
 
 }  // namespace feedline::detail

@@ -1,6 +1,7 @@
 #include "dataset/gather_rows.hpp"
 
 #include "dataset/byte_order.hpp"
+#include "dataset/prefetch_row.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,20 +10,6 @@
 
 namespace feedline::detail {
 namespace {
-
-constexpr std::size_t cache_line_bytes = 64;
-
-/// How many rows ahead to ask for: shuffled rows are no pattern that hardware could guess, and six
-/// rows of a few hundred bytes are about as many lines as a core keeps under way.
-constexpr std::size_t prefetch_distance = 6;
-
-/// A longer row is found by the hardware's own prefetcher after its first lines.
-constexpr std::size_t largest_prefetched_row_bytes = 4096;
-
-void prefetch_row(const std::byte* row, std::size_t row_bytes) noexcept {
-  for (std::size_t at = 0; at < row_bytes; at += cache_line_bytes) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + row_bytes - 1);  // a row that starts within a line ends in one more
-}
 
 /// Rows of a size known to the compiler: one load and one store each. They overlap in the core
 /// without help.

@@ -1,28 +1,19 @@
 #include "dataset/gather_scattered.hpp"
 
+#include "dataset/prefetch_row.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t cache_line_bytes = 64;
-
-/// As in `gather_rows`, where the reasons are; a long row is found by the hardware.
-constexpr std::size_t prefetch_distance = 6;
-constexpr std::size_t most_prefetched_bytes = 4096;
-
-void prefetch_row(const std::byte* row, std::size_t bytes) noexcept {
-  for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + bytes - 1);
-}
-
 /// @param place_of Where in `out` row i goes.
 template <class PlaceOf>
 void gather(std::span<const std::byte* const> rows, std::size_t row_bytes, std::byte* out,
             PlaceOf place_of) noexcept {
   std::size_t i = 0;
-  if (row_bytes <= most_prefetched_bytes) {
+  if (row_bytes <= largest_prefetched_row_bytes) {
     for (std::size_t next = 0; next < std::min(prefetch_distance, rows.size()); ++next)
       prefetch_row(rows[next], row_bytes);
     for (; i + prefetch_distance < rows.size(); ++i) {

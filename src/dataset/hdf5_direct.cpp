@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -97,8 +98,10 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
   place.fill = fill_of(hdf5, dataset, creation.get(), element);
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   if (layout == H5D_CHUNKED) {
-    place.stored = hdf5_direct::layout::chunked;
     place.chunk = chunk_of(creation.get());
+    if (place.chunk.empty())
+      throw file.error(name, "its chunks cannot be read: " + hdf5.last_message());
+    place.stored = hdf5_direct::layout::chunked;
     place.filters = hdf5_filters{filters_of(creation.get())};
   }
 

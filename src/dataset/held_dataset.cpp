@@ -5,9 +5,8 @@
 #include "dataset/field_list.hpp"
 #include "dataset/row_storage.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/machine_memory.hpp"
 #include "detail/thread_name.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -174,17 +173,10 @@ class holding {
   std::uint64_t failed_run_ = 0;
 };
 
-std::uint64_t memory_of_machine() {
-  const auto pages = ::sysconf(_SC_PHYS_PAGES);
-  const auto bytes = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || bytes <= 0) return UINT64_MAX;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes);
-}
-
 /// Bytes of all samples, which are within the budget.
 void require_budget(std::uint64_t samples, std::size_t sample_bytes, std::size_t max_bytes) {
   const auto bytes = detail::checked_multiply<std::uint64_t>(samples, sample_bytes);
-  const std::uint64_t budget = max_bytes != 0 ? max_bytes : memory_of_machine();
+  const std::uint64_t budget = max_bytes != 0 ? max_bytes : detail::machine_memory_bytes();
   if (bytes && *bytes <= budget) return;
   throw usage_error{"hold_in_memory: " + std::to_string(samples) + " samples of " +
                     std::to_string(sample_bytes) + " bytes take " +

@@ -6,8 +6,7 @@
 #include "dataset/random_file.hpp"
 #include "dataset/random_file_source.hpp"
 #include "dataset/zip_archive.hpp"
-
-#include <unistd.h>
+#include "detail/machine_memory.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -16,11 +15,6 @@
 
 namespace feedline {
 namespace {
-
-std::size_t machine_memory_bytes() {
-  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// A member that is to be a field, and what its header says of it.
 struct wanted_member {
@@ -125,7 +119,7 @@ class npz_file {
   /// A small archive may claim to hold any amount; nothing of it is taken before this.
   void require_memory(const std::vector<wanted_member>& wanted) const {
     const std::size_t allowed =
-        options_.max_bytes != 0 ? options_.max_bytes : machine_memory_bytes();
+        options_.max_bytes != 0 ? options_.max_bytes : detail::machine_memory_bytes();
     std::size_t needed = 0;
     for (const wanted_member& member : wanted) {
       if (member.place && member.header.rows_lie_together()) continue;

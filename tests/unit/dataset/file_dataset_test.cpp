@@ -4,6 +4,7 @@
 #include "support/dataset_contract.hpp"
 #include "support/file_changes.hpp"
 #include "support/message_of.hpp"
+#include "support/numbered_bytes.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <cstddef>
@@ -19,12 +20,7 @@ using file_access = random_file::access;
 
 namespace {
 
-std::vector<std::byte> numbered(std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (std::size_t i = 0; i < count; ++i)
-    bytes[i] = static_cast<std::byte>((i * 0x9e3779b97f4a7c15U) >> 56U);
-  return bytes;
-}
+using test::numbered;
 
 random_file_ptr opened(const std::filesystem::path& path,
                        file_access how = file_access::automatic) {

@@ -201,8 +201,7 @@ TEST_CASE("hdf5: a file that is cut, or written to, after it was opened ends in 
   CHECK(contains(message, file.string()));
 }
 
-TEST_CASE("hdf5: a dataset spread over a family of files is read through the library, not guessed",
-          "[dataset][host]") {
+TEST_CASE("hdf5: the pieces of a family of files are refused, not guessed at", "[dataset][host]") {
   const temporary_directory folder;
   const detail::hdf5_properties_id family{H5Pcreate(H5P_FILE_ACCESS)};
   require_hdf5(H5Pset_fapl_family(family.get(), 2048, H5P_DEFAULT) >= 0, "choose the driver");
