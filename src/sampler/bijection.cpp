@@ -1,21 +1,18 @@
 #include "sampler/bijection.hpp"
 
+#include "detail/arithmetic.hpp"
 #include "detail/splitmix64.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::size_t block_positions = 256;
-
-/// The round function. The key comes between two multiplications: the first spreads the half over
-/// 64 bits, the second makes each of the upper 32 depend on all of them.
-constexpr std::uint64_t scramble(std::uint64_t half, std::uint64_t key) noexcept {
-  return (((half * 0xD6E8FEB86659FD93) ^ key) * golden_gamma) >> 32;
-}
 
 /// Eight rounds pass every test we know from 2^7 values on. On a tiny domain a round has few
 /// choices, so that all permutations become equally likely only after many.
@@ -30,45 +27,27 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
   // At least a bit in each half.
   const auto bits =
       static_cast<unsigned>(std::max(2, static_cast<int>(std::bit_width(size - (size != 0)))));
-  right_bits_ = bits - bits / 2;
-  left_mask_ = (std::uint64_t{1} << (bits / 2)) - 1;
-  right_mask_ = (std::uint64_t{1} << right_bits_) - 1;
-  rounds_ = rounds_for(bits);
+  network_.right_bits = bits - bits / 2;
+  network_.left_mask = (std::uint64_t{1} << (bits / 2)) - 1;
+  network_.right_mask = (std::uint64_t{1} << network_.right_bits) - 1;
+  network_.rounds = rounds_for(bits);
 
   // One seed's epochs start from different states, for the multiplier is odd.
   std::uint64_t state = mix(mix(seed + golden_gamma) + epoch * golden_gamma);
-  for (std::size_t i = 0; i < rounds_; ++i) keys_[i] = mix(state += golden_gamma);
-}
-
-void bijection::encipher(lane_array& values) const noexcept {
-  lane_array left{};
-  lane_array right{};
-  for (std::size_t i = 0; i < lanes; ++i) {
-    left[i] = values[i] >> right_bits_;
-    right[i] = values[i] & right_mask_;
-  }
-  for (std::size_t round = 0; round < rounds_; round += 2) {
-    const auto left_key = keys_[round];
-    const auto right_key = keys_[round + 1];
-    for (std::size_t i = 0; i < lanes; ++i) left[i] ^= scramble(right[i], left_key) & left_mask_;
-    for (std::size_t i = 0; i < lanes; ++i) right[i] ^= scramble(left[i], right_key) & right_mask_;
-  }
-  for (std::size_t i = 0; i < lanes; ++i) values[i] = left[i] << right_bits_ | right[i];
-}
-
-std::uint64_t bijection::decipher(std::uint64_t value) const noexcept {
-  std::uint64_t left = value >> right_bits_;
-  std::uint64_t right = value & right_mask_;
-  for (std::size_t round = rounds_; round != 0; round -= 2) {
-    right ^= scramble(left, keys_[round - 1]) & right_mask_;
-    left ^= scramble(right, keys_[round - 2]) & left_mask_;
-  }
-  return left << right_bits_ | right;
+  for (std::size_t i = 0; i < network_.rounds; ++i) network_.keys[i] = mix(state += golden_gamma);
 }
 
 /// @param value_at The value to encipher for a place of `out`; may be what stands there.
 template <class ValueAt>
 void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept {
+  const encipher_function encipher = encipher_versions().front().encipher;
+  std::array<std::uint64_t, block_positions> values;
+  const auto encipher_first = [&](std::size_t count) {
+    const std::size_t padded = round_up(count, encipher_lanes);
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(count),
+              values.begin() + static_cast<std::ptrdiff_t>(padded), 0);
+    encipher(network_, std::span{values}.first(padded));
+  };
   // Places of `out` whose value is still beyond the range. Collected without a branch: every place
   // is written down, and the count moves on only past those that stay.
   std::array<std::uint32_t, block_positions> beyond;
@@ -79,26 +58,15 @@ void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) co
     walking += value >= size_ ? 1 : 0;
   };
 
-  lane_array values{};
-  for (std::size_t at = 0; at < out.size(); at += lanes) {
-    const std::size_t used = std::min(lanes, out.size() - at);
-    for (std::size_t i = 0; i < lanes; ++i) values[i] = value_at(at + std::min(i, used - 1));
-    encipher(values);
-    for (std::size_t i = 0; i < used; ++i) settle(at + i, values[i]);
-  }
+  for (std::size_t i = 0; i < out.size(); ++i) values[i] = value_at(i);
+  encipher_first(out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) settle(i, values[i]);
   while (walking != 0) {
     const std::size_t count = walking;
-    walking = 0;  // never overtakes `at`: what is kept was read before
-    for (std::size_t at = 0; at < count; at += lanes) {
-      const std::size_t used = std::min(lanes, count - at);
-      std::array<std::uint32_t, lanes> places{};
-      for (std::size_t i = 0; i < lanes; ++i) {
-        places[i] = beyond[at + std::min(i, used - 1)];
-        values[i] = out[places[i]].value;
-      }
-      encipher(values);
-      for (std::size_t i = 0; i < used; ++i) settle(places[i], values[i]);
-    }
+    walking = 0;  // never overtakes `i`: what is kept was read before
+    for (std::size_t i = 0; i < count; ++i) values[i] = out[beyond[i]].value;
+    encipher_first(count);
+    for (std::size_t i = 0; i < count; ++i) settle(beyond[i], values[i]);
   }
 }
 
@@ -127,7 +95,7 @@ std::uint64_t bijection::place_of(std::uint64_t image) const noexcept {
   assert(image < size_);
   if (size_ == 1) return 0;
   // The walk that led from the place to the image, backwards.
-  do image = decipher(image);
+  do image = network_.decipher(image);
   while (image >= size_);
   return image;
 }

@@ -2,8 +2,8 @@
 
 #include <feedline/index.hpp>
 
-#include <array>
-#include <cstddef>
+#include "sampler/feistel.hpp"
+
 #include <cstdint>
 #include <span>
 
@@ -35,23 +35,11 @@ class bijection {
   [[nodiscard]] std::uint64_t place_of(std::uint64_t image) const noexcept;
 
  private:
-  /// Values enciphered in step, so that their chains of multiplications overlap.
-  static constexpr std::size_t lanes = 8;
-  static constexpr std::size_t max_rounds = 24;
-
-  using lane_array = std::array<std::uint64_t, lanes>;
-
-  void encipher(lane_array& values) const noexcept;
-  [[nodiscard]] std::uint64_t decipher(std::uint64_t value) const noexcept;
   template <class ValueAt>
   void evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept;
 
   std::uint64_t size_;
-  unsigned right_bits_ = 1;
-  std::uint64_t left_mask_ = 1;
-  std::uint64_t right_mask_ = 1;
-  std::size_t rounds_ = 0;
-  std::array<std::uint64_t, max_rounds> keys_ = {};
+  feistel network_;
 };
 
 }  // namespace feedline::detail

@@ -1,0 +1,53 @@
+#include "sampler/feistel.hpp"
+
+#include "detail/splitmix64.hpp"
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using feedline::detail::feistel;
+
+namespace {
+
+/// A network over values of so many bits, with keys drawn from a seed.
+feistel network(unsigned bits, std::size_t rounds, std::uint64_t seed) {
+  feistel drawn;
+  drawn.right_bits = bits - bits / 2;
+  drawn.left_mask = (std::uint64_t{1} << (bits / 2)) - 1;
+  drawn.right_mask = (std::uint64_t{1} << drawn.right_bits) - 1;
+  drawn.rounds = rounds;
+  for (std::size_t i = 0; i < rounds; ++i)
+    drawn.keys[i] = detail::mix(seed += detail::golden_gamma);
+  return drawn;
+}
+
+}  // namespace
+
+TEST_CASE("feistel: on every kind of processor a value is enciphered as what deciphers to it",
+          "[sampler][host]") {
+  const auto bits = GENERATE(2U, 3U, 16U, 21U, 40U, 63U, 64U);
+  const feistel by = network(bits, bits < 8 ? 24 : 8, bits);
+  const std::uint64_t all = bits == 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+  // Not a multiple of what the widest registers hold, so that what is left over is seen too.
+  std::vector<std::uint64_t> values(13 * detail::encipher_lanes);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::mix(i) & all;
+
+  for (const detail::encipher_version& version : detail::encipher_versions()) {
+    INFO(version.processor);
+    std::vector<std::uint64_t> enciphered = values;
+    version.encipher(by, enciphered);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      REQUIRE((enciphered[i] & ~all) == 0);
+      REQUIRE(by.decipher(enciphered[i]) == values[i]);
+    }
+  }
+}
+
+TEST_CASE("feistel: what runs on any processor is always among the versions", "[sampler][host]") {
+  const auto versions = detail::encipher_versions();
+  REQUIRE_FALSE(versions.empty());
+  CHECK(std::string{versions.back().processor} == "any");
+}
