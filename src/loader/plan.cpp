@@ -19,7 +19,10 @@ namespace {
 
 /// A copy reaches the bus's rate at megabytes: a slot of 30 MiB spends under 1 % of its time on
 /// what lies between two copies, and four of them, with their tables, fit in 128 MiB.
-constexpr std::size_t slot_goal_bytes = std::size_t{30} << 20;
+constexpr std::size_t most_slot_bytes = std::size_t{31} << 20;
+/// Rows that stay on the device cross the bus once, and slots of them are made in microseconds: what
+/// each costs beside counts more than a ring three deep.
+constexpr std::size_t most_resident_slot_bytes = std::size_t{41} << 20;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
@@ -58,6 +61,19 @@ void check_expectations(const std::vector<field>& fields,
                         to_string(*found) + ": take it as that, or convert it with map()"};
     }
   }
+}
+
+/// As many batches as make a good copy, but so few that a short epoch still spreads over the ring, or
+/// over two slots where the next epoch's stand behind them; and the same for all of an epoch's slots,
+/// as near as can be: what comes in a slot of few batches comes at the price of a whole one.
+std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& options,
+                              std::size_t batch_bytes) {
+  const std::uint64_t fewest = options.epochs > 1 ? fewest_slots : usual_slots;
+  const std::uint64_t spread = divide_up(plan.batches_per_epoch, fewest);
+  const std::size_t goal =
+      plan.placement == placement::resident ? most_resident_slot_bytes : most_slot_bytes;
+  const std::uint64_t most = std::clamp<std::uint64_t>(goal / batch_bytes, 1, spread);
+  return divide_up(plan.batches_per_epoch, divide_up(plan.batches_per_epoch, most));
 }
 
 /// Samples delivered in an epoch under the policy for a last batch.
@@ -120,14 +136,8 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   plan.batch_bytes = sizes.delivered(1).batch_bytes();
 
   const bool fixed = options.batches_per_slot != 0;
-  std::uint64_t batches = options.batches_per_slot;
-  if (!fixed) {
-    // As many as make a good copy, but so few that a short epoch still spreads over the ring, or over
-    // two slots where the next epoch's stand behind them.
-    const std::uint64_t slots = options.epochs > 1 ? fewest_slots : usual_slots;
-    const std::uint64_t spread = divide_up<std::uint64_t>(plan.batches_per_epoch, slots);
-    batches = std::clamp<std::uint64_t>(slot_goal_bytes / sizes.rows(1).batch_bytes(), 1, spread);
-  }
+  std::uint64_t batches = fixed ? options.batches_per_slot
+                                : batches_of_slot(plan, options, sizes.rows(1).batch_bytes());
   batches = std::min(batches, plan.batches_per_epoch);
 
   const ring_size staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots,

@@ -62,15 +62,32 @@ TEST_CASE("plan: small batches share a slot of about 30 MiB, four deep", "[loade
   const loader_plan settled = plan(600'000, {.batch_size = 64});
   CHECK(settled.batches_per_epoch == 9'375);
   CHECK(settled.batch_bytes == 512 + 50'176);
-  CHECK(settled.batches_per_slot == (std::size_t{30} << 20) / settled.batch_bytes);
+  CHECK(settled.batches_per_slot == 625);  // 641 are 31 MiB, which makes 15 slots
   CHECK(settled.slots_per_epoch == divide_up<std::uint64_t>(9'375, settled.batches_per_slot));
   CHECK(settled.slot_bytes == settled.batches_per_slot * settled.batch_bytes);
   CHECK(settled.staging_slots == 4);
   CHECK(settled.device_slots == 4);
   CHECK(settled.staging_bytes == 4 * settled.slot_bytes);
   CHECK(settled.device_bytes == 4 * settled.slot_bytes);
-  CHECK(settled.staging_bytes <= std::size_t{120} << 20);
+  CHECK(settled.staging_bytes <= std::size_t{124} << 20);
   CHECK(settled.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
+}
+
+TEST_CASE("plan: an epoch's slots are of one size, as near as can be", "[loader][host]") {
+  // 500 batches are 24 MiB; slots of at most 641 would leave a last one of 78.
+  const loader_plan settled = plan(2'000 * 64, {.batch_size = 64});
+  CHECK(settled.batches_per_epoch == 2'000);
+  CHECK(settled.batches_per_slot == 500);
+  CHECK(settled.slots_per_epoch == 4);
+  CHECK(plan(2'001 * 64, {.batch_size = 64}).batches_per_slot == 501);
+}
+
+TEST_CASE("plan: slots of rows that stay on the device are larger, and three deep",
+          "[loader][host]") {
+  const loader_plan settled = plan(600'000, {.batch_size = 64, .placement = placement::resident});
+  CHECK(settled.batches_per_slot == 782);  // 848 are 41 MiB, which makes 12 slots
+  CHECK(settled.staging_slots == 3);
+  CHECK(settled.staging_bytes <= std::size_t{128} << 20);
 }
 
 TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]") {
