@@ -1,7 +1,7 @@
 #include "dataset/gather_rows.hpp"
 
 #include "dataset/byte_order.hpp"
-#include "dataset/prefetch_row.hpp"
+#include "dataset/copy_row.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -62,9 +62,7 @@ void gather_rows(strided_rows rows, std::span<const sample_index> samples,
     case 8:
       return gather_small<8>(rows, samples, out);
     default:
-      gather(rows, samples, out, [](std::byte* to, const std::byte* from, std::size_t bytes) {
-        std::memcpy(to, from, bytes);
-      });
+      gather(rows, samples, out, copy_row);
   }
 }
 

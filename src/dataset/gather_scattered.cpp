@@ -1,9 +1,8 @@
 #include "dataset/gather_scattered.hpp"
 
-#include "dataset/prefetch_row.hpp"
+#include "dataset/copy_row.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace feedline::detail {
 namespace {
@@ -18,10 +17,10 @@ void gather(std::span<const std::byte* const> rows, std::size_t row_bytes, std::
       prefetch_row(rows[next], row_bytes);
     for (; i + prefetch_distance < rows.size(); ++i) {
       prefetch_row(rows[i + prefetch_distance], row_bytes);
-      std::memcpy(out + place_of(i) * row_bytes, rows[i], row_bytes);
+      copy_row(out + place_of(i) * row_bytes, rows[i], row_bytes);
     }
   }
-  for (; i < rows.size(); ++i) std::memcpy(out + place_of(i) * row_bytes, rows[i], row_bytes);
+  for (; i < rows.size(); ++i) copy_row(out + place_of(i) * row_bytes, rows[i], row_bytes);
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/copy_row.hpp"
 #include "dataset/gather_scattered.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 namespace feedline::detail {
@@ -104,7 +104,7 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
     }
     std::uint64_t used = 0;
     for (; i < missing.size() && place_.block_of(samples[missing[i]].value) == block; ++i, ++used)
-      std::memcpy(
+      copy_row(
           out + missing[i] * row_bytes_,
           fill->bytes().data() + place_.place_in(block, samples[missing[i]].value) * row_bytes_,
           row_bytes_);
