@@ -41,6 +41,7 @@ struct options : common_options {
   double cached_share = 0.5;
   std::uint64_t batches_per_slot = 0;
   std::size_t staging_slots = 0;
+  std::size_t device_slots = 0;
 };
 
 placement placement_named(const std::string& name) {
@@ -59,6 +60,7 @@ loader_options loading(const shape& shape, placement placement, int readers,
           .epochs = UINT64_MAX,
           .batches_per_slot = options.batches_per_slot,
           .staging_slots = options.staging_slots,
+          .device_slots = options.device_slots,
           .placement = placement,
           .max_cache_bytes = placement == placement::cached
                                  ? static_cast<std::size_t>(options.cached_share * rows_bytes)
@@ -155,5 +157,6 @@ int main(int argc, char* argv[]) {
       ->capture_default_str();
   app.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
+  app.add_option("--device-slots", options.device_slots, "0: automatic");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

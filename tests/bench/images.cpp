@@ -8,28 +8,35 @@
 /// Method: images of 500 x 375 pixels, quality 90, as many different ones as --different says, each in
 /// several copies; one epoch to warm up (files come into memory), then epochs back to back for the
 /// time asked; the median of the runs. Scaling is beside one reader times their number; a core's rate
-/// is images by CPU seconds of all threads.
+/// is images by CPU seconds of all threads. The bound is the decoder alone, on as many threads as there
+/// are readers, each out of memory and into memory of its own: cores that slow each other down show there.
 
+#include <feedline/dataset/decode_image.hpp>
 #include <feedline/dataset/image_folder.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/delivered.hpp"
+#include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"
+#include "dataset/whole_file.hpp"
 #include "support/image_bytes.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -88,9 +95,49 @@ delivered run_epochs(loader& loader, std::uint64_t& epoch, std::uint64_t& images
   return meter.stop(batches, bytes);
 }
 
-/// @return Images a second.
-double run_cell(const dataset_ptr& data, int readers, double alone, const options& options,
-                results& found) {
+/// The bytes of images of a folder, no more of them than --different: the rest are copies.
+std::vector<std::vector<std::byte>> files_of(const std::filesystem::path& root,
+                                             const options& options) {
+  std::vector<std::vector<std::byte>> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{root}) {
+    if (files.size() == options.different) break;
+    if (!entry.is_regular_file()) continue;
+    std::vector<std::byte> memory;
+    const std::size_t bytes = detail::read_whole_file(entry.path().string(), memory).bytes.size();
+    memory.resize(bytes);
+    files.push_back(std::move(memory));
+  }
+  return files;
+}
+
+/// Images a second of threads that do nothing but decode; --different of them.
+double decoding_alone(const std::vector<std::vector<std::byte>>& files, int threads,
+                      const options& options) {
+  const decoder_ptr decoder = decode_image(options.image);
+  const field image = decoder->describe({});
+  std::latch ready{threads};
+  std::atomic<std::uint64_t> images{0};
+  std::vector<std::thread> workers;
+  std::atomic<double> seconds{0};
+  for (int i = 0; i < threads; ++i)
+    workers.emplace_back([&, i] {
+      std::vector<std::byte> out(sample_bytes(image));
+      ready.arrive_and_wait();
+      const auto start = clock_type::now();
+      std::uint64_t count = 0;
+      for (; seconds_since(start) < options.seconds; ++count)
+        decoder->decode(files[(static_cast<std::size_t>(i) * 7 + count) % files.size()], image,
+                        out);
+      images += count;
+      seconds = seconds_since(start);
+    });
+  for (auto& worker : workers) worker.join();
+  return static_cast<double>(images) / seconds;
+}
+
+/// @param bound What `decoding_alone` gave. @return Images a second.
+double run_cell(const dataset_ptr& data, int readers, double alone, double bound,
+                const options& options, results& found) {
   loader loader{data,
                 shuffle{.seed = 1},
                 make_host_device(),
@@ -107,15 +154,16 @@ double run_cell(const dataset_ptr& data, int readers, double alone, const option
   const delivered& median = runs.median();
   const double rate = images_of(median) / median.seconds;
   const double scaling = alone == 0 ? 1 : rate / (readers * alone);
-  std::printf("%7d %12.0f [%7.0f, %7.0f] %14.0f %9.2f\n", readers, rate,
+  std::printf("%7d %12.0f [%7.0f, %7.0f] %14.0f %9.2f %14.0f %10.1f %%\n", readers, rate,
               images_of(runs.least()) / runs.least().seconds,
               images_of(runs.most()) / runs.most().seconds, images_of(median) / median.cpu_seconds,
-              scaling);
+              scaling, bound, 100 * rate / bound);
   std::fflush(stdout);
   found.add({{"readers", readers},
              {"images_per_second", rate},
              {"images_per_cpu_second", images_of(median) / median.cpu_seconds},
-             {"scaling", scaling}},
+             {"scaling", scaling},
+             {"decoding_alone_images_per_second", bound}},
             runs);
   return rate;
 }
@@ -133,11 +181,14 @@ void run(const options& options) {
               static_cast<unsigned long long>(folder.dataset->size()), folder.classes.size(),
               options.image.height, options.image.width,
               static_cast<unsigned long long>(options.batch_size));
-  std::printf("%7s %12s %18s %14s %9s\n", "readers", "images/s", "", "a CPU second", "scaling");
+  std::printf("%7s %12s %18s %14s %9s %14s %12s\n", "readers", "images/s", "", "a CPU second",
+              "scaling", "decoding alone", "of that");
+  const auto files = files_of(root, options);
   results found{"images"};
   double alone = 0;
   for (const int readers : options.readers) {
-    const double rate = run_cell(folder.dataset, readers, alone, options, found);
+    const double bound = decoding_alone(files, readers, options);
+    const double rate = run_cell(folder.dataset, readers, alone, bound, options, found);
     if (readers == 1) alone = rate;
   }
   found.write(options.json);

@@ -5,7 +5,7 @@
 ///
 /// Method: host clock, CUDA context up before. First batch: a loader is made, and the clock stops when the stream has passed
 /// the first batch's copy. Steps: an empty consumer, each step timed, sorted into those within a slot, those that take a new
-/// slot, and those that take an epoch's first batch.
+/// slot, and those that take an epoch's first batch. The bus sets their mean, and readers that share a machine their spread.
 
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,7 +38,7 @@ struct options {
   std::string json;
   int readers = automatic_readers;
   int constructions = 15;
-  std::uint64_t epochs = 40;
+  std::uint64_t epochs = 100;
 };
 
 loader_options loading(const shape& shape, const options& options) {
@@ -89,27 +90,32 @@ steps measure_steps(const shape& shape, const dataset_ptr& data, const device_pt
   return taken;
 }
 
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 void print(const std::vector<double>& values) {
   if (values.empty()) {
-    std::printf(" %20s", "-");
+    std::printf(" %26s", "-");
   } else {
-    std::printf(" %9.2f %10.2f", median(values), quantile(values, 0.99));
+    std::printf(" %8.2f %8.2f %8.2f", median(values), mean(values), quantile(values, 0.99));
   }
 }
 
 void add(nlohmann::json& row, const std::string& name, const std::vector<double>& values) {
   if (values.empty()) return;
   row[name] = median(values);
+  row[name + "_mean"] = mean(values);
   row[name + "_p99"] = quantile(values, 0.99);
 }
 
 void run(const options& options) {
   results found{"latency", machine_facts()};
   std::printf("%s\n", describe_machine().c_str());
-  std::printf("%-12s %20s %20s %20s %20s %20s\n", "shape", "constructor, ms", "first batch, ms",
+  std::printf("%-12s %26s %26s %26s %26s %26s\n", "shape", "constructor, ms", "first batch, ms",
               "within a slot, us", "a new slot, us", "a new epoch, us");
   std::printf("%-12s", "");
-  for (int i = 0; i < 5; ++i) std::printf(" %9s %10s", "median", "p99");
+  for (int i = 0; i < 5; ++i) std::printf(" %8s %8s %8s", "median", "mean", "p99");
   std::printf("\n");
   const gpu_stream stream;
   const auto device = make_cuda_device(0);

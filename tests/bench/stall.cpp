@@ -8,7 +8,9 @@
 /// alone (compute), the loader with an empty consumer (feeding: the longer of gather and transfer), and both together. Nothing
 /// can be faster than the longer of the first two: the ratio is the loop's time over that. Medians of the runs, each a round
 /// of all three, one right after the other. "to limit" is stricter: over the longer of compute and plain pinned copies of the
-/// slot's size, so that a slow gather shows.
+/// slot's size, so that a slow gather shows. "by hand" is what the machine gives a program that needs no loader: the same
+/// kernels, and a copy of a slot that is full already on a stream of its own for as many batches as a slot has; launches take
+/// longer while the bus is busy.
 
 #include <feedline/cuda/cuda_device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -23,6 +25,7 @@
 #include "bench/results.hpp"
 #include "bench/shapes.hpp"
 #include "cuda/cuda_check.hpp"
+#include "device/owned.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
@@ -55,6 +58,40 @@ double compute_alone(std::uint64_t batches, std::uint64_t cycles, const gpu_stre
   return seconds_since(start);
 }
 
+/// What a loop by hand copies: a slot that is always full, and where it goes.
+class copies_by_hand {
+ public:
+  copies_by_hand(const device_ptr& device, std::size_t bytes)
+      : bytes_{bytes},
+        on_host_{device, memory_kind::staging, bytes},
+        on_gpu_{device, memory_kind::device, bytes} {}
+
+  void issue() {
+    FEEDLINE_CUDA_CHECK(
+        cudaMemcpyAsync(on_gpu_.data(), on_host_.data(), bytes_, cudaMemcpyDefault, stream_.get()));
+  }
+  void sync() const { stream_.sync(); }
+
+ private:
+  std::size_t bytes_;
+  detail::device_memory on_host_;
+  detail::device_memory on_gpu_;
+  gpu_stream stream_;
+};
+
+/// The same kernels beside copies of whole slots, each of so many batches.
+double compute_beside(copies_by_hand& copies, std::uint64_t slot_batches, std::uint64_t batches,
+                      std::uint64_t cycles, const gpu_stream& stream) {
+  const auto start = clock_type::now();
+  for (std::uint64_t i = 0; i < batches; ++i) {
+    if (i % slot_batches == 0) copies.issue();
+    launch_busy(stream.get(), cycles);
+  }
+  stream.sync();
+  copies.sync();
+  return seconds_since(start);
+}
+
 /// Consumes so many batches, across epochs, with a kernel on each, or none if `cycles` is 0.
 double consume(loader& loader, std::uint64_t& epoch, std::uint64_t batches, std::uint64_t cycles,
                const gpu_stream& stream) {
@@ -71,20 +108,24 @@ double consume(loader& loader, std::uint64_t& epoch, std::uint64_t batches, std:
 }
 
 /// @param transfer Seconds that the bus needs for a batch.
-void run_cell(const shape& shape, loader& loader, std::uint64_t& epoch, double ratio,
-              double transfer, const options& options, const gpu_stream& stream, results& found) {
+void run_cell(const shape& shape, loader& loader, copies_by_hand& copies, std::uint64_t& epoch,
+              double ratio, double transfer, const options& options, const gpu_stream& stream,
+              results& found) {
   const auto cycles = static_cast<std::uint64_t>(ratio * transfer * cycles_per_second());
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   const auto wanted =
       static_cast<std::uint64_t>(options.seconds / (transfer * std::max(ratio, 1.0)));
   const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
   std::vector<double> compute;
+  std::vector<double> by_hand;
   std::vector<double> feeding;
   std::vector<double> both;
   std::vector<double> ratios;
   std::vector<double> to_limit;
   for (int i = 0; i < options.runs; ++i) {
     compute.push_back(compute_alone(batches, cycles, stream));
+    by_hand.push_back(
+        compute_beside(copies, loader.plan().batches_per_slot, batches, cycles, stream));
     feeding.push_back(consume(loader, epoch, batches, 0, stream));
     both.push_back(consume(loader, epoch, batches, cycles, stream));
     ratios.push_back(both.back() / std::max(compute.back(), feeding.back()));
@@ -92,14 +133,16 @@ void run_cell(const shape& shape, loader& loader, std::uint64_t& epoch, double r
                        std::max(compute.back(), transfer * static_cast<double>(batches)));
   }
   const double each = 1e6 / static_cast<double>(batches);
-  std::printf("%-12s %9.2f %12.2f %12.2f %12.2f %8.3f [%5.3f, %5.3f] %9.3f\n", shape.name.c_str(),
-              ratio, median(compute) * each, median(feeding) * each, median(both) * each,
-              median(ratios), quantile(ratios, 0), quantile(ratios, 1), median(to_limit));
+  std::printf("%-12s %9.2f %9.2f %9.2f %9.2f %9.2f %8.3f [%5.3f, %5.3f] %9.3f\n",
+              shape.name.c_str(), ratio, median(compute) * each, median(by_hand) * each,
+              median(feeding) * each, median(both) * each, median(ratios), quantile(ratios, 0),
+              quantile(ratios, 1), median(to_limit));
   std::fflush(stdout);
   found.add({{"shape", shape.name},
              {"asked", ratio},
              {"transfer_us", 1e6 * transfer},
              {"compute_us", median(compute) * each},
+             {"by_hand_us", median(by_hand) * each},
              {"feeding_us", median(feeding) * each},
              {"both_us", median(both) * each},
              {"stall_ratio", median(ratios)},
@@ -112,11 +155,12 @@ void run(const options& options) {
   results found{"stall", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    %d readers; kernels alone, loader alone, both; medians of %d rounds; times in µs "
+      "method:    %d readers; kernels alone, beside copies by hand, loader alone, both; medians of "
+      "%d rounds; times in µs "
       "a batch\n\n",
       options.readers, options.runs);
-  std::printf("%-12s %9s %12s %12s %12s %8s %15s %9s\n", "shape", "asked", "compute", "feeding",
-              "both", "ratio", "", "to limit");
+  std::printf("%-12s %9s %9s %9s %9s %9s %8s %15s %9s\n", "shape", "asked", "compute", "by hand",
+              "feeding", "both", "ratio", "", "to limit");
   const gpu_stream stream;
   for (const shape& shape : main_shapes(options.shape)) {
     loader loader{
@@ -126,10 +170,11 @@ void run(const options& options) {
         {.batch_size = shape.batch_size, .readers = options.readers, .epochs = UINT64_MAX}};
     const double rate = pinned_copy_rate(loader.plan().slot_bytes, options.seconds);
     const double transfer = static_cast<double>(sample_bytes(shape) * shape.batch_size) / rate;
+    copies_by_hand copies{make_cuda_device(0), loader.plan().slot_bytes};
     std::uint64_t epoch = 0;
     (void)consume(loader, epoch, loader.plan().batches_per_epoch, 1, stream);  // warm up
     for (const double ratio : {0.25, 0.5, 1.0, 2.0, 4.0})
-      run_cell(shape, loader, epoch, ratio, transfer, options, stream, found);
+      run_cell(shape, loader, copies, epoch, ratio, transfer, options, stream, found);
   }
   found.write(options.json);
 }

@@ -7,7 +7,8 @@
 /// Method: rows are drawn (deflate makes about a fifth of them), written contiguous, in chunks of about
 /// 64 KiB, and in deflated ones, to files that stay in the page cache. Each is delivered by a
 /// loader to a consumer that does nothing, as in feedline_bench_delivery. Deflated chunks are visited in windows
-/// of 4 times the batch, of a sixteenth of all at most, with room for two, so that each chunk is decoded once an epoch.
+/// of 4 times the batch, but of so few that an epoch has --windows at least, with room for two, so that each chunk is decoded
+/// once an epoch. The fewer chunks a window has, the more readers wait for each other's last ones: compare --windows 16.
 /// The bound is the decoder alone, on as many threads as there are readers, into memory of their own. Content
 /// is not checked here: the tests do that. Row by row, an epoch is of 4096 samples at most.
 
@@ -45,6 +46,7 @@ namespace fs = std::filesystem;
 struct options : common_options {
   std::vector<int> readers{1, 2, 4, 8};
   int raw_readers = 8;
+  std::uint64_t windows = 4;
   fs::path folder = fs::temp_directory_path();
   bool keep = false;
 };
@@ -91,7 +93,10 @@ double run_cell(const cell& cell, const dataset_ptr& data, const sampler& order,
 
 void run_deflated(const shape& shape, const deflated_file& file, const options& options,
                   const gpu_stream& stream, results& found) {
-  const std::uint64_t window = std::min(4 * shape.batch_size, file.chunks / 16);
+  const std::uint64_t window = std::min(4 * shape.batch_size, file.chunks / options.windows);
+  std::printf("%-12s windows of %llu of %llu chunks, of %zu samples each\n", shape.name.c_str(),
+              static_cast<unsigned long long>(window), static_cast<unsigned long long>(file.chunks),
+              samples_per_chunk(shape));
   const std::size_t chunk_bytes = samples_per_chunk(shape) * (sample_bytes(shape) - 1);
   const auto data =
       open_hdf5(file.path, {{"image"}, {"label"}},
@@ -164,6 +169,9 @@ int main(int argc, char* argv[]) {
   app.add_option("--readers", options.readers, "numbers of readers to try with deflated chunks")
       ->delimiter(',');
   app.add_option("--raw-readers", options.raw_readers, "readers of all others")
+      ->capture_default_str();
+  app.add_option("--windows", options.windows, "in an epoch, at least, with deflated chunks")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--folder", options.folder, "where the files are written")->capture_default_str();
   app.add_flag("--keep", options.keep, "leaves the files there");

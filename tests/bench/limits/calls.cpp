@@ -21,10 +21,12 @@ constexpr int calls_a_round = 256;
 
 }  // namespace
 
-/// The host's clock around calls that only issue; the stream is drained outside the clock. The last line waits for the
-/// kernels too: what launching costs where nothing else does.
+/// The host's clock around calls that only issue; the stream is drained outside the clock. The last lines wait for the
+/// kernels too: what launching costs where nothing else does, and beside copies on another stream, which a loop with a loader
+/// always has.
 void measure_calls(const common_options& options, results& found) {
   constexpr std::size_t slot_bytes = std::size_t{8} << 20;
+  constexpr std::size_t copy_bytes = std::size_t{64} << 20;
   const auto device = make_cuda_device(0);
   const detail::device_memory on_host{device, memory_kind::staging, slot_bytes};
   const detail::device_memory on_gpu{device, memory_kind::device, slot_bytes};
@@ -58,6 +60,18 @@ void measure_calls(const common_options& options, results& found) {
   measure("cudaEventQuery", false, [&] { FEEDLINE_CUDA_CHECK(cudaEventQuery(native)); });
   measure("launch of an empty kernel", false, [&] { launch_busy(stream.get(), 0); });
   measure("launch of an empty kernel, and its run", true, [&] { launch_busy(stream.get(), 0); });
+  const gpu_stream other;
+  const detail::device_memory large_on_host{device, memory_kind::staging, copy_bytes};
+  const detail::device_memory large_on_gpu{device, memory_kind::device, copy_bytes};
+  // A copy takes about twice as long as a round of launches: the bus is busy all the time.
+  int issued = 0;
+  measure("... beside copies that fill the bus", true, [&] {
+    if (issued++ % calls_a_round == 0)
+      FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(large_on_gpu.data(), large_on_host.data(), copy_bytes,
+                                          cudaMemcpyDefault, other.get()));
+    launch_busy(stream.get(), 0);
+  });
+  other.sync();
 }
 
 }  // namespace feedline::bench
