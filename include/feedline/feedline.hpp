@@ -10,6 +10,7 @@
 #include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/decode.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/idx_dataset.hpp>

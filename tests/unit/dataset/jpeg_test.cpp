@@ -1,9 +1,12 @@
+#include <feedline/dataset/decode.hpp>
 #include <feedline/dataset/decode_image.hpp>
 #include <feedline/error.hpp>
 
 #include "support/catch.hpp"
+#include "support/dataset_contract.hpp"
 #include "support/image_bytes.hpp"
 #include "support/message_of.hpp"
+#include "support/ragged_samples.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +47,26 @@ std::size_t find_marker(const byte_vector& file, unsigned second) {
 }
 
 }  // namespace
+
+TEST_CASE("jpeg: files of any size that lie one behind the other in an array become a field",
+          "[dataset][host]") {
+  const auto options = image_options{.height = 24, .width = 32};
+  std::vector<byte_vector> files;
+  for (const std::uint32_t size : {20U, 64U, 33U})
+    files.push_back(jpeg_bytes(paint(size, 2 * size)));
+  std::vector<std::uint8_t> all;
+  std::vector<std::uint64_t> offsets{0};
+  for (const byte_vector& file : files) {
+    for (const std::byte byte : file) all.push_back(std::to_integer<std::uint8_t>(byte));
+    offsets.push_back(all.size());
+  }
+  const auto dataset = feedline::decode(
+      make_ragged_dataset(own("jpeg", std::move(all)), own("offset", std::move(offsets))),
+      decode_image(options));
+  CHECK(dataset->fields() == std::vector<field>{{"jpeg", element_type::u8, {24, 32, 3}}});
+  for (std::size_t i = 0; i < files.size(); ++i)
+    CHECK(test::read_sample(*dataset, {i})[0] == test::as_byte_vector(decode(files[i], options)));
+}
 
 TEST_CASE("jpeg: pixels are those of a straightforward use of libjpeg", "[dataset][host]") {
   const auto style =
