@@ -1,6 +1,7 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 
 #include "dataset/field_list.hpp"
+#include "dataset/hdf5_cache_bytes.hpp"
 #include "dataset/hdf5_file.hpp"
 #include "dataset/hdf5_open_rows.hpp"
 #include "dataset/hdf5_plain_rows.hpp"
@@ -9,8 +10,6 @@
 #include "dataset/sample_range.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -87,13 +86,6 @@ class hdf5_dataset final : public dataset {
   std::uint64_t samples_;
   std::vector<detail::random_file_ptr> files_;
 };
-
-std::size_t quarter_of_memory() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long bytes = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || bytes <= 0) return std::size_t{1} << 30;
-  return static_cast<std::size_t>(pages) / 4 * static_cast<std::size_t>(bytes);
-}
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
 std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
@@ -188,9 +180,7 @@ dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field>
   auto found = find_fields(file, fields);
   auto files = files_of(found);
   const std::uint64_t samples = found.empty() ? 0 : found.front().samples;
-  auto sources =
-      open_sources(std::move(found),
-                   options.max_cache_bytes != 0 ? options.max_cache_bytes : quarter_of_memory());
+  auto sources = open_sources(std::move(found), detail::cache_bytes_of(options));
   make_small_ones_resident(sources, samples, options.max_resident_bytes);
   for (const auto& source : sources)
     if (!source.library.empty())
