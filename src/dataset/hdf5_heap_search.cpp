@@ -67,7 +67,8 @@ void hdf5_heap_search::add(std::span<const std::byte> rows) {
 
 hdf5_value_places hdf5_heap_search::find() {
   if (!is_ordered_) order_by_address();
-  objects_.resize(most_objects);
+  const auto largest = std::max_element(indexes_.begin(), indexes_.end());
+  if (largest != indexes_.end()) objects_.resize(std::size_t{*largest} + 1);
   const std::size_t values = places_.offsets.size();
   for (std::size_t i = 0; i < values;) {
     hint_ahead();
@@ -137,16 +138,18 @@ std::size_t hdf5_heap_search::want(std::size_t first) {
 void hdf5_heap_search::place(std::size_t value, std::uint64_t address) {
   const object& found = objects_[indexes_[value]];
   const std::uint32_t length = places_.lengths[value];
+  const auto bytes = checked_multiply<std::uint64_t>(length, element_bytes_);
+  if (found.offset != 0 && bytes && *bytes <= found.bytes) [[likely]] {
+    places_.offsets[value] = found.offset;
+    return;
+  }
   const std::string name = "object " + std::to_string(indexes_[value]) +
                            " of the global heap collection at byte " +
                            std::to_string(metadata_.in_file(address));
   if (found.offset == 0) throw hdf5_heap_error{value, "its place is " + name + ", which has none"};
-  const auto bytes = checked_multiply<std::uint64_t>(length, element_bytes_);
-  if (!bytes || *bytes > found.bytes)
-    throw hdf5_heap_error{value, "it has " + std::to_string(length) + " elements of " +
-                                     bytes_text(element_bytes_) + ", but " + name + " has " +
-                                     bytes_text(found.bytes)};
-  places_.offsets[value] = found.offset;
+  throw hdf5_heap_error{value, "it has " + std::to_string(length) + " elements of " +
+                                   bytes_text(element_bytes_) + ", but " + name + " has " +
+                                   bytes_text(found.bytes)};
 }
 
 hdf5_heap_search::collection hdf5_heap_search::open_collection(std::uint64_t address) {
@@ -180,11 +183,12 @@ void hdf5_heap_search::walk(const collection& of) {
       cursor.fail((is_free ? "free space" : "object " + std::to_string(index)) + " of " +
                   bytes_text(bytes) + ", where its global heap collection has " +
                   bytes_text(is_free ? left : left - header) + " left");
-    if (object& found = objects_[index]; !is_free && found.walk == walk_ && found.offset == 0) {
-      found.offset = metadata_.in_file(next + header);
-      found.bytes = bytes;
-      --wanted_;
-    }
+    if (!is_free && index < objects_.size())
+      if (object& found = objects_[index]; found.walk == walk_ && found.offset == 0) {
+        found.offset = metadata_.in_file(next + header);
+        found.bytes = bytes;
+        --wanted_;
+      }
     next += is_free ? bytes : std::min(left, header + round_up(bytes, alignment));
   }
   wanted_ = 0;

@@ -93,7 +93,7 @@ class hdf5_heap_search {
   std::uint64_t last_address_ = 0;
   bool is_ordered_ = true;
 
-  std::vector<object> objects_ = {};  ///< by index
+  std::vector<object> objects_ = {};  ///< by index, as far as any is wanted
   std::uint64_t walk_ = 0;            ///< number of the present one
   std::uint64_t wanted_ = 0;          ///< objects not found yet
   std::uint64_t walked_to_ = 0;       ///< end of the last collection
