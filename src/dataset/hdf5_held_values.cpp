@@ -67,7 +67,10 @@ class whole_reading {
   };
   enum class outcome { read, failed, out_of_memory };
 
-  whole_reading(const dataset& of, std::size_t most_bytes) : of_{of}, most_bytes_{most_bytes} {}
+  whole_reading(const dataset& of, std::size_t most_bytes) : of_{of}, most_bytes_{most_bytes} {
+    held_.places.offsets.reserve(static_cast<std::size_t>(of.samples));
+    held_.places.lengths.reserve(static_cast<std::size_t>(of.samples));
+  }
 
   /// Reads values [first, first + count) and, if all could be read, adds them.
   template <class Value>

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -36,6 +37,10 @@ lengths some_lengths() {
   lengths of;
   for (std::uint64_t i = 0; i < 40; ++i) of.push_back(i % 5 == 3 ? 0 : i * 7 % 23);
   return of;
+}
+
+hdf5_layout compact() {
+  return {"compact", [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); }};
 }
 
 std::string refusal_of(const fs::path& file, const std::string& name,
@@ -81,10 +86,8 @@ TEST_CASE("hdf5 ragged: what only the library can read is kept in memory, and a 
   lengths_of.resize(150, 3);
   const auto values = various_values(lengths_of, 4);
   hdf5_writer writer{folder.path() / "x.h5"};
-  const hdf5_layout compact{"compact",
-                            [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); }};
-  write_sequences(writer, "x", H5T_STD_I32BE, H5T_NATIVE_INT32, values, compact);
-  write_strings(writer, "text", H5T_CSET_UTF8, {"one", nullptr, "", "three"}, compact);
+  write_sequences(writer, "x", H5T_STD_I32BE, H5T_NATIVE_INT32, values, compact());
+  write_strings(writer, "text", H5T_CSET_UTF8, {"one", nullptr, "", "three"}, compact());
   const auto file = writer.close();
   {
     const log_capture log;
@@ -113,6 +116,32 @@ TEST_CASE("hdf5 ragged: what only the library can read is kept in memory, and a 
         file.string() +
             ": field 'x': has 150 samples; to find where their values are takes 22 bytes of memory "
             "each, more than the 3299 that hdf5_options::max_cache_bytes allows");
+}
+
+TEST_CASE("hdf5 ragged: a value that the library cannot read is named, and loses all",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "x.h5"};
+  auto of = lengths(100, 3);
+  of[77] = 5;
+  write_sequences(writer, "x", H5T_STD_U8LE, H5T_NATIVE_UINT8, various_values(of, 1), compact());
+  const auto file = writer.close();
+  auto bytes = bytes_of_file(file);
+  // Rows: a length, an address, which is that of the only collection, an index.
+  const auto find = [&](const std::string& text) {
+    return std::search(bytes.begin(), bytes.end(), text.begin(), text.end(),
+                       [](std::byte a, char b) { return a == std::byte(b); });
+  };
+  const auto collection = static_cast<std::size_t>(find("GCOL") - bytes.begin());
+  const auto row = find(std::string{"\5\0\0\0", 4} + static_cast<char>(collection & 0xFFU) +
+                        static_cast<char>(collection >> 8U & 0xFFU));
+  REQUIRE(row != bytes.end());
+  row[4] ^= std::byte{0x40};
+  const auto damaged = folder.write("damaged.h5", bytes);
+  const auto message = refusal_of(damaged, "x");
+  INFO(message);
+  CHECK(contains(message, damaged.string() + ": field 'x', sample 77: cannot be read: "));
+  CHECK(contains(message, "heap"));
 }
 
 TEST_CASE(
