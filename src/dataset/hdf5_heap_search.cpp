@@ -3,7 +3,6 @@
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>

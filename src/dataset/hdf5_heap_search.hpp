@@ -32,7 +32,7 @@ class hdf5_heap_error : public hdf5_metadata_error {
 /// Finds where values of variable length lie in a file, without the library. A dataset has of each a
 /// length and the name of a *heap object*: which object of which *collection* of the file's global
 /// heap. Collections are blocks of objects, one behind the other, each behind a header of its own.
-/// (HDF5 File Format Specification 3.0, III.E and VIII.B)
+/// (HDF5 File Format Specification 3.0, III.E)
 ///
 /// All that is needed of a collection is looked up in one walk over its objects' headers, collections
 /// in order of place, so that the time goes with values and objects, not with their product. Two that
