@@ -29,7 +29,8 @@ std::optional<hdf5_value_places> places_of(std::span<const std::byte> file,
     return search.find();
   } catch (const hdf5_heap_error& error) {
     require(error.what()[0] != '\0', "an error says what is wrong");
-    require(error.value() < 256, "an error names one of the values");
+    require(error.value() < rows.size() / hdf5_heap_search::row_bytes(2),
+            "an error names one of the values");
   } catch (const hdf5_metadata_error& error) {
     require(error.what()[0] != '\0', "an error says what is wrong");
   }
@@ -44,14 +45,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto element_bytes = std::size_t{1} + std::to_integer<std::size_t>(bytes[0]);
   const auto values = std::to_integer<std::size_t>(bytes[1]);
   const auto rows_and_file = bytes.subspan(2);
-  // The file itself says how large a row is. What is no file is tried as well.
+  // The file itself says how large a row is. Rows of another size, which whoever opens a file refuses, are
+  // tried as well.
   std::size_t row_bytes = hdf5_heap_search::row_bytes(8);
+  bool is_fit = false;
   for (const std::size_t offset_bytes : {2U, 4U, 8U}) {
     const std::size_t rows = values * hdf5_heap_search::row_bytes(offset_bytes);
     if (rows > rows_and_file.size()) break;
     try {
-      if (hdf5_metadata{rows_and_file.subspan(rows)}.offset_bytes() == offset_bytes)
-        row_bytes = hdf5_heap_search::row_bytes(offset_bytes);
+      if (hdf5_metadata{rows_and_file.subspan(rows)}.offset_bytes() != offset_bytes) continue;
+      row_bytes = hdf5_heap_search::row_bytes(offset_bytes);
+      is_fit = true;
+      break;
     } catch (const hdf5_metadata_error&) {
       continue;
     }
@@ -61,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto file = rows_and_file.subspan(rows.size());
 
   const auto places = places_of(file, rows, element_bytes);
-  if (!places) return 0;
+  if (!places || !is_fit) return 0;
   require(places->offsets.size() == values && places->lengths.size() == values,
           "there is a place for each row");
   for (std::size_t i = 0; i < values; ++i) {
