@@ -1,7 +1,7 @@
 #pragma once
 
 /// All of the core. What is above it has headers of its own: `feedline/cuda/cuda_device.hpp` (target
-/// `feedline::cuda`), `feedline/dataset/hdf5_dataset.hpp` (`feedline::hdf5`),
+/// `feedline::cuda`), `feedline/dataset/hdf5_dataset.hpp` and `hdf5_ragged.hpp` (`feedline::hdf5`),
 /// `feedline/dataset/decode_image.hpp` and `image_folder.hpp` (`feedline::images`), and
 /// `feedline/dataset/open.hpp` (`feedline::formats`).
 

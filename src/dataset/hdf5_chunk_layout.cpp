@@ -122,15 +122,6 @@ bool names_filters(hdf5_cursor cursor) {
   return cursor.u8() != 0;
 }
 
-/// A writer may leave what it had in its cache in one block, and the places where it belongs as they
-/// were. (H5Pset_mdc_image_config)
-void require_no_cache_image(hdf5_metadata& metadata) {
-  if (!metadata.superblock().extension) return;
-  for (const auto& message : read_hdf5_messages(metadata, *metadata.superblock().extension))
-    if (message.type == hdf5_message_type::cache_image)
-      message.cursor().fail("the file's metadata is in a cache image");
-}
-
 }  // namespace
 
 hdf5_chunk_layout read_hdf5_chunk_layout(hdf5_metadata& metadata, std::uint64_t header) {

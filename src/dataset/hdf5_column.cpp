@@ -1,5 +1,6 @@
 #include "dataset/hdf5_column.hpp"
 
+#include "dataset/hdf5_sequence_type.hpp"
 #include "dataset/hdf5_storage.hpp"
 
 #include <array>
@@ -14,7 +15,12 @@ std::string last_part(const std::string& path) {
   return name.substr(name.find_last_of('/') + 1);
 }
 
-/// The dataset's dimensions: at least one, none of them 0.
+}  // namespace
+
+std::string field_name_of(const hdf5_field& chosen) {
+  return chosen.name.empty() ? last_part(chosen.dataset) : chosen.name;
+}
+
 std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                 const std::string& name, hid_t space) {
   switch (H5Sget_simple_extent_type(space)) {
@@ -41,18 +47,20 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
-}  // namespace
-
 hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
     : path_{file.path()}, name_{chosen.dataset}, id_{file.open_dataset(hdf5, chosen.dataset)} {
   const hdf5_type_id type{H5Dget_type(id_.get())};
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
   if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
+  if (is_variable_length(hdf5, type.get()))
+    throw file.error(name_,
+                     "its values are of variable length: open_hdf5_ragged reads them, and pad or "
+                     "pack make batches of them");
   element_ = describe_type(hdf5, type.get());
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
 
-  spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element_.type, {}};
+  spec_ = {field_name_of(chosen), element_.type, {}};
   spec_.shape.assign(extents_.begin() + 1, extents_.end());
   spec_.shape.insert(spec_.shape.end(), element_.shape.begin(), element_.shape.end());
   samples_ = extents_[0];

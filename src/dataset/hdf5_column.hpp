@@ -16,6 +16,13 @@
 
 namespace feedline::detail {
 
+/// A field's name where none was chosen: the last part of its dataset's.
+[[nodiscard]] std::string field_name_of(const hdf5_field& chosen);
+
+/// A dataset's dimensions: at least one, none of them 0. @throws hdf5_error
+[[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
+                                              const std::string& name, hid_t space);
+
 /// An HDF5 dataset read as a field by the library: its rows are the samples' values. All calls, the destructor's
 /// included, fall within a session.
 class hdf5_column {

@@ -1,6 +1,7 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 
 #include "dataset/field_list.hpp"
+#include "dataset/hdf5_cache_bytes.hpp"
 #include "dataset/hdf5_file.hpp"
 #include "dataset/hdf5_open_rows.hpp"
 #include "dataset/hdf5_plain_rows.hpp"
@@ -9,7 +10,6 @@
 #include "dataset/sample_range.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
-#include "detail/machine_memory.hpp"
 
 #include <algorithm>
 #include <new>
@@ -180,9 +180,7 @@ dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field>
   auto found = find_fields(file, fields);
   auto files = files_of(found);
   const std::uint64_t samples = found.front().samples;
-  auto sources = open_sources(std::move(found), options.max_cache_bytes != 0
-                                                    ? options.max_cache_bytes
-                                                    : detail::machine_memory_bytes() / 4);
+  auto sources = open_sources(std::move(found), detail::cache_bytes_of(options));
   make_small_ones_resident(sources, samples, options.max_resident_bytes);
   for (const auto& source : sources)
     if (!source.library.empty())

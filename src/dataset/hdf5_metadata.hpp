@@ -52,6 +52,8 @@ class hdf5_metadata {
   explicit hdf5_metadata(const random_file& file);
 
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return size_; }
+  /// Whether blocks are borrowed, however large they are.
+  [[nodiscard]] bool is_in_memory() const noexcept { return !memory_.empty(); }
   /// Size of an address, in bytes.
   [[nodiscard]] unsigned offset_bytes() const noexcept { return superblock_.offset_bytes; }
   /// Size of a length.

@@ -148,4 +148,11 @@ std::vector<hdf5_message> read_hdf5_messages(hdf5_metadata& metadata, std::uint6
   return reader{metadata}.read(header);
 }
 
+void require_no_cache_image(hdf5_metadata& metadata) {
+  if (!metadata.superblock().extension) return;
+  for (const auto& message : read_hdf5_messages(metadata, *metadata.superblock().extension))
+    if (message.type == hdf5_message_type::cache_image)
+      message.cursor().fail("the file's metadata is in a cache image");
+}
+
 }  // namespace feedline::detail

@@ -43,6 +43,19 @@ std::size_t hdf5_found::block_bytes() const {
       .value_or(std::numeric_limits<std::size_t>::max());
 }
 
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_raw_files& raw_files,
+                          hdf5_found& found) {
+  hdf5_direct& storage = found.storage;
+  if (!storage.refusal.empty() || storage.stored == layout::unwritten) return;
+  random_file_ptr file = raw_files.file_of(hdf5, dataset);
+  if (storage.stored == layout::chunked) storage.refusal = hdf5_map_refusal(hdf5, dataset, *file);
+  if (!storage.refusal.empty()) return;
+  found.file = std::move(file);
+  if (storage.stored == layout::chunked)
+    found.chunks = std::make_shared<const hdf5_chunk_map>(
+        map_hdf5_chunks(hdf5, dataset, *found.file, found.name));
+}
+
 hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_files& raw_files,
                       const hdf5_field& chosen) {
   hdf5_column column{hdf5, file, chosen};
@@ -51,19 +64,10 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_
                    .samples = column.samples(),
                    .row_bytes = column.row_bytes(),
                    .storage = column.storage(hdf5, file)};
-  hdf5_direct& storage = found.storage;
-  if (storage.refusal.empty() && storage.stored != layout::unwritten) {
-    found.file = raw_files.file_of(hdf5, column.id());
-    if (storage.stored == layout::chunked)
-      storage.refusal = hdf5_map_refusal(hdf5, column.id(), *found.file);
-  }
-  if (!storage.refusal.empty()) {
-    found.file = nullptr;
+  find_file_and_chunks(hdf5, column.id(), raw_files, found);
+  if (!found.storage.refusal.empty()) {
     column.require_readable(hdf5, file);
     found.column = std::move(column);
-  } else if (storage.stored == layout::chunked) {
-    found.chunks = std::make_shared<const hdf5_chunk_map>(
-        map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
   }
   return found;
 }

@@ -28,6 +28,11 @@ struct hdf5_found {
   [[nodiscard]] std::size_t block_bytes() const;
 };
 
+/// Finds the file and the chunks of a dataset that feedline may read itself, or says in its storage's
+/// refusal why it may not after all. @throws hdf5_error
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_raw_files& raw_files,
+                          hdf5_found& found);
+
 /// Finds a field and its chunks. @throws hdf5_error
 [[nodiscard]] hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file,
                                     hdf5_raw_files& raw_files, const hdf5_field& chosen);

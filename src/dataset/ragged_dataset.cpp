@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/composed_error.hpp"
+#include "dataset/element_range.hpp"
 #include "dataset/ragged_offsets.hpp"
 #include "dataset/scratch_pool.hpp"
 
@@ -60,7 +61,8 @@ class ragged_rows final : public ragged_dataset {
   bool wants_prefetch() const noexcept override { return values_->wants_prefetch(); }
 
   void read(std::span<const element_run> runs) const override {
-    for (const element_run& run : runs) require_elements(run);
+    for (const element_run& run : runs)
+      detail::require_elements(*this, run, row_bytes_, element_.name);
     if (memory_ != nullptr)
       for (const element_run& run : runs) copy(run);
     else
@@ -85,21 +87,6 @@ class ragged_rows final : public ragged_dataset {
   }
 
  private:
-  void require_elements(const element_run& run) const {
-    if (run.sample.value >= size()) [[unlikely]]
-      throw dataset_error{{.path = {}, .field = element_.name, .sample = run.sample.value},
-                          "there is no such sample: the dataset has " + std::to_string(size())};
-    const std::uint64_t length = offsets_.length(run.sample.value);
-    const std::uint64_t count = run.out.size() / row_bytes_;
-    if (run.first > length || count > length - run.first || run.out.size() % row_bytes_ != 0)
-        [[unlikely]]
-      throw dataset_error{{.path = {}, .field = element_.name, .sample = run.sample.value},
-                          std::to_string(run.out.size()) + " bytes from element " +
-                              std::to_string(run.first) + " on are asked for, but it has " +
-                              std::to_string(length) + " elements of " +
-                              std::to_string(row_bytes_) + " bytes"};
-  }
-
   void copy(const element_run& run) const noexcept {
     const std::uint64_t row = offsets_.begin(run.sample.value) + run.first;
     if (!run.out.empty()) std::memcpy(run.out.data(), memory_ + row * row_bytes_, run.out.size());

@@ -47,7 +47,7 @@ struct hdf5_options {
 /// numbers become the machine's byte order. Chunks are decoded whole and kept while memory allows:
 /// `shuffle{.within = …}` visits them in an order that decodes each once. All else goes through the
 /// library, one thread at a time, and a warning tells why; `hdf5_listing::access` does too. If all
-/// fields were read whole, `rows()` gives them.
+/// fields were read whole, `rows()` gives them. Values of variable length are for `open_hdf5_ragged`.
 ///
 /// The file must not change while it is open: a read that finds it shorter, overwritten or replaced
 /// throws. The program may use the library itself meanwhile if that is built thread-safe, as Debian's

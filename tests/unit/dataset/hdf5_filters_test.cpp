@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/hdf5_filter_cases.hpp"
+#include "support/message_of.hpp"
 
 #include <atomic>
 #include <thread>
@@ -262,7 +263,6 @@ TEST_CASE("hdf5 filters: a pipeline that cannot be undone is refused, by its fil
   CHECK(refusal({32026, "", {}}) == "filter 32026 (blosc2) is not one that feedline decodes");
   CHECK(refusal({4711, "mine", {}}) == "filter 4711 (mine) is not one that feedline decodes");
   CHECK(refusal({-1, "", {}}) == "filter -1 is not one that feedline decodes");
-  CHECK(refusal({2, "", {}}) == "filter 2 (shuffle) does not say how large an element is");
   CHECK(refusal({2, "", {0}}) == "filter 2 (shuffle) does not say how large an element is");
   CHECK(refusal({32008, "", {0, 4}}) ==
         "filter 32008 (bitshuffle) does not say how large an element is");
@@ -281,6 +281,19 @@ TEST_CASE("hdf5 filters: a pipeline that cannot be undone is refused, by its fil
   }
   CHECK(hdf5_filters{std::vector<hdf5_filter>(33, {1, "deflate", {6}})}.refusal() ==
         "33 filters are more than HDF5 knows");
+}
+
+TEST_CASE(
+    "hdf5 filters: a shuffle for no size of element, as those of variable length get, may only "
+    "have been left out",
+    "[dataset][host]") {
+  const hdf5_filters filters{{{2, "", {}}}};
+  CHECK(filters.refusal().empty());
+  const bytes stored{std::byte{1}, std::byte{2}};
+  CHECK(decoded(filters, stored, 2, 1) == stored);
+  CHECK(message_of<feedline::detail::hdf5_filter_error>([&] {
+          (void)decoded(filters, stored, 2);
+        }) == "filter 2 (shuffle): does not say how large an element is, so it cannot be undone");
 }
 
 TEST_CASE("hdf5 filters: a filter whose library was not there is refused, with the library's name",
