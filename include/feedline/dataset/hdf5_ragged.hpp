@@ -11,6 +11,7 @@ namespace feedline {
 /// vlen) of any type that `open_hdf5` reads, or strings, as bytes. A value is a sample.
 ///
 ///     auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});    // u8, one JPEG a sample
+///     auto images = feedline::decode(files, feedline::decode_image());  // decoded by the readers
 ///     auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});   // of f32[4]: {4} an element
 ///
 /// Where each value lies is found now, once: 12 bytes a sample stay in memory, 22 are taken meanwhile.
