@@ -36,7 +36,8 @@ class hdf5_blocks {
 };
 
 /// Blocks decoded by feedline: chunks found by a map, their filters undone, put together if they split
-/// rows, numbers turned into the machine's byte order. Holds no HDF5 lock.
+/// rows, of records one member picked out, numbers turned into the machine's byte order. Holds no HDF5
+/// lock.
 class hdf5_chunk_blocks final : public hdf5_blocks {
  public:
   /// @param name Of the dataset, for errors.
@@ -52,16 +53,18 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   struct scratch {
     hdf5_decoder decoder;
     std::vector<std::byte> stored;  ///< where the file is not mapped
-    std::vector<std::byte> chunk;   ///< where rows are put together
+    std::vector<std::byte> chunk;   ///< where rows are put together, or members picked out
   };
 
   void decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const;
-  void put(std::uint64_t chunk, std::span<const std::byte> values, std::span<std::byte> out) const;
+  void put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
+           std::span<std::byte> out) const;
   [[nodiscard]] std::string name_of(std::uint64_t chunk) const;
 
   random_file_ptr file_;
   std::string name_;
   hdf5_direct place_;
+  std::vector<std::byte> stored_fill_;  ///< in the file's byte order
   std::shared_ptr<const hdf5_chunk_map> map_;
   std::uint64_t chunks_per_block_ = 1;
   std::size_t chunk_bytes_ = 0;

@@ -1,5 +1,6 @@
 #include "dataset/hdf5_column.hpp"
 
+#include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_storage.hpp"
 
 #include <array>
@@ -44,11 +45,12 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
 }  // namespace
 
 hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
-    : path_{file.path()}, name_{chosen.dataset}, id_{file.open_dataset(hdf5, chosen.dataset)} {
-  const hdf5_type_id type{H5Dget_type(id_.get())};
+    : path_{file.path()}, name_{chosen.dataset} {
+  std::string member;
+  id_ = file.open_dataset(hdf5, name_, &member);
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
-  if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
-  element_ = describe_type(hdf5, type.get());
+  if (!space_) throw file.error(name_, "its dimensions cannot be read: " + hdf5.last_message());
+  element_ = describe_values(hdf5, id_.get(), name_, member);
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
 

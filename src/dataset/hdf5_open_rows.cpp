@@ -2,10 +2,12 @@
 
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_cached_rows.hpp"
+#include "dataset/hdf5_chunk_lookup.hpp"
 #include "dataset/hdf5_chunk_rows.hpp"
 #include "dataset/hdf5_library_rows.hpp"
 #include "dataset/hdf5_map_chunks.hpp"
 #include "dataset/hdf5_plain_rows.hpp"
+#include "dataset/hdf5_spread_rows.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -34,6 +36,20 @@ std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> bl
            : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept));
 }
 
+std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
+  const hdf5_direct& storage = found.storage;
+  const std::size_t elements = found.row_bytes / storage.element_bytes;
+  if (storage.is_spread() && elements > 1)
+    return std::make_unique<hdf5_spread_rows>(found.file, found.name, storage, elements,
+                                              found.samples);
+  return std::make_unique<hdf5_contiguous_rows>(
+      file_rows{found.file,
+                found.name,
+                {storage.offset, storage.is_spread() ? storage.stored_bytes : found.row_bytes,
+                 found.row_bytes, storage.swapped_bytes},
+                found.samples});
+}
+
 }  // namespace
 
 std::size_t hdf5_found::block_bytes() const {
@@ -43,7 +59,7 @@ std::size_t hdf5_found::block_bytes() const {
       .value_or(std::numeric_limits<std::size_t>::max());
 }
 
-hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_files& raw_files,
+hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
                       const hdf5_field& chosen) {
   hdf5_column column{hdf5, file, chosen};
   hdf5_found found{.name = column.name(),
@@ -53,7 +69,7 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_
                    .storage = column.storage(hdf5, file)};
   hdf5_direct& storage = found.storage;
   if (storage.refusal.empty() && storage.stored != layout::unwritten) {
-    found.file = raw_files.file_of(hdf5, column.id());
+    found.file = common.files.file_of(hdf5, column.id());
     if (storage.stored == layout::chunked)
       storage.refusal = hdf5_map_refusal(hdf5, column.id(), *found.file);
   }
@@ -62,8 +78,13 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_
     column.require_readable(hdf5, file);
     found.column = std::move(column);
   } else if (storage.stored == layout::chunked) {
-    found.chunks = std::make_shared<const hdf5_chunk_map>(
-        map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
+    auto& chunks =
+        common
+            .chunks[{found.file, hdf5_header_address(hdf5, column.id(), *found.file, found.name)}];
+    if (!chunks)
+      chunks = std::make_shared<const hdf5_chunk_map>(
+          map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
+    found.chunks = chunks;
   }
   return found;
 }
@@ -87,11 +108,7 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
     case layout::unwritten:
       return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
     case layout::contiguous:
-      return std::make_unique<hdf5_contiguous_rows>(
-          file_rows{found.file,
-                    found.name,
-                    {storage.offset, found.row_bytes, found.row_bytes, storage.swapped_bytes},
-                    found.samples});
+      return make_contiguous_rows(found);
     default:
       break;
   }

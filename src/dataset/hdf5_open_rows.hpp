@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -28,9 +30,17 @@ struct hdf5_found {
   [[nodiscard]] std::size_t block_bytes() const;
 };
 
+/// What fields that are opened together have in common: files, and the chunks of one dataset of records.
+struct hdf5_common {
+  hdf5_raw_files files = {};
+  /// By the file and the dataset's object header.
+  std::map<std::pair<random_file_ptr, std::uint64_t>, std::shared_ptr<const hdf5_chunk_map>>
+      chunks = {};
+};
+
 /// Finds a field and its chunks. @throws hdf5_error
 [[nodiscard]] hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file,
-                                    hdf5_raw_files& raw_files, const hdf5_field& chosen);
+                                    hdf5_common& common, const hdf5_field& chosen);
 
 /// @param cache_bytes What its blocks may take, where it has any.
 /// Not within a session.
