@@ -53,19 +53,19 @@ std::string hdf5_chunk_blocks::name_of(std::uint64_t chunk) const {
          " bytes at byte " + std::to_string(stored.address) + ")";
 }
 
-void hdf5_chunk_blocks::read(std::uint64_t block, std::span<std::byte> out) const {
+void hdf5_chunk_blocks::read(std::uint64_t block, std::span<const part> parts) const {
   const auto with = scratch_.take();
   const std::uint64_t first = block * chunks_per_block_;
   try {
     for (std::uint64_t chunk = first; chunk < first + chunks_per_block_; ++chunk) {
       if (!(*map_)[chunk].is_written()) {
-        put(chunk, stored_fill_.data(), 0, out);
+        for (const part& each : parts) each.blocks->put_fill(chunk, each.out);
       } else if (whole_rows_) {
-        decode(chunk, *with, out);
+        decode(chunk, *with, parts.front().out);
       } else {
         with->chunk.resize(chunk_bytes_);
         decode(chunk, *with, with->chunk);
-        put(chunk, with->chunk.data() + place_.stored_offset, place_.stored_bytes, out);
+        for (const part& each : parts) each.blocks->put_values(chunk, with->chunk.data(), each.out);
       }
     }
   } catch (const dataset_error& failure) {
@@ -74,7 +74,7 @@ void hdf5_chunk_blocks::read(std::uint64_t block, std::span<std::byte> out) cons
     where.sample = block * rows_per_block();
     throw hdf5_error{std::move(where), failure.message()};
   }
-  reverse_elements(out, place_.swapped_bytes);
+  for (const part& each : parts) reverse_elements(each.out, each.blocks->place_.swapped_bytes);
 }
 
 void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const {

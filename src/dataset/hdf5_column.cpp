@@ -3,6 +3,7 @@
 #include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_storage.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -42,6 +43,19 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
+/// To pick a member out of records the library clears a buffer each time, of a megabyte if it is not told
+/// otherwise, which takes longer than to read some rows.
+hdf5_properties_id with_small_buffer(hid_t dataset, const hdf5_element& element) {
+  constexpr std::size_t usual_bytes = std::size_t{64} << 10;
+  const hdf5_type_id type{H5Dget_type(dataset)};
+  // Of one value at least, which may be somewhat larger in the file than the library says.
+  const std::size_t value_bytes =
+      2 * std::max(H5Tget_size(type.get()), H5Tget_size(element.memory.get()));
+  hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
+  H5Pset_buffer(transfer.get(), std::max(usual_bytes, value_bytes), nullptr, nullptr);
+  return transfer;
+}
+
 }  // namespace
 
 hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
@@ -53,6 +67,7 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
   element_ = describe_values(hdf5, id_.get(), name_, member);
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
+  if (!member.empty()) transfer_ = with_small_buffer(id_.get(), element_);
 
   spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element_.type, {}};
   spec_.shape.assign(extents_.begin() + 1, extents_.end());
@@ -81,8 +96,8 @@ bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* 
   return memory_space &&
          H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
                              nullptr) >= 0 &&
-         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(), H5P_DEFAULT,
-                 out) >= 0;
+         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(),
+                 transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
 }
 
 void hdf5_column::read_run(const hdf5_session& hdf5, std::uint64_t first, std::uint64_t count,

@@ -60,6 +60,7 @@ class hdf5_column {
   hdf5_dataset_id id_;
   hdf5_space_id space_;
   hdf5_element element_;
+  hdf5_properties_id transfer_ = {};   ///< of a member
   std::vector<hsize_t> extents_ = {};  ///< of the dataset
 };
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace feedline::detail {
@@ -25,15 +26,20 @@ constexpr std::uint64_t least_kept = 4;
 /// A cache's list of its blocks may take a sixteenth of what it may keep.
 constexpr std::uint64_t bytes_per_listed_block = 64;
 
-std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
+template <class Blocks>
+std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
                                            const hdf5_found& found, std::size_t cache_bytes) {
   const bool fits = found.samples <= cache_bytes / found.row_bytes;
   if (blocks->rows_per_block() == 1 && !fits)
     return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  return std::make_unique<const hdf5_cached_rows>(
-      std::move(blocks), found.samples, found.row_bytes,
-      fits ? found.samples
-           : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept));
+  const std::uint64_t most_kept =
+      fits ? found.samples : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept);
+  if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
+    if (found.siblings)
+      return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples,
+                                                      found.row_bytes, most_kept, found.siblings);
+  return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
+                                                  most_kept);
 }
 
 std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
@@ -78,13 +84,15 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_comm
     column.require_readable(hdf5, file);
     found.column = std::move(column);
   } else if (storage.stored == layout::chunked) {
-    auto& chunks =
-        common
-            .chunks[{found.file, hdf5_header_address(hdf5, column.id(), *found.file, found.name)}];
-    if (!chunks)
-      chunks = std::make_shared<const hdf5_chunk_map>(
+    auto& dataset = common.datasets[{
+        found.file, hdf5_header_address(hdf5, column.id(), *found.file, found.name)}];
+    if (!dataset.chunks) {
+      dataset.chunks = std::make_shared<const hdf5_chunk_map>(
           map_hdf5_chunks(hdf5, column.id(), *found.file, found.name));
-    found.chunks = chunks;
+      dataset.members = std::make_shared<hdf5_siblings>();
+    }
+    found.chunks = dataset.chunks;
+    if (storage.is_spread()) found.siblings = dataset.members;
   }
   return found;
 }
@@ -101,8 +109,8 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
         found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block)
       return std::make_unique<hdf5_library_rows>(std::move(column));
     return make_rows(
-        std::make_unique<hdf5_library_blocks>(std::move(column), storage.chunk.front()), found,
-        cache_bytes);
+        std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
+        found, cache_bytes);
   }
   switch (storage.stored) {
     case layout::unwritten:
@@ -115,8 +123,8 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
   if (block_bytes == 0)
     return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
   return make_rows(
-      std::make_unique<hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks), found,
-      cache_bytes);
+      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks),
+      found, cache_bytes);
 }
 
 }  // namespace feedline::detail

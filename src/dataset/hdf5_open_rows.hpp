@@ -4,6 +4,7 @@
 #include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_direct.hpp"
 #include "dataset/hdf5_rows.hpp"
+#include "dataset/hdf5_siblings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,18 +25,23 @@ struct hdf5_found {
   hdf5_direct storage;
   random_file_ptr file = nullptr;                          ///< where feedline reads it itself
   std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< where it does, and they are chunked
+  std::shared_ptr<hdf5_siblings> siblings = nullptr;       ///< of a member of records, likewise
   std::optional<hdf5_column> column = std::nullopt;        ///< where the library reads it
 
   /// Bytes that are decoded as one and are worth keeping; 0 where rows are read one by one.
   [[nodiscard]] std::size_t block_bytes() const;
 };
 
-/// What fields that are opened together have in common: files, and the chunks of one dataset of records.
+/// What fields that are opened together have in common: files, and what belongs to one dataset of records.
 struct hdf5_common {
+  struct dataset {
+    std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;
+    std::shared_ptr<hdf5_siblings> members = nullptr;
+  };
+
   hdf5_raw_files files = {};
-  /// By the file and the dataset's object header.
-  std::map<std::pair<random_file_ptr, std::uint64_t>, std::shared_ptr<const hdf5_chunk_map>>
-      chunks = {};
+  std::map<std::pair<random_file_ptr, std::uint64_t>, dataset> datasets =
+      {};  ///< by the file and the dataset's object header
 };
 
 /// Finds a field and its chunks. @throws hdf5_error

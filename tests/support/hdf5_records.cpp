@@ -1,7 +1,12 @@
 #include "support/hdf5_records.hpp"
 
+#include <feedline/dataset/hdf5_dataset.hpp>
+
+#include "support/catch.hpp"
+#include "support/dataset_contract.hpp"
 #include "support/hdf5_writer.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace feedline::test {
@@ -105,6 +110,39 @@ std::vector<std::byte> rows_by_library(const std::filesystem::path& file,
   require_hdf5(H5Dread(found.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) >= 0,
                "read member " + member.path() + " of " + dataset);
   return rows;
+}
+
+std::vector<std::byte> samples_of(const dataset& data, std::size_t field) {
+  std::vector<sample_index> run;
+  for (std::uint64_t i = data.size(); i-- > 0;) run.push_back({i});
+  for (std::uint64_t i = 0; i < data.size(); ++i) run.push_back({i});
+  const auto read = read_samples(data, run)[field];
+  const std::size_t row = read.size() / run.size();
+  std::vector<std::byte> rows(row * data.size());
+  std::vector<std::byte> again(rows.size());
+  for (std::size_t i = 0; i < run.size(); ++i)
+    std::copy_n(
+        read.begin() + static_cast<std::ptrdiff_t>(i * row), row,
+        (i < data.size() ? rows : again).begin() + static_cast<std::ptrdiff_t>(run[i].value * row));
+  CHECK(rows == again);
+  return rows;
+}
+
+void check_members(const std::filesystem::path& file, const std::string& dataset,
+                   const std::vector<hdf5_member_case>& members) {
+  for (const auto& member : members) {
+    INFO(dataset << ' ' << member.path());
+    const auto wanted = rows_by_library(file, dataset, member);
+    for (const auto& options :
+         {hdf5_options{.max_resident_bytes = 0},
+          hdf5_options{.max_cache_bytes = 1, .max_resident_bytes = 0}, hdf5_options{}}) {
+      const auto opened = open_hdf5(file, {{dataset + '/' + member.path()}}, options);
+      const auto found = opened->fields().front();
+      CHECK(found.name == (member.names.back() == "rate/s" ? "s" : member.names.back()));
+      CHECK(found.type == member.type);
+      CHECK(samples_of(*opened, 0) == wanted);
+    }
+  }
 }
 
 }  // namespace feedline::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/element_type.hpp>
 
 #include "dataset/hdf5_handle.hpp"
@@ -48,5 +49,13 @@ struct hdf5_member_case {
 [[nodiscard]] std::vector<std::byte> rows_by_library(const std::filesystem::path& file,
                                                      const std::string& dataset,
                                                      const hdf5_member_case& member);
+
+/// All samples of one field, read in an order that has jumps, runs, and each sample twice.
+[[nodiscard]] std::vector<std::byte> samples_of(const dataset& data, std::size_t field);
+
+/// Checks members of a dataset of records, each opened as a field, against the library: read where they
+/// lie, with the least memory, and held in memory. Through Catch, on a test case's main thread.
+void check_members(const std::filesystem::path& file, const std::string& dataset,
+                   const std::vector<hdf5_member_case>& members);
 
 }  // namespace feedline::test

@@ -1,7 +1,11 @@
 #include "dataset/hdf5_spread_rows.hpp"
 
 #include "dataset/hdf5_chunk_rows.hpp"
+#include "dataset/hdf5_file.hpp"
+#include "dataset/hdf5_open_rows.hpp"
+#include "dataset/hdf5_session.hpp"
 #include "support/catch.hpp"
+#include "support/hdf5_records.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
@@ -19,7 +23,7 @@ using namespace feedline::detail;
 using namespace feedline::test;
 using file_access = random_file::access;
 
-// Files as they lie on a disk, read in either way whatever is in memory; nothing of them is HDF5.
+// Most files are bytes as they would lie on a disk, read in either way whatever is in memory.
 
 namespace {
 
@@ -162,4 +166,45 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
   std::filesystem::resize_file(path,
                                (*map)[0].address + 6 * record_bytes + place.stored_offset + 12);
   CHECK(lost_of(under_test, {{90}, {3}, {4}, {5}, {6}, {7}, {8}}, 12) == 7);
+}
+
+TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other members theirs",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "shared.h5"};
+  const auto record = record_type(record_style::padded);
+  constexpr std::uint64_t rows = 100;
+  const auto values = various_bytes(rows * 3 * H5Tget_size(record.get()));
+  const extent_vector extents = GENERATE(extent_vector{rows}, extent_vector{rows, 3});
+  extent_vector chunk{16, 2};
+  chunk.resize(extents.size());
+  writer.write("x", record.get(), extents, record.get(), values.data(),
+               chunked("", chunk, [](hid_t creation) { H5Pset_deflate(creation, 1); }));
+  const auto path = writer.close();
+  std::vector<std::vector<std::byte>> wanted;
+  std::vector<std::unique_ptr<const hdf5_rows>> fields;
+  hdf5_common common;
+  for (const auto& member : record_members()) {
+    wanted.push_back(rows_by_library(path, "x", member));
+    auto found = [&] {
+      const hdf5_session hdf5;
+      const hdf5_file file{hdf5, path};
+      return find_field(hdf5, file, common, {"x/" + member.path()});
+    }();
+    fields.push_back(open_rows(std::move(found), std::size_t{1} << 20));
+  }
+  std::vector<sample_index> samples;
+  for (std::uint64_t i = 0; i < rows; ++i) samples.push_back({i});
+  const std::size_t first = GENERATE(0U, 4U);
+  fields[(first + 1) % fields.size()].reset();  // one that is read no more
+  std::vector<std::byte> out(wanted[first].size());
+  fields[first]->read(samples, out.data());
+  CHECK(out == wanted[first]);
+  std::filesystem::resize_file(path, 0);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (!fields[i]) continue;
+    out.assign(wanted[i].size(), std::byte{0});
+    fields[i]->read(samples, out.data());
+    CHECK(out == wanted[i]);
+  }
 }
