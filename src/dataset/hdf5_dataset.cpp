@@ -205,19 +205,19 @@ std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
   std::vector<hdf5_listing> listings;
-  const auto list = [&](const std::string& path) {
+  const auto list = [&](const std::string& path, const std::string& member) {
     try {
       const detail::hdf5_column column{hdf5, opened, {path}};
       listings.push_back(
-          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe()});
+          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe(), member});
       return true;
     } catch (const hdf5_error&) {
       return false;  // no rows of numbers
     }
   };
   for (const auto& path : opened.dataset_paths(hdf5))
-    if (!list(path))
-      for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member);
+    if (!list(path, {}))
+      for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member, member);
   return listings;
 }
 

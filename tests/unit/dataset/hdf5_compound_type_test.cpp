@@ -189,3 +189,23 @@ TEST_CASE("hdf5: members of records that lie in an array have its dimensions fir
   CHECK(list_fields(file).front().access ==
         "through the HDF5 library: its values lie apart: they are members of records in an array");
 }
+
+TEST_CASE(
+    "hdf5: records of two equal numbers are complex, and each number is a member all the same",
+    "[dataset][host]") {
+  const detail::hdf5_type_id point{H5Tcreate(H5T_COMPOUND, 8)};
+  H5Tinsert(point.get(), "x", 0, H5T_IEEE_F32BE);
+  H5Tinsert(point.get(), "y", 4, H5T_IEEE_F32BE);
+  const auto values = various_bytes(samples * 8);
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "points.h5"};
+  writer.write("points", point.get(), {samples}, point.get(), values.data());
+  const auto file = writer.close();
+  const auto listings = list_fields(file);
+  REQUIRE(listings.size() == 1);
+  CHECK(listings[0].spec == field{"points", element_type::f32, {2}});
+  std::vector<hdf5_member_case> members;
+  members.push_back({{"x"}, element_type::f32, {}, H5T_NATIVE_FLOAT});
+  members.push_back({{"y"}, element_type::f32, {}, H5T_NATIVE_FLOAT});
+  check_members(file, "points", members);
+}
