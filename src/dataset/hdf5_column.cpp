@@ -1,6 +1,7 @@
 #include "dataset/hdf5_column.hpp"
 
 #include "dataset/hdf5_member.hpp"
+#include "dataset/hdf5_record_layout.hpp"
 #include "dataset/hdf5_storage.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
-/// To pick a member out of records the library clears a buffer each time, of a megabyte if it is not told
+/// To read records, or a member of theirs, the library clears a buffer each time, of a megabyte if it is not told
 /// otherwise, which takes longer than to read some rows.
 hdf5_properties_id with_small_buffer(hid_t dataset, const hdf5_element& element) {
   constexpr std::size_t usual_bytes = std::size_t{64} << 10;
@@ -62,12 +63,17 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
     : path_{file.path()}, name_{chosen.dataset} {
   std::string member;
   id_ = file.open_dataset(hdf5, name_, &member);
+  const hdf5_type_id type{H5Dget_type(id_.get())};
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
-  if (!space_) throw file.error(name_, "its dimensions cannot be read: " + hdf5.last_message());
-  element_ = describe_values(hdf5, id_.get(), name_, member);
+  if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
+  if (!member.empty() && !has_members(hdf5, type.get()))
+    throw file.no_such_dataset(hdf5, name_,
+                               "; the values of '" +
+                                   name_.substr(0, name_.size() - member.size() - 1) +
+                                   "' are no records, and have no members");
+  element_ = describe_values(hdf5, type.get(), address_bytes_of(hdf5, id_.get()), name_, member);
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
-  if (!member.empty()) transfer_ = with_small_buffer(id_.get(), element_);
 
   spec_ = {chosen.name.empty() ? last_part(name_) : chosen.name, element_.type, {}};
   spec_.shape.assign(extents_.begin() + 1, extents_.end());
@@ -83,6 +89,8 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
 void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
   require_library_can_read(hdf5, file, name_, id_.get());
   zero_first_ = leaves_gaps(hdf5, id_.get());
+  if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
+    transfer_ = with_small_buffer(id_.get(), element_);
 }
 
 bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const {

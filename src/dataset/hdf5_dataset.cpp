@@ -215,9 +215,11 @@ std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
       return false;  // no rows of numbers
     }
   };
-  for (const auto& path : opened.dataset_paths(hdf5))
+  for (const auto& path : opened.dataset_paths(hdf5)) {
+    const auto kept = opened.open_dataset(hdf5, path);  // so that the library describes it once
     if (!list(path, {}))
       for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member, member);
+  }
   return listings;
 }
 

@@ -126,21 +126,21 @@ std::vector<std::string> hdf5_file::member_paths(const hdf5_session& hdf5,
   return detail::member_paths(hdf5, type.get());
 }
 
+hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
+                                      const std::string& besides) const {
+  return error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)) + besides);
+}
+
 hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                         std::string* member) const {
   if (member != nullptr) member->clear();
   if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
-    const std::string parent = dataset.substr(0, linked);
-    std::string fault;
-    if (auto id = parent.empty() ? hdf5_dataset_id{} : try_open(id_.get(), parent)) {
-      const hdf5_type_id type{H5Dget_type(id.get())};
-      if (member != nullptr && has_members(hdf5, type.get())) {
+    if (member != nullptr && linked > 0)
+      if (auto id = try_open(id_.get(), dataset.substr(0, linked))) {
         *member = dataset.substr(linked + 1);
         return id;
       }
-      fault = "; the values of '" + parent + "' are no records, and have no members";
-    }
-    throw error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)) + fault);
+    throw no_such_dataset(hdf5, dataset);
   }
   if (auto id = try_open(id_.get(), dataset)) return id;
 

@@ -11,12 +11,22 @@
 namespace feedline::detail {
 namespace {
 
-/// What a type's values are, arrays left out of account.
-hdf5_type_id without_arrays(hid_t type) {
-  hdf5_type_id values{H5Tcopy(type)};
-  while (H5Tget_class(values.get()) == H5T_ARRAY) values = hdf5_type_id{H5Tget_super(values.get())};
-  return values;
-}
+/// What a type's values are, arrays left out of account. Nothing is copied where there are none, for the
+/// library takes long over a record of many members.
+class without_arrays {
+ public:
+  explicit without_arrays(hid_t type) : type_{type} {
+    while (H5Tget_class(type_) == H5T_ARRAY) {
+      inner_ = hdf5_type_id{H5Tget_super(type_)};
+      type_ = inner_.get();
+    }
+  }
+  [[nodiscard]] hid_t get() const noexcept { return type_; }
+
+ private:
+  hid_t type_;
+  hdf5_type_id inner_ = {};
+};
 
 unsigned count_members(hid_t record) {
   return static_cast<unsigned>(std::max(H5Tget_nmembers(record), 0));
@@ -31,7 +41,7 @@ std::string name_of(hid_t record, unsigned member) {
 
 void collect_paths(const hdf5_session& hdf5, hid_t type, const std::string& before, unsigned depth,
                    std::vector<std::string>& paths) {
-  const hdf5_type_id record = without_arrays(type);
+  const without_arrays record{type};
   for (unsigned i = 0; i < count_members(record.get()); ++i) {
     const std::string path = before + name_of(record.get(), i);
     const hdf5_type_id member{H5Tget_member_type(record.get(), i)};
@@ -48,7 +58,7 @@ using member_steps = std::vector<unsigned>;
 /// @param steps Is given what leads to the member.
 bool find_member(const hdf5_session& hdf5, hid_t type, std::string_view path, member_steps& steps) {
   if (!has_members(hdf5, type)) return false;
-  const hdf5_type_id record = without_arrays(type);
+  const without_arrays record{type};
   std::vector<std::pair<std::size_t, unsigned>> beginnings;  // lengths of names, and members
   for (unsigned i = 0; i < count_members(record.get()); ++i) {
     const std::string name = name_of(record.get(), i);
@@ -140,7 +150,7 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const field_p
 }  // namespace
 
 bool has_members(const hdf5_session& /*hdf5*/, hid_t type) {
-  return H5Tget_class(without_arrays(type).get()) == H5T_COMPOUND;
+  return H5Tget_class(without_arrays{type}.get()) == H5T_COMPOUND;
 }
 
 std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type) {
@@ -149,26 +159,20 @@ std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type) {
   return paths;
 }
 
-hdf5_element describe_values(const hdf5_session& hdf5, hid_t dataset, const std::string& path,
-                             std::string_view member) {
-  const hdf5_type_id type{H5Dget_type(dataset)};
-  hdf5_element element;
-  if (!type) {
-    element.refusal = "its type cannot be read: " + hdf5.last_message();
-    return element;
-  }
+hdf5_element describe_values(const hdf5_session& hdf5, hid_t type, std::size_t address_bytes,
+                             const std::string& path, std::string_view member) {
   member_steps steps;
-  if (!member.empty() && !find_member(hdf5, type.get(), member, steps)) {
+  if (!member.empty() && !find_member(hdf5, type, member, steps)) {
+    hdf5_element element;
     element.refusal = "its records have no member '" + std::string{member} + "'; they have " +
-                      list_names(member_paths(hdf5, type.get()));
+                      list_names(member_paths(hdf5, type));
     return element;
   }
-  const field_place where{path, address_bytes_of(hdf5, dataset)};
-  element = describe_member(hdf5, type.get(), where, steps);
+  const field_place where{path, address_bytes};
+  auto element = describe_member(hdf5, type, where, steps);
   if (steps.empty() || !element.refusal.empty() || !element.indirect.empty()) return element;
 
-  const auto record_bytes =
-      offset_in_file(hdf5, type.get(), H5Tget_size(type.get()), where.address_bytes);
+  const auto record_bytes = offset_in_file(hdf5, type, H5Tget_size(type), address_bytes);
   if (!record_bytes)
     element.indirect = unknown_place;
   else if (lies_within(element.record_offset, H5Tget_size(element.memory.get()), *record_bytes))

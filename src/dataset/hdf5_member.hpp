@@ -3,6 +3,7 @@
 #include "dataset/hdf5_session.hpp"
 #include "dataset/hdf5_type.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,11 @@ namespace feedline::detail {
 /// A member of a record in a record is named with both: "position/x". A name that contains '/' itself
 /// is tried before its parts are. Where records lie in an array, its dimensions come before the
 /// member's own.
-/// @param path   Of the field, for the refusal of what is a record, and of a member that there is not.
-/// @param member Empty: the values themselves.
-[[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, hid_t dataset,
-                                           const std::string& path, std::string_view member);
+/// @param address_bytes In the dataset's file.
+/// @param path   Of the field, for the refusal of what is a record.
+/// @param member Empty: the values themselves; else they are records.
+[[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, hid_t type,
+                                           std::size_t address_bytes, const std::string& path,
+                                           std::string_view member);
 
 }  // namespace feedline::detail

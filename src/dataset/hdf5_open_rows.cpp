@@ -94,6 +94,7 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_comm
     found.chunks = dataset.chunks;
     if (storage.is_spread()) found.siblings = dataset.members;
   }
+  if (!found.column) common.open.push_back(std::move(column));
   return found;
 }
 

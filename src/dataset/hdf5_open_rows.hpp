@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -33,6 +34,7 @@ struct hdf5_found {
 };
 
 /// What fields that are opened together have in common: files, and what belongs to one dataset of records.
+/// It ends within a session.
 struct hdf5_common {
   struct dataset {
     std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;
@@ -41,7 +43,8 @@ struct hdf5_common {
 
   hdf5_raw_files files = {};
   std::map<std::pair<random_file_ptr, std::uint64_t>, dataset> datasets =
-      {};  ///< by the file and the dataset's object header
+      {};                              ///< by the file and the dataset's object header
+  std::vector<hdf5_column> open = {};  ///< the library describes a dataset once while it is open
 };
 
 /// Finds a field and its chunks. @throws hdf5_error

@@ -60,6 +60,8 @@ std::optional<std::size_t> offset_in_file(const hdf5_session& hdf5, hid_t record
                                           std::size_t offset, std::size_t address_bytes,
                                           unsigned depth) {
   if (depth == most_nested_records) return std::nullopt;
+  const auto holds = [&](H5T_class_t kind) { return H5Tdetect_class(record, kind) != 0; };
+  if (!holds(H5T_VLEN) && !holds(H5T_STRING) && !holds(H5T_REFERENCE)) return offset;  // as most
   const int members = H5Tget_nmembers(record);
   std::size_t in_file = offset;  // sums and differences modulo 2 to the 64
   for (unsigned i = 0; i < static_cast<unsigned>(std::max(members, 0)); ++i) {

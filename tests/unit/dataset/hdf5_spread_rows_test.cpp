@@ -183,16 +183,16 @@ TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other m
   const auto path = writer.close();
   std::vector<std::vector<std::byte>> wanted;
   std::vector<std::unique_ptr<const hdf5_rows>> fields;
-  hdf5_common common;
-  for (const auto& member : record_members()) {
-    wanted.push_back(rows_by_library(path, "x", member));
-    auto found = [&] {
-      const hdf5_session hdf5;
-      const hdf5_file file{hdf5, path};
-      return find_field(hdf5, file, common, {"x/" + member.path()});
-    }();
-    fields.push_back(open_rows(std::move(found), std::size_t{1} << 20));
+  std::vector<hdf5_found> found;
+  {
+    const hdf5_session hdf5;
+    const hdf5_file file{hdf5, path};
+    hdf5_common common;
+    for (const auto& member : record_members())
+      found.push_back(find_field(hdf5, file, common, {"x/" + member.path()}));
   }
+  for (auto& each : found) fields.push_back(open_rows(std::move(each), std::size_t{1} << 20));
+  for (const auto& member : record_members()) wanted.push_back(rows_by_library(path, "x", member));
   std::vector<sample_index> samples;
   for (std::uint64_t i = 0; i < rows; ++i) samples.push_back({i});
   const std::size_t first = GENERATE(0U, 4U);
