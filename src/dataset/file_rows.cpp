@@ -2,6 +2,7 @@
 
 #include "dataset/byte_order.hpp"
 #include "dataset/gather_rows.hpp"
+#include "dataset/read_spread.hpp"
 #include "dataset/sample_range.hpp"
 #include "detail/arithmetic.hpp"
 
@@ -61,17 +62,20 @@ void file_rows::read(std::span<const sample_index> samples, std::byte* out) cons
 }
 
 void file_rows::read_by_calls(std::span<const sample_index> samples, std::byte* out) const {
-  const bool dense = place_.stride == place_.row_bytes;
+  const std::size_t most = rows_per_read(place_.stride, place_.row_bytes);
   while (!samples.empty()) {
-    const std::size_t count = dense ? consecutive(samples) : 1;
+    const std::size_t count =
+        most == 1 ? 1 : consecutive(samples.first(std::min(most, samples.size())));
     const std::span<std::byte> into{out, count * place_.row_bytes};
     try {
-      file_->read(offset_of(samples[0]), into);
+      read_spread(*file_, offset_of(samples[0]), place_.stride, place_.row_bytes, into);
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
       where.field = field_;
       const std::uint64_t beyond = where.offset.value_or(offset_of(samples[0])) - place_.offset;
-      where.sample = count == 1 ? samples[0].value : beyond / place_.stride;
+      // What is lost may begin between two rows.
+      where.sample = count == 1 ? samples[0].value
+                                : (beyond + place_.stride - place_.row_bytes) / place_.stride;
       throw dataset_error{std::move(where), failure.message()};
     }
     reverse_elements(into, place_.swapped_bytes);

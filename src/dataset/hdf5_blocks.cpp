@@ -1,10 +1,10 @@
 #include "dataset/hdf5_blocks.hpp"
 
 #include "dataset/byte_order.hpp"
+#include "dataset/copy_spread.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -25,11 +25,6 @@ std::size_t bytes_of_chunk(std::span<const std::uint64_t> chunk, std::size_t ele
   return bytes <= std::numeric_limits<std::uint32_t>::max() ? bytes : 0;
 }
 
-void repeat(std::span<const std::byte> element, std::span<std::byte> out) {
-  for (std::size_t at = 0; at < out.size(); at += element.size())
-    std::memcpy(out.data() + at, element.data(), element.size());
-}
-
 }  // namespace
 
 hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_direct place,
@@ -37,9 +32,12 @@ hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf
     : file_{std::move(file)},
       name_{std::move(name)},
       place_{std::move(place)},
-      map_{std::move(map)} {
+      stored_fill_{place_.fill},
+      map_{std::move(map)},
+      whole_rows_{!place_.is_spread()} {
+  reverse_elements(stored_fill_, place_.swapped_bytes);
   chunks_per_block_ = product(map_->grid().subspan(1));
-  chunk_bytes_ = bytes_of_chunk(place_.chunk, place_.element_bytes);
+  chunk_bytes_ = bytes_of_chunk(place_.chunk, place_.stored_bytes);
   if (chunk_bytes_ == 0)
     throw hdf5_error{{.path = file_->path(), .field = name_},
                      "its chunks are of 0 bytes, or of more than 4 GiB"};
@@ -55,17 +53,19 @@ std::string hdf5_chunk_blocks::name_of(std::uint64_t chunk) const {
          " bytes at byte " + std::to_string(stored.address) + ")";
 }
 
-void hdf5_chunk_blocks::read(std::uint64_t block, std::span<std::byte> out) const {
+void hdf5_chunk_blocks::read(std::uint64_t block, std::span<const part> parts) const {
   const auto with = scratch_.take();
   const std::uint64_t first = block * chunks_per_block_;
   try {
     for (std::uint64_t chunk = first; chunk < first + chunks_per_block_; ++chunk) {
-      if (whole_rows_) {
-        decode(chunk, *with, out);
+      if (!(*map_)[chunk].is_written()) {
+        for (const part& each : parts) each.blocks->put_fill(chunk, each.out);
+      } else if (whole_rows_) {
+        decode(chunk, *with, parts.front().out);
       } else {
         with->chunk.resize(chunk_bytes_);
         decode(chunk, *with, with->chunk);
-        put(chunk, with->chunk, out);
+        for (const part& each : parts) each.blocks->put_values(chunk, with->chunk.data(), each.out);
       }
     }
   } catch (const dataset_error& failure) {
@@ -74,12 +74,11 @@ void hdf5_chunk_blocks::read(std::uint64_t block, std::span<std::byte> out) cons
     where.sample = block * rows_per_block();
     throw hdf5_error{std::move(where), failure.message()};
   }
+  for (const part& each : parts) reverse_elements(each.out, each.blocks->place_.swapped_bytes);
 }
 
 void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const {
   const hdf5_chunk& place = (*map_)[chunk];
-  if (!place.is_written()) return repeat(place_.fill, out);
-
   auto stored = file_->mapped();
   if (stored.empty()) {
     with.stored.resize(place.bytes);
@@ -99,11 +98,11 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
                      "cannot be read: " + name_of(chunk) + " does not decode: " + failure.what()};
   }
   if (verify) verified_[chunk / 64].fetch_or(bit, std::memory_order_relaxed);
-  if (place_.swapped_bytes > 1) reverse_elements(out, place_.swapped_bytes);
 }
 
 /// Copies the part of a chunk that lies within the dataset to its place in a block of whole rows.
-void hdf5_chunk_blocks::put(std::uint64_t chunk, std::span<const std::byte> values,
+/// @param stride From one of its elements to the next; 0: all are the same.
+void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
                             std::span<std::byte> out) const {
   const auto extents = map_->extents();
   const std::size_t rank = extents.size();
@@ -114,7 +113,6 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, std::span<const std::byte> valu
     count[i] = i == 0 ? place_.chunk[0] : std::min(place_.chunk[i], extents[i] - begin[i]);
     chunk /= map_->grid()[i];
   }
-  const std::size_t run_bytes = count[rank - 1] * place_.element_bytes;
   std::vector<std::uint64_t> at(rank, 0);  // the last stays 0: its elements are a run
   for (;;) {
     std::uint64_t from = 0;
@@ -123,8 +121,8 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, std::span<const std::byte> valu
       from = from * place_.chunk[i] + at[i];
       to = (i == 0 ? 0 : to * extents[i]) + begin[i] + at[i];
     }
-    std::memcpy(out.data() + to * place_.element_bytes, values.data() + from * place_.element_bytes,
-                run_bytes);
+    copy_spread(values + from * stride, stride, count[rank - 1], place_.element_bytes,
+                out.data() + to * place_.element_bytes);
     std::size_t i = rank - 1;
     while (i > 0 && ++at[i - 1] == count[i - 1]) at[--i] = 0;
     if (i == 0) return;

@@ -36,7 +36,8 @@ class hdf5_blocks {
 };
 
 /// Blocks decoded by feedline: chunks found by a map, their filters undone, put together if they split
-/// rows, numbers turned into the machine's byte order. Holds no HDF5 lock.
+/// rows, of records one member picked out, numbers turned into the machine's byte order. Holds no HDF5
+/// lock.
 class hdf5_chunk_blocks final : public hdf5_blocks {
  public:
   /// @param name Of the dataset, for errors.
@@ -44,24 +45,44 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_direct place,
                     std::shared_ptr<const hdf5_chunk_map> map);
 
+  /// Where a field's block goes.
+  struct part {
+    const hdf5_chunk_blocks* blocks;
+    std::span<std::byte> out;
+  };
+
   std::uint64_t rows_per_block() const noexcept override { return place_.chunk.front(); }
-  void read(std::uint64_t block, std::span<std::byte> out) const override;
+  void read(std::uint64_t block, std::span<std::byte> out) const override {
+    const part own{this, out};
+    read(block, {&own, 1});
+  }
+  /// As `read`, for several members of the same records: each chunk is decoded once.
+  /// @param parts The first is this field's.
+  void read(std::uint64_t block, std::span<const part> parts) const;
   void prefetch(std::uint64_t block) const noexcept override;
 
  private:
   struct scratch {
     hdf5_decoder decoder;
     std::vector<std::byte> stored;  ///< where the file is not mapped
-    std::vector<std::byte> chunk;   ///< where rows are put together
+    std::vector<std::byte> chunk;   ///< where rows are put together, or members picked out
   };
 
   void decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const;
-  void put(std::uint64_t chunk, std::span<const std::byte> values, std::span<std::byte> out) const;
+  void put_fill(std::uint64_t chunk, std::span<std::byte> out) const {
+    put(chunk, stored_fill_.data(), 0, out);
+  }
+  void put_values(std::uint64_t chunk, const std::byte* values, std::span<std::byte> out) const {
+    put(chunk, values + place_.stored_offset, place_.stored_bytes, out);
+  }
+  void put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
+           std::span<std::byte> out) const;
   [[nodiscard]] std::string name_of(std::uint64_t chunk) const;
 
   random_file_ptr file_;
   std::string name_;
   hdf5_direct place_;
+  std::vector<std::byte> stored_fill_;  ///< in the file's byte order
   std::shared_ptr<const hdf5_chunk_map> map_;
   std::uint64_t chunks_per_block_ = 1;
   std::size_t chunk_bytes_ = 0;

@@ -36,6 +36,26 @@ hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, st
       cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
              place_.rows_per_block(), most_kept_} {}
 
+hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                   std::uint64_t rows, std::size_t row_bytes,
+                                   std::uint64_t most_kept, std::shared_ptr<hdf5_siblings> siblings)
+    : hdf5_cached_rows{std::move(blocks), rows, row_bytes, most_kept} {
+  chunk_blocks_ = static_cast<const hdf5_chunk_blocks*>(blocks_.get());
+  siblings->add(*chunk_blocks_, cache_);
+  siblings_ = std::move(siblings);
+}
+
+hdf5_cached_rows::~hdf5_cached_rows() {
+  if (siblings_) siblings_->remove(*chunk_blocks_);
+}
+
+void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
+  if (siblings_)
+    siblings_->read(*chunk_blocks_, block, out);
+  else
+    blocks_->read(block, out);
+}
+
 chunking hdf5_cached_rows::chunks() const {
   if (place_.rows_per_block() == 1) return {};
   return {.samples = place_.rows_per_block(),
@@ -94,7 +114,7 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
       continue;
     }
     try {
-      blocks_->read(block, fill->bytes());
+      read_block(block, fill->bytes());
     } catch (const hdf5_error& failure) {
       // Of several samples that cannot be read the run's first is named, whoever reads its block.
       if (left > 0) break;

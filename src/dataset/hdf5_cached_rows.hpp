@@ -4,6 +4,7 @@
 #include "dataset/block_place.hpp"
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_rows.hpp"
+#include "dataset/hdf5_siblings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,11 @@ class hdf5_cached_rows final : public hdf5_rows {
   /// @param most_kept Blocks, at least 1.
   hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
                    std::size_t row_bytes, std::uint64_t most_kept);
+  /// Of a field that shares its chunks with others, which may come later.
+  hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
+                   std::size_t row_bytes, std::uint64_t most_kept,
+                   std::shared_ptr<hdf5_siblings> siblings);
+  ~hdf5_cached_rows() override;
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
   chunking chunks() const override;
@@ -31,12 +37,16 @@ class hdf5_cached_rows final : public hdf5_rows {
   void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
   void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
 
+  void read_block(std::uint64_t block, std::span<std::byte> out) const;
+
   std::unique_ptr<const hdf5_blocks> blocks_;
   const std::uint64_t rows_;
   const std::size_t row_bytes_;
   const block_place place_;
   const std::uint64_t most_kept_;
   mutable block_cache cache_;
+  std::shared_ptr<hdf5_siblings> siblings_ = nullptr;
+  const hdf5_chunk_blocks* chunk_blocks_ = nullptr;  ///< with siblings: `blocks_`
 };
 
 }  // namespace feedline::detail

@@ -1,7 +1,9 @@
 #include "dataset/hdf5_chunk_rows.hpp"
 
 #include "dataset/byte_order.hpp"
+#include "dataset/copy_spread.hpp"
 #include "dataset/gather_scattered.hpp"
+#include "dataset/read_spread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,7 @@
 namespace feedline::detail {
 
 bool hdf5_chunk_rows::serves(const hdf5_direct& place, std::span<const std::uint64_t> extents) {
-  if (!place.filters.empty()) return false;
+  if (!place.filters.empty() || (place.is_spread() && extents.size() > 1)) return false;
   for (std::size_t i = 1; i < extents.size(); ++i)
     if (place.chunk[i] != extents[i]) return false;
   return true;
@@ -24,20 +26,25 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
       map_{std::move(map)},
       place_{map_->extents()[0], place.chunk.front()},
       row_bytes_{place.element_bytes},
+      stride_{place.stored_bytes},
+      offset_{place.stored_offset},
       swapped_bytes_{place.swapped_bytes} {
-  for (const std::uint64_t extent : map_->extents().subspan(1)) row_bytes_ *= extent;
+  for (const std::uint64_t extent : map_->extents().subspan(1)) {
+    row_bytes_ *= extent;
+    stride_ *= extent;
+  }
   const std::uint64_t rows_per_chunk = place.chunk.front();
   for (std::uint64_t chunk = 0; chunk < map_->size(); ++chunk) {
     const hdf5_chunk& stored = (*map_)[chunk];
-    if (!stored.is_written() || stored.bytes == rows_per_chunk * row_bytes_) continue;
+    if (!stored.is_written() || stored.bytes == rows_per_chunk * stride_) continue;
     throw hdf5_error{{.path = file_->path(),
                       .field = name_,
                       .sample = chunk * rows_per_chunk,
                       .offset = stored.address},
                      "chunk " + std::to_string(chunk) + " has " + std::to_string(stored.bytes) +
                          " bytes, but " + std::to_string(rows_per_chunk) + " rows of " +
-                         std::to_string(row_bytes_) + " bytes have " +
-                         std::to_string(rows_per_chunk * row_bytes_) +
+                         std::to_string(stride_) + " bytes have " +
+                         std::to_string(rows_per_chunk * stride_) +
                          "; the file is damaged, get it anew"};
   }
   unwritten_row_.resize(row_bytes_);
@@ -49,32 +56,52 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
 std::uint64_t hdf5_chunk_rows::address_of(sample_index sample) const noexcept {
   const std::uint64_t number = place_.block_of(sample.value);
   const hdf5_chunk& chunk = (*map_)[number];
-  return chunk.is_written() ? chunk.address + place_.place_in(number, sample.value) * row_bytes_
-                            : hdf5_chunk::nowhere;
+  return chunk.is_written()
+             ? chunk.address + place_.place_in(number, sample.value) * stride_ + offset_
+             : hdf5_chunk::nowhere;
 }
 
 void hdf5_chunk_rows::read(std::span<const sample_index> samples, std::byte* out) const {
-  if (const auto file = file_->mapped(); !file.empty()) {
+  if (const auto file = file_->mapped(); !file.empty())
     read_mapped(samples, file, out);
-  } else {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::span<std::byte> row{out + i * row_bytes_, row_bytes_};
-      const std::uint64_t address = address_of(samples[i]);
-      if (address == hdf5_chunk::nowhere) {
-        std::memcpy(row.data(), unwritten_row_.data(), row_bytes_);
-        continue;
-      }
+  else
+    read_by_calls(samples, out);
+  reverse_elements({out, samples.size() * row_bytes_}, swapped_bytes_);
+}
+
+/// How many of the samples, from the first on, follow one another within a chunk.
+std::size_t hdf5_chunk_rows::consecutive(std::span<const sample_index> samples) const noexcept {
+  const std::uint64_t chunk = place_.block_of(samples[0].value);
+  const std::uint64_t left = place_.rows_per_block() - place_.place_in(chunk, samples[0].value);
+  const std::size_t most = static_cast<std::size_t>(
+      std::min<std::uint64_t>({left, samples.size(), rows_per_read(stride_, row_bytes_)}));
+  std::size_t count = 1;
+  while (count < most && samples[count].value == samples[0].value + count) ++count;
+  return count;
+}
+
+void hdf5_chunk_rows::read_by_calls(std::span<const sample_index> samples, std::byte* out) const {
+  while (!samples.empty()) {
+    const std::uint64_t address = address_of(samples[0]);
+    const std::size_t count = consecutive(samples);
+    const std::span<std::byte> into{out, count * row_bytes_};
+    if (address == hdf5_chunk::nowhere) {
+      copy_spread(unwritten_row_.data(), 0, count, row_bytes_, out);
+    } else {
       try {
-        file_->read(address, row);
+        read_spread(*file_, address, stride_, row_bytes_, into);
       } catch (const dataset_error& failure) {
         dataset_location where = failure.where();
         where.field = name_;
-        where.sample = samples[i].value;
+        // What is lost may begin between two rows.
+        const std::uint64_t beyond = where.offset.value_or(address) - address;
+        where.sample = samples[0].value + (beyond + stride_ - row_bytes_) / stride_;
         throw hdf5_error{std::move(where), failure.message()};
       }
     }
+    out += into.size();
+    samples = samples.subspan(count);
   }
-  reverse_elements({out, samples.size() * row_bytes_}, swapped_bytes_);
 }
 
 void hdf5_chunk_rows::read_mapped(std::span<const sample_index> samples,

@@ -14,7 +14,7 @@
 namespace feedline::detail {
 
 /// Rows of chunks that are stored as they are, with no filter, and do not split rows: each is read from
-/// its place in the file, without the rest of its chunk.
+/// its place in the file, without the rest of its chunk. Of records, one member, where a row is a record.
 class hdf5_chunk_rows final : public hdf5_rows {
  public:
   /// @param name Of the dataset, for errors.
@@ -31,6 +31,8 @@ class hdf5_chunk_rows final : public hdf5_rows {
 
  private:
   [[nodiscard]] std::uint64_t address_of(sample_index sample) const noexcept;
+  [[nodiscard]] std::size_t consecutive(std::span<const sample_index> samples) const noexcept;
+  void read_by_calls(std::span<const sample_index> samples, std::byte* out) const;
   void read_mapped(std::span<const sample_index> samples, std::span<const std::byte> file,
                    std::byte* out) const;
 
@@ -39,6 +41,8 @@ class hdf5_chunk_rows final : public hdf5_rows {
   std::shared_ptr<const hdf5_chunk_map> map_;
   block_place place_;
   std::size_t row_bytes_;
+  std::size_t stride_;  ///< from one row to the next in a chunk
+  std::size_t offset_;  ///< of the first row in its chunk
   std::size_t swapped_bytes_;
   std::vector<std::byte> unwritten_row_ = {};  ///< in the file's byte order
 };

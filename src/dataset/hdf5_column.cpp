@@ -1,8 +1,11 @@
 #include "dataset/hdf5_column.hpp"
 
+#include "dataset/hdf5_member.hpp"
+#include "dataset/hdf5_record_layout.hpp"
 #include "dataset/hdf5_sequence_type.hpp"
 #include "dataset/hdf5_storage.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -47,16 +50,40 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
+namespace {
+
+/// To read records, or a member of theirs, the library clears a buffer each time, of a megabyte if it is not told
+/// otherwise, which takes longer than to read some rows.
+hdf5_properties_id with_small_buffer(hid_t dataset, const hdf5_element& element) {
+  constexpr std::size_t usual_bytes = std::size_t{64} << 10;
+  const hdf5_type_id type{H5Dget_type(dataset)};
+  // Of one value at least, which may be somewhat larger in the file than the library says.
+  const std::size_t value_bytes =
+      2 * std::max(H5Tget_size(type.get()), H5Tget_size(element.memory.get()));
+  hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
+  H5Pset_buffer(transfer.get(), std::max(usual_bytes, value_bytes), nullptr, nullptr);
+  return transfer;
+}
+
+}  // namespace
+
 hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
-    : path_{file.path()}, name_{chosen.dataset}, id_{file.open_dataset(hdf5, chosen.dataset)} {
+    : path_{file.path()}, name_{chosen.dataset} {
+  std::string member;
+  id_ = file.open_dataset(hdf5, name_, &member);
   const hdf5_type_id type{H5Dget_type(id_.get())};
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
   if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
-  if (is_variable_length(hdf5, type.get()))
+  if (!member.empty() && !has_members(hdf5, type.get()))
+    throw file.no_such_dataset(hdf5, name_,
+                               "; the values of '" +
+                                   name_.substr(0, name_.size() - member.size() - 1) +
+                                   "' are no records, and have no members");
+  if (member.empty() && is_variable_length(hdf5, type.get()))
     throw file.error(name_,
                      "its values are of variable length: open_hdf5_ragged reads them, and pad or "
                      "pack make batches of them");
-  element_ = describe_type(hdf5, type.get());
+  element_ = describe_values(hdf5, type.get(), address_bytes_of(hdf5, id_.get()), name_, member);
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
 
@@ -74,6 +101,8 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
 void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
   require_library_can_read(hdf5, file, name_, id_.get());
   zero_first_ = leaves_gaps(hdf5, id_.get());
+  if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
+    transfer_ = with_small_buffer(id_.get(), element_);
 }
 
 bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const {
@@ -87,8 +116,8 @@ bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* 
   return memory_space &&
          H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
                              nullptr) >= 0 &&
-         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(), H5P_DEFAULT,
-                 out) >= 0;
+         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(),
+                 transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
 }
 
 void hdf5_column::read_run(const hdf5_session& hdf5, std::uint64_t first, std::uint64_t count,

@@ -23,7 +23,8 @@ namespace feedline::detail {
 [[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                               const std::string& name, hid_t space);
 
-/// An HDF5 dataset read as a field by the library: its rows are the samples' values. All calls, the destructor's
+/// An HDF5 dataset, or a member of its records, read as a field by the library: its rows are the samples'
+/// values. All calls, the destructor's
 /// included, fall within a session.
 class hdf5_column {
  public:
@@ -33,7 +34,7 @@ class hdf5_column {
   [[nodiscard]] const field& spec() const noexcept { return spec_; }
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
   [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
-  /// The dataset's name within the file.
+  /// The dataset's name within the file, the member's included.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] hid_t id() const noexcept { return id_.get(); }
   /// How its values are stored.
@@ -67,6 +68,7 @@ class hdf5_column {
   hdf5_dataset_id id_;
   hdf5_space_id space_;
   hdf5_element element_;
+  hdf5_properties_id transfer_ = {};   ///< of a member
   std::vector<hsize_t> extents_ = {};  ///< of the dataset
 };
 

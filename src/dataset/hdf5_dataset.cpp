@@ -92,10 +92,10 @@ std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
                                             const std::vector<hdf5_field>& fields) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
-  detail::hdf5_raw_files raw_files;
+  detail::hdf5_common common;
   std::vector<detail::hdf5_found> found;
   for (const auto& chosen : fields) {
-    found.push_back(detail::find_field(hdf5, opened, raw_files, chosen));
+    found.push_back(detail::find_field(hdf5, opened, common, chosen));
     if (found.back().samples != found.front().samples)
       throw opened.error(chosen.dataset,
                          "holds " + std::to_string(found.back().samples) + " samples (" +
@@ -195,14 +195,20 @@ std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
   std::vector<hdf5_listing> listings;
-  for (auto& path : opened.dataset_paths(hdf5)) {
+  const auto list = [&](const std::string& path, const std::string& member) {
     try {
       const detail::hdf5_column column{hdf5, opened, {path}};
       listings.push_back(
-          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe()});
+          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe(), member});
+      return true;
     } catch (const hdf5_error&) {
-      // No rows of numbers: it is not listed.
+      return false;  // no rows of numbers
     }
+  };
+  for (const auto& path : opened.dataset_paths(hdf5)) {
+    const auto kept = opened.open_dataset(hdf5, path);  // so that the library describes it once
+    if (!list(path, {}))
+      for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member, member);
   }
   return listings;
 }

@@ -69,18 +69,30 @@ std::vector<std::byte> fill_of(const hdf5_session& hdf5, hid_t dataset, hid_t cr
   return fill;
 }
 
+/// 0 if they cannot be counted.
+std::uint64_t all_bytes_of(hid_t dataset, const hdf5_direct& place) {
+  const hdf5_space_id space{H5Dget_space(dataset)};
+  const hssize_t elements = H5Sget_simple_extent_npoints(space.get());
+  return elements < 0 ? 0
+                      : checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(elements),
+                                                        place.stored_bytes)
+                            .value_or(0);
+}
+
 }  // namespace
 
 std::string hdf5_direct::describe() const {
   if (!refusal.empty()) return "through the HDF5 library: " + refusal;
+  const std::string records =
+      is_spread() ? ", in records of " + std::to_string(stored_bytes) + " bytes" : "";
   switch (stored) {
     case layout::unwritten:
       return "never written";
     case layout::contiguous:
-      return "contiguous";
+      return "contiguous" + records;
     case layout::chunked:
       return "chunks of " + std::to_string(chunk.front()) + " samples" +
-             (filters.empty() ? "" : ", " + filters.describe());
+             (filters.empty() ? "" : ", " + filters.describe()) + records;
     case layout::other:
       break;
   }
@@ -94,6 +106,8 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
 
   hdf5_direct place;
   place.element_bytes = H5Tget_size(element.memory.get());
+  place.stored_bytes = element.record_bytes != 0 ? element.record_bytes : place.element_bytes;
+  place.stored_offset = element.record_offset;
   place.swapped_bytes = element.swapped_bytes;
   place.fill = fill_of(hdf5, dataset, creation.get(), element);
   const H5D_layout_t layout = H5Pget_layout(creation.get());
@@ -122,11 +136,14 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
       place.refusal = "the library does not tell whether it was written";
     } else if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) {
       place.stored = hdf5_direct::layout::unwritten;  // its offset would be nonsense
-    } else if (const haddr_t offset = H5Dget_offset(dataset); offset == HADDR_UNDEF) {
+    } else if (place.is_spread() && H5Dget_storage_size(dataset) != all_bytes_of(dataset, place)) {
+      place.refusal = "its size in the file is not that of its records";
+    } else if (const haddr_t offset = H5Dget_offset(dataset);
+               offset > HADDR_UNDEF - place.stored_bytes) {
       place.refusal = "the library does not tell where it lies";
     } else {
       place.stored = hdf5_direct::layout::contiguous;
-      place.offset = offset;
+      place.offset = offset + place.stored_offset;
     }
   } else {
     place.refusal = "its layout is of a kind that feedline does not know";

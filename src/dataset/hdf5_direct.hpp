@@ -28,9 +28,15 @@ struct hdf5_direct {
 
   hdf5_filters filters{{}};
   std::size_t element_bytes = 0;  ///< of one element of the dataspace: an array type's is the array
+  std::size_t stored_bytes =
+      0;  ///< from one element to the next: more where it is a record's member
+  std::size_t stored_offset = 0;  ///< of the member in its record
   std::size_t swapped_bytes = 1;  ///< as `row_place::swapped_bytes`
   std::vector<std::byte> fill =
       {};  ///< the element that stands where nothing was written, as in memory
+
+  /// Whether elements lie apart, as members of records do.
+  [[nodiscard]] bool is_spread() const noexcept { return stored_bytes != element_bytes; }
 
   /// "contiguous", "chunks of 16 samples, shuffle, deflate", …, or the library and why.
   [[nodiscard]] std::string describe() const;

@@ -1,5 +1,8 @@
 #include "dataset/hdf5_file.hpp"
 
+#include "dataset/hdf5_member.hpp"
+#include "dataset/name_list.hpp"
+
 #include <fcntl.h>
 #include <system_error>
 #include <unistd.h>
@@ -11,9 +14,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// A message lists so many datasets at most.
-constexpr std::size_t most_named = 10;
 
 /// What is wrong with the path itself, which the library would not say plainly; or nothing.
 std::string fault_of(const std::filesystem::path& path) {
@@ -47,23 +47,20 @@ herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* /*info*
 }
 
 std::string list_of(const std::vector<std::string>& names) {
-  if (names.empty()) return "the file has no datasets";
-  std::string text = "the file has ";
-  const std::size_t shown = std::min(names.size(), most_named);
-  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
-  return text;
+  return names.empty() ? "the file has no datasets" : "the file has " + list_names(names);
 }
 
-/// Whether every link along a path is there; the library's own check takes one link at a time.
-bool has_link(hid_t file, std::string_view path) {
+/// How much of a path there are links for; the library's own check takes one link at a time.
+std::size_t linked_length(hid_t file, std::string_view path) {
+  std::size_t linked = 0;
   for (std::size_t end = 0; end < path.size();) {
     const std::size_t begin = path.find_first_not_of('/', end);
     if (begin == std::string_view::npos) break;
     end = std::min(path.find('/', begin), path.size());
-    if (H5Lexists(file, std::string{path.substr(0, end)}.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5Lexists(file, std::string{path.substr(0, end)}.c_str(), H5P_DEFAULT) <= 0) return linked;
+    linked = end;
   }
-  return true;
+  return path.size();
 }
 
 /// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
@@ -122,10 +119,29 @@ std::vector<std::string> hdf5_file::dataset_paths(const hdf5_session& hdf5) cons
   return paths;
 }
 
-hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5,
-                                        const std::string& dataset) const {
-  if (!has_link(id_.get(), dataset))
-    throw error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)));
+std::vector<std::string> hdf5_file::member_paths(const hdf5_session& hdf5,
+                                                 const std::string& dataset) const {
+  const auto id = open_dataset(hdf5, dataset);
+  const hdf5_type_id type{H5Dget_type(id.get())};
+  return detail::member_paths(hdf5, type.get());
+}
+
+hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
+                                      const std::string& besides) const {
+  return error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)) + besides);
+}
+
+hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
+                                        std::string* member) const {
+  if (member != nullptr) member->clear();
+  if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
+    if (member != nullptr && linked > 0)
+      if (auto id = try_open(id_.get(), dataset.substr(0, linked))) {
+        *member = dataset.substr(linked + 1);
+        return id;
+      }
+    throw no_such_dataset(hdf5, dataset);
+  }
   if (auto id = try_open(id_.get(), dataset)) return id;
 
   const auto message = hdf5.last_message();

@@ -2,14 +2,17 @@
 
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_cached_rows.hpp"
+#include "dataset/hdf5_chunk_lookup.hpp"
 #include "dataset/hdf5_chunk_rows.hpp"
 #include "dataset/hdf5_library_rows.hpp"
 #include "dataset/hdf5_map_chunks.hpp"
 #include "dataset/hdf5_plain_rows.hpp"
+#include "dataset/hdf5_spread_rows.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace feedline::detail {
@@ -23,15 +26,34 @@ constexpr std::uint64_t least_kept = 4;
 /// A cache's list of its blocks may take a sixteenth of what it may keep.
 constexpr std::uint64_t bytes_per_listed_block = 64;
 
-std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
+template <class Blocks>
+std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
                                            const hdf5_found& found, std::size_t cache_bytes) {
   const bool fits = found.samples <= cache_bytes / found.row_bytes;
   if (blocks->rows_per_block() == 1 && !fits)
     return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  return std::make_unique<const hdf5_cached_rows>(
-      std::move(blocks), found.samples, found.row_bytes,
-      fits ? found.samples
-           : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept));
+  const std::uint64_t most_kept =
+      fits ? found.samples : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept);
+  if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
+    if (found.siblings)
+      return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples,
+                                                      found.row_bytes, most_kept, found.siblings);
+  return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
+                                                  most_kept);
+}
+
+std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
+  const hdf5_direct& storage = found.storage;
+  const std::size_t elements = found.row_bytes / storage.element_bytes;
+  if (storage.is_spread() && elements > 1)
+    return std::make_unique<hdf5_spread_rows>(found.file, found.name, storage, elements,
+                                              found.samples);
+  return std::make_unique<hdf5_contiguous_rows>(
+      file_rows{found.file,
+                found.name,
+                {storage.offset, storage.is_spread() ? storage.stored_bytes : found.row_bytes,
+                 found.row_bytes, storage.swapped_bytes},
+                found.samples});
 }
 
 }  // namespace
@@ -43,20 +65,27 @@ std::size_t hdf5_found::block_bytes() const {
       .value_or(std::numeric_limits<std::size_t>::max());
 }
 
-void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_raw_files& raw_files,
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& common,
                           hdf5_found& found) {
   hdf5_direct& storage = found.storage;
   if (!storage.refusal.empty() || storage.stored == layout::unwritten) return;
-  random_file_ptr file = raw_files.file_of(hdf5, dataset);
+  random_file_ptr file = common.files.file_of(hdf5, dataset);
   if (storage.stored == layout::chunked) storage.refusal = hdf5_map_refusal(hdf5, dataset, *file);
   if (!storage.refusal.empty()) return;
   found.file = std::move(file);
-  if (storage.stored == layout::chunked)
-    found.chunks = std::make_shared<const hdf5_chunk_map>(
+  if (storage.stored != layout::chunked) return;
+  auto& known =
+      common.datasets[{found.file, hdf5_header_address(hdf5, dataset, *found.file, found.name)}];
+  if (!known.chunks) {
+    known.chunks = std::make_shared<const hdf5_chunk_map>(
         map_hdf5_chunks(hdf5, dataset, *found.file, found.name));
+    known.members = std::make_shared<hdf5_siblings>();
+  }
+  found.chunks = known.chunks;
+  if (storage.is_spread()) found.siblings = known.members;
 }
 
-hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_files& raw_files,
+hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
                       const hdf5_field& chosen) {
   hdf5_column column{hdf5, file, chosen};
   hdf5_found found{.name = column.name(),
@@ -64,11 +93,12 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_raw_
                    .samples = column.samples(),
                    .row_bytes = column.row_bytes(),
                    .storage = column.storage(hdf5, file)};
-  find_file_and_chunks(hdf5, column.id(), raw_files, found);
+  find_file_and_chunks(hdf5, column.id(), common, found);
   if (!found.storage.refusal.empty()) {
     column.require_readable(hdf5, file);
     found.column = std::move(column);
   }
+  if (!found.column) common.open.push_back(std::move(column));
   return found;
 }
 
@@ -84,26 +114,22 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
         found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block)
       return std::make_unique<hdf5_library_rows>(std::move(column));
     return make_rows(
-        std::make_unique<hdf5_library_blocks>(std::move(column), storage.chunk.front()), found,
-        cache_bytes);
+        std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
+        found, cache_bytes);
   }
   switch (storage.stored) {
     case layout::unwritten:
       return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
     case layout::contiguous:
-      return std::make_unique<hdf5_contiguous_rows>(
-          file_rows{found.file,
-                    found.name,
-                    {storage.offset, found.row_bytes, found.row_bytes, storage.swapped_bytes},
-                    found.samples});
+      return make_contiguous_rows(found);
     default:
       break;
   }
   if (block_bytes == 0)
     return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
   return make_rows(
-      std::make_unique<hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks), found,
-      cache_bytes);
+      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks),
+      found, cache_bytes);
 }
 
 }  // namespace feedline::detail

@@ -78,8 +78,8 @@ hdf5_found hdf5_sequence_column::find_rows(const hdf5_session& hdf5, const hdf5_
                    .storage = examine_storage(hdf5, file, name_, id_.get(), row)};
   if (found.storage.refusal.empty() && fills(hdf5, id_.get(), type_))
     found.storage.refusal = "it has a fill value of its own";
-  hdf5_raw_files raw_files;
-  find_file_and_chunks(hdf5, id_.get(), raw_files, found);
+  hdf5_common common;
+  find_file_and_chunks(hdf5, id_.get(), common, found);
   if (found.storage.refusal.empty() && found.file) found.storage.refusal = fault_of_rows(found);
   return found;
 }

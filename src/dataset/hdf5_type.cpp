@@ -59,6 +59,11 @@ hdf5_element as(element_type type, hid_t native) {
 hdf5_element stored_as(hid_t type, hdf5_element element) {
   const std::size_t bytes = H5Tget_size(type);
   const H5T_order_t order = H5Tget_order(type);
+  const int first_bit = H5Tget_offset(type);
+  // The library would write beyond the bytes.
+  if (first_bit < 0 || H5Tget_precision(type) + static_cast<std::size_t>(first_bit) > 8 * bytes)
+    return refuse("number of " + std::to_string(H5Tget_precision(type)) + " bits from bit " +
+                  std::to_string(first_bit) + " of " + std::to_string(bytes) + " bytes");
   if (H5Tget_precision(type) != 8 * bytes || H5Tget_offset(type) != 0)
     element.indirect = "its numbers have " + std::to_string(H5Tget_precision(type)) +
                        " bits, which are kept in " + std::to_string(8 * bytes);
@@ -201,13 +206,7 @@ hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
   const hdf5_type_id base{H5Tget_super(type)};
   auto element = describe_type(hdf5, base.get());
   if (!element.refusal.empty()) return element;
-  std::array<hsize_t, H5S_MAX_RANK> extents{};
-  const int rank = H5Tget_array_dims2(type, extents.data());
-  if (rank < 0) return refuse("array, which the library cannot describe");
-  element.memory = hdf5_type_id{
-      H5Tarray_create2(element.memory.get(), static_cast<unsigned>(rank), extents.data())};
-  element.shape.insert(element.shape.begin(), extents.begin(), extents.begin() + rank);
-  return element;
+  return describe_array_of(std::move(element), type);
 }
 
 }  // namespace
@@ -235,6 +234,16 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
     default:
       return refuse("class '" + std::string{name_of(type_class)} + "'");
   }
+}
+
+hdf5_element describe_array_of(hdf5_element each, hid_t array) {
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Tget_array_dims2(array, extents.data());
+  if (rank < 0) return refuse("array, which the library cannot describe");
+  each.memory = hdf5_type_id{
+      H5Tarray_create2(each.memory.get(), static_cast<unsigned>(rank), extents.data())};
+  each.shape.insert(each.shape.begin(), extents.begin(), extents.begin() + rank);
+  return each;
 }
 
 }  // namespace feedline::detail

@@ -21,10 +21,15 @@ struct hdf5_element {
   std::size_t swapped_bytes = 1;  ///< of numbers stored in the other byte order; 1: they are not
   std::string indirect =
       {};  ///< how stored values differ from the elements by more than byte order
+  std::size_t record_bytes = 0;   ///< as stored, of the records whose member it is; 0: it is none
+  std::size_t record_offset = 0;  ///< of the member in such a record
 };
 
 /// Decides by the type's own description (class, size, bit fields), never by comparison with the
 /// library's native types: to HDF5 1.10 the native type of a half is float.
 [[nodiscard]] hdf5_element describe_type(const hdf5_session& hdf5, hid_t type);
+
+/// What an array type is, whose elements are described.
+[[nodiscard]] hdf5_element describe_array_of(hdf5_element each, hid_t array);
 
 }  // namespace feedline::detail

@@ -7,6 +7,27 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+bool are_of_the_same_records(const hdf5_listing& a, const hdf5_listing& b) {
+  const auto records_of = [](const hdf5_listing& each) {
+    return each.dataset.substr(0, each.dataset.size() - each.member.size());
+  };
+  return !a.member.empty() && !b.member.empty() && records_of(a) == records_of(b);
+}
+
+/// A member's own name, or, where records in records have several of that name, those that lead to it.
+std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>& all) {
+  const auto namesakes = std::count_if(all.begin(), all.end(), [&](const hdf5_listing& other) {
+    return other.spec.name == wanted.spec.name && are_of_the_same_records(wanted, other);
+  });
+  if (namesakes == 1 || wanted.member.empty()) return wanted.spec.name;
+  std::string path = wanted.member;
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+}  // namespace
 
 dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_options& options) {
   std::vector<hdf5_field> fields;
@@ -26,12 +47,13 @@ dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_option
           {.path = path.string(), .field = each.dataset},
           advice("holds " + std::to_string(each.samples) + " samples, but " +
                  listing.front().dataset + " holds " + std::to_string(listing.front().samples))};
-    const auto same_name = [&](const hdf5_field& other) { return other.name == each.spec.name; };
+    const std::string name = name_of(each, listing);
+    const auto same_name = [&](const hdf5_field& other) { return other.name == name; };
     if (const auto other = std::find_if(fields.begin(), fields.end(), same_name);
         other != fields.end())
       throw dataset_error{{.path = path.string(), .field = each.dataset},
                           advice("has the name of " + other->dataset)};
-    fields.push_back({each.dataset, each.spec.name});
+    fields.push_back({each.dataset, name});
   }
   return open_hdf5(path, std::move(fields));
 }

@@ -10,23 +10,28 @@
 
 namespace feedline {
 
-/// An HDF5 dataset chosen as a field.
+/// An HDF5 dataset chosen as a field, or a member of one of records (h5py's structured arrays, tables of
+/// PyTables and pandas).
 struct hdf5_field {
-  std::string dataset;    ///< path within the file: "train/images"
+  /// Path within the file: "train/images". A member is named as if the dataset were a group:
+  /// "events/energy", and in a record within the record "events/position/x".
+  std::string dataset;
   std::string name = {};  ///< of the field; empty: the last part of the path
 };
 
-/// What `list_fields` found: a dataset of a file that could be a field.
+/// What `list_fields` found: a dataset of a file, or a member of its records, that could be a field.
 struct hdf5_listing {
-  std::string dataset;        ///< absolute path within the file
+  std::string dataset;        ///< absolute path within the file, a member's as `hdf5_field` has it
   std::uint64_t samples = 0;  ///< its first dimension
   feedline::field spec;       ///< name, type and shape as the field would have
   std::string access;  ///< how it is read: "contiguous", "chunks of 16 samples, deflate", …, or
                        ///< "through the HDF5 library: " and why
+  std::string member = {};  ///< the part of the path that names a member of records; else empty
 };
 
 /// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
-/// included; others are left out. Groups behind soft and external links are not entered.
+/// included, and of records each member that can, in the records' order; others are left out. Groups
+/// behind soft and external links are not entered.
 /// @throws hdf5_error if the file cannot be opened.
 [[nodiscard]] std::vector<hdf5_listing> list_fields(const std::filesystem::path& file);
 
@@ -44,18 +49,21 @@ struct hdf5_options {
 /// Rows are read by any number of threads at once, past the HDF5 library and its lock, wherever their
 /// layout, filters and type allow (contiguous and chunked, deflate, shuffle, fletcher32, and szip, LZF,
 /// LZ4, Zstandard, Blosc and bitshuffle as far as their libraries were there when feedline was built);
-/// numbers become the machine's byte order. Chunks are decoded whole and kept while memory allows:
-/// `shuffle{.within = …}` visits them in an order that decodes each once. All else goes through the
-/// library, one thread at a time, and a warning tells why; `hdf5_listing::access` does too. If all
-/// fields were read whole, `rows()` gives them. Values of variable length are for `open_hdf5_ragged`.
+/// numbers become the machine's byte order. Chunks are decoded whole, once for all members of their
+/// records that are fields, and kept while memory allows: `shuffle{.within = …}` visits them in an order
+/// that decodes each once. All else goes through the library, one thread at a time, and a warning tells
+/// why; `hdf5_listing::access` does too. If all fields were read whole, `rows()` gives them.
+///
+/// Values of variable length are for `open_hdf5_ragged`. Records of two equal floating-point numbers are complex: a field by themselves, of pairs.
 ///
 /// The file must not change while it is open: a read that finds it shorter, overwritten or replaced
 /// throws. The program may use the library itself meanwhile if that is built thread-safe, as Debian's
 /// and Ubuntu's are.
 /// @param fields At least one.
-/// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset (with those
-///         there are), first dimensions that differ, no samples, types without an element_type, a
-///         filter, raw file or virtual source that is not there, an index of chunks that is damaged.
+/// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset or member (with those
+///         there are), records as a whole, first dimensions that differ, no samples, types without an
+///         element_type, a filter, raw file or virtual source that is not there, an index of chunks that
+///         is damaged.
 [[nodiscard]] dataset_ptr open_hdf5(const std::filesystem::path& file,
                                     std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});

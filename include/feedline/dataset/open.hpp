@@ -35,8 +35,9 @@ enum class file_format : std::uint8_t {
 [[nodiscard]] file_format identify(const std::filesystem::path& path);
 
 struct open_options {
-  /// Which fields, in the order wanted; empty: all. HDF5: datasets by their paths. NumPy archive: members.
-  /// Tar, folder of images, CIFAR: of the fields that there are. NumPy array and IDX: the field's name.
+  /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records, by their
+  /// paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there are. NumPy array
+  /// and IDX: the field's name.
   std::vector<std::string> fields = {};
   image_options image = {};                     ///< for images in folders and tar shards
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
@@ -50,7 +51,8 @@ struct open_options {
 ///
 /// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`, `open_tar`,
 /// `open_tokens`, `open_cifar10`, `open_image_folder`. Fields are called, where no name is given: as in the
-/// file; of a NumPy array, as its file without the suffix; of IDX, "image", or "label" if it has one dimension.
+/// file (members of nested records that share a name, by all of their path: "position.x"); of a NumPy array,
+/// as its file without the suffix; of IDX, "image", or "label" if it has one dimension.
 /// A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays by
 /// their extension without ".npy"; other members are left out.
 /// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets or members

@@ -131,6 +131,40 @@ TEST_CASE("file rows: a read that fails names field, sample and byte", "[dataset
   CHECK(failure({47, 48, 49, 50}) == path.string() + ": field 'x', sample 49, byte 505" + words);
 }
 
+TEST_CASE(
+    "file rows: of long runs of rows that lie apart all are read, or the first that is lost named",
+    "[dataset][host]") {
+  const row_place place{.offset = 10, .stride = 100, .row_bytes = 4, .swapped_bytes = 2};
+  constexpr std::uint64_t count = 10'000;
+  const auto bytes = numbered(10 + 100 * count);
+  const test::temporary_directory folder;
+  const auto path = folder.write("rows.bin", bytes);
+  const file_rows rows{std::make_shared<const random_file>(path, file_access::by_pread), "x", place,
+                       count};
+  std::vector<sample_index> samples;
+  std::vector<std::byte> expected;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    samples.push_back({i});
+    const auto row = expected_row(bytes, place, i);
+    expected.insert(expected.end(), row.begin(), row.end());
+  }
+  std::vector<std::byte> out(4 * count);
+  rows.read(samples, out.data());
+  CHECK(out == expected);
+
+  const auto lost_at = [&](std::uint64_t end) {
+    std::filesystem::resize_file(path, end);
+    try {
+      rows.read(samples, out.data());
+    } catch (const dataset_error& failure) {
+      return failure.sample().value_or(count);
+    }
+    return count;
+  };
+  CHECK(lost_at(10 + 100 * 5000 + 4) == 5001);  // just behind a row
+  CHECK(lost_at(10 + 100 * 5000 + 3) == 5000);
+}
+
 TEST_CASE("file rows: a hint of any samples changes nothing", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto bytes = numbered(1 << 20);

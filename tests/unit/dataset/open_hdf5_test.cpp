@@ -57,3 +57,29 @@ TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[d
             ": field '/b/x': has the name of /a/x; name those that belong together in "
             "open_options::fields");
 }
+
+TEST_CASE("open: a dataset of records gives its members, by their names, or all of their path",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const detail::hdf5_type_id point{H5Tcreate(H5T_COMPOUND, 8)};
+  H5Tinsert(point.get(), "x", 0, H5T_STD_I16BE);
+  H5Tinsert(point.get(), "t", 4, H5T_STD_U32LE);
+  const detail::hdf5_type_id speed{H5Tcreate(H5T_COMPOUND, 2)};
+  H5Tinsert(speed.get(), "x", 0, H5T_STD_I16LE);
+  const detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, 16)};
+  H5Tinsert(record.get(), "id", 0, H5T_STD_U8LE);
+  H5Tinsert(record.get(), "position", 2, point.get());
+  H5Tinsert(record.get(), "speed", 12, speed.get());
+  const auto bytes = test::various_bytes(4 * 16);
+  test::hdf5_writer file{folder.path() / "a.h5"};
+  file.write("events", record.get(), {4}, record.get(), bytes.data());
+  file.write("label", H5T_STD_U16LE, {4}, H5T_NATIVE_UINT16, bytes.data());
+  const auto path = file.close();
+  CHECK(open(path)->fields() == std::vector<field>{{"id", element_type::u8, {}},
+                                                   {"position.x", element_type::i16, {}},
+                                                   {"t", element_type::u32, {}},
+                                                   {"speed.x", element_type::i16, {}},
+                                                   {"label", element_type::u16, {}}});
+  CHECK(open(path, {.fields = {"events/speed/x", "label"}})->fields() ==
+        std::vector<field>{{"x", element_type::i16, {}}, {"label", element_type::u16, {}}});
+}

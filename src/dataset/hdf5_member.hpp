@@ -1,0 +1,32 @@
+#pragma once
+
+#include "dataset/hdf5_session.hpp"
+#include "dataset/hdf5_type.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Whether values are records (an HDF5 compound type), or arrays of such.
+[[nodiscard]] bool has_members(const hdf5_session& hdf5, hid_t type);
+
+/// Every member of records that is no record itself, in the records' order: "energy", "position/x".
+/// Complex numbers are no records. Records that lie too deep in each other (32) are left out.
+[[nodiscard]] std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type);
+
+/// Describes the values of a dataset, or those of one member of its records.
+///
+/// A member of a record in a record is named with both: "position/x". A name that contains '/' itself
+/// is tried before its parts are. Where records lie in an array, its dimensions come before the
+/// member's own.
+/// @param address_bytes In the dataset's file.
+/// @param path   Of the field, for the refusal of what is a record.
+/// @param member Empty: the values themselves; else they are records.
+[[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, hid_t type,
+                                           std::size_t address_bytes, const std::string& path,
+                                           std::string_view member);
+
+}  // namespace feedline::detail

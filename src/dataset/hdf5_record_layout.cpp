@@ -1,0 +1,77 @@
+#include "dataset/hdf5_record_layout.hpp"
+
+#include "dataset/hdf5_handle.hpp"
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+
+namespace feedline::detail {
+namespace {
+
+/// (HDF5 File Format Specification 3.0, III.K: a length, the address of a heap, a place in it)
+std::optional<std::size_t> variable_bytes(std::size_t address_bytes) {
+  if (address_bytes == 0) return std::nullopt;
+  return 4 + address_bytes + 4;
+}
+
+/// How many bytes one value takes.
+std::optional<std::size_t> bytes_in_file(const hdf5_session& hdf5, hid_t type,
+                                         std::size_t address_bytes, unsigned depth) {
+  const std::size_t bytes = H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+    case H5T_TIME:
+    case H5T_BITFIELD:
+    case H5T_OPAQUE:
+    case H5T_ENUM:
+      return bytes;
+    case H5T_STRING:
+      return H5Tis_variable_str(type) > 0 ? variable_bytes(address_bytes) : bytes;
+    case H5T_VLEN:
+      return variable_bytes(address_bytes);
+    case H5T_COMPOUND:
+      return offset_in_file(hdf5, type, bytes, address_bytes, depth + 1);
+    case H5T_ARRAY: {
+      if (depth == most_nested_records) return std::nullopt;
+      const hdf5_type_id each{H5Tget_super(type)};
+      const std::size_t each_bytes = H5Tget_size(each.get());
+      const auto each_in_file = bytes_in_file(hdf5, each.get(), address_bytes, depth + 1);
+      if (!each_in_file || each_bytes == 0) return std::nullopt;
+      return checked_multiply<std::size_t>(bytes / each_bytes, *each_in_file);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::size_t address_bytes_of(const hdf5_session& /*hdf5*/, hid_t dataset) {
+  const hdf5_file_id file{H5Iget_file_id(dataset)};
+  const hdf5_properties_id creation{H5Fget_create_plist(file.get())};
+  std::size_t address_bytes = 0;
+  std::size_t length_bytes = 0;
+  if (H5Pget_sizes(creation.get(), &address_bytes, &length_bytes) < 0) return 0;
+  return address_bytes;
+}
+
+std::optional<std::size_t> offset_in_file(const hdf5_session& hdf5, hid_t record,
+                                          std::size_t offset, std::size_t address_bytes,
+                                          unsigned depth) {
+  if (depth == most_nested_records) return std::nullopt;
+  const auto holds = [&](H5T_class_t kind) { return H5Tdetect_class(record, kind) != 0; };
+  if (!holds(H5T_VLEN) && !holds(H5T_STRING) && !holds(H5T_REFERENCE)) return offset;  // as most
+  const int members = H5Tget_nmembers(record);
+  std::size_t in_file = offset;  // sums and differences modulo 2 to the 64
+  for (unsigned i = 0; i < static_cast<unsigned>(std::max(members, 0)); ++i) {
+    if (H5Tget_member_offset(record, i) >= offset) continue;
+    const hdf5_type_id member{H5Tget_member_type(record, i)};
+    const auto bytes = bytes_in_file(hdf5, member.get(), address_bytes, depth);
+    if (!bytes) return std::nullopt;
+    in_file += *bytes - H5Tget_size(member.get());
+  }
+  return in_file;
+}
+
+}  // namespace feedline::detail
