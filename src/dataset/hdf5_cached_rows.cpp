@@ -11,6 +11,15 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+/// A reader tells others of so many blocks at most.
+constexpr std::size_t most_told = 8;
+
+/// Where fewer blocks are kept, what is read for others might push out what they read themselves.
+constexpr std::uint64_t fewest_kept_to_help = 64;
+
+}  // namespace
 
 /// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may be
 /// less than a microsecond.
@@ -19,11 +28,28 @@ struct hdf5_cached_rows::scratch {
   std::vector<std::size_t> places;      ///< their places in the run
   std::vector<std::size_t> missing;     ///< places of those that are not there yet
   std::vector<std::uint64_t> blocks;
+  std::vector<wanted_blocks::place> told;
 
   static scratch& of_this_thread() {
     thread_local scratch kept;
     return kept;
   }
+};
+
+/// Takes back what a reader told, however it ends: it has the blocks then, or wants them no more.
+class hdf5_cached_rows::told_blocks {
+ public:
+  told_blocks(wanted_blocks& wanted, std::vector<wanted_blocks::place>& places) noexcept
+      : wanted_{wanted}, places_{places} {}
+  told_blocks(const told_blocks&) = delete;
+  told_blocks& operator=(const told_blocks&) = delete;
+  ~told_blocks() {
+    for (const auto& place : places_) wanted_.take_back(place);
+  }
+
+ private:
+  wanted_blocks& wanted_;
+  std::vector<wanted_blocks::place>& places_;
 };
 
 hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
@@ -71,11 +97,46 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
   for (;;) {
     copy_present(samples, with, out);
     if (missing.empty()) return;
+    tell_last_ones(samples, with);
+    const told_blocks told{wanted_, with.told};
     read_absent(samples, with, out);
     if (missing.empty()) return;
     // All that are left were being read by others a moment ago.
-    cache_.wait_while_filling(place_.block_of(samples[missing.front()].value));
+    wait_for(place_.block_of(samples[missing.front()].value));
   }
+}
+
+/// Tells of the blocks that this reader comes to last.
+void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
+  auto& told = with.told;
+  told.clear();
+  if (most_kept_ < fewest_kept_to_help) return;
+  told.reserve(most_told);
+  const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
+  for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < most_told;) {
+    const std::uint64_t block = place_.block_of(samples[with.missing[i]].value);
+    const bool is_told = std::any_of(told.begin(), told.end(),
+                                     [&](const auto& each) { return each.block == block; });
+    if (block != first && !is_told) told.push_back(wanted_.tell(block));
+  }
+}
+
+/// Reads blocks for others while there are any, and else waits until a block is there or nobody reads it.
+void hdf5_cached_rows::wait_for(std::uint64_t block) const {
+  while (const auto wanted = wanted_.take())
+    if (read_for_others(*wanted)) return;
+  cache_.wait_while_filling(block);
+}
+
+/// False if somebody has it or reads it, or it cannot be read: who wants it finds out itself.
+bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
+  auto fill = cache_.try_fill(block);
+  if (!fill) return false;
+  read_block(block, fill->bytes());
+  fill->publish(0);
+  return true;
+} catch (...) {
+  return false;
 }
 
 /// Copies the rows of blocks that are there, and leaves the places of the others in `missing`.

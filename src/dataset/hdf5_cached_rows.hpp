@@ -5,6 +5,7 @@
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_rows.hpp"
 #include "dataset/hdf5_siblings.hpp"
+#include "dataset/wanted_blocks.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace feedline::detail {
 
 /// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on with
-/// rows of blocks that are there.
+/// rows of blocks that are there, or read blocks that somebody will need.
 class hdf5_cached_rows final : public hdf5_rows {
  public:
   /// @param rows      Of the field.
@@ -33,10 +34,13 @@ class hdf5_cached_rows final : public hdf5_rows {
 
  private:
   struct scratch;
+  class told_blocks;
 
   void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
   void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
-
+  void tell_last_ones(std::span<const sample_index> samples, scratch& with) const;
+  void wait_for(std::uint64_t block) const;
+  [[nodiscard]] bool read_for_others(std::uint64_t block) const noexcept;
   void read_block(std::uint64_t block, std::span<std::byte> out) const;
 
   std::unique_ptr<const hdf5_blocks> blocks_;
@@ -45,6 +49,7 @@ class hdf5_cached_rows final : public hdf5_rows {
   const block_place place_;
   const std::uint64_t most_kept_;
   mutable block_cache cache_;
+  mutable wanted_blocks wanted_ = {};
   std::shared_ptr<hdf5_siblings> siblings_ = nullptr;
   const hdf5_chunk_blocks* chunk_blocks_ = nullptr;  ///< with siblings: `blocks_`
 };
