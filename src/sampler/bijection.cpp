@@ -40,13 +40,14 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
 /// @param value_at The value to encipher for a place of `out`; may be what stands there.
 template <class ValueAt>
 void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept {
-  const encipher_function encipher = encipher_versions().front().encipher;
+  static_assert(block_positions % most_encipher_lanes == 0);
+  const encipher_version version = encipher_versions().front();
   std::array<std::uint64_t, block_positions> values;
   const auto encipher_first = [&](std::size_t count) {
-    const std::size_t padded = round_up(count, encipher_lanes);
+    const std::size_t padded = round_up(count, version.lanes);
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(count),
               values.begin() + static_cast<std::ptrdiff_t>(padded), 0);
-    encipher(network_, std::span{values}.first(padded));
+    version.encipher(network_, std::span{values}.first(padded));
   };
   // Places of `out` whose value is still beyond the range. Collected without a branch: every place
   // is written down, and the count moves on only past those that stay.

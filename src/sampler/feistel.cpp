@@ -33,30 +33,28 @@ template <std::size_t Lanes>
   for (std::size_t i = 0; i < Lanes; ++i) values[i] = left[i] << by.right_bits | right[i];
 }
 
-/// @tparam Lanes As many as fill the registers of the processor.
 template <std::size_t Lanes>
 [[gnu::always_inline]] inline void encipher_all(const feistel& by,
                                                 std::span<std::uint64_t> values) noexcept {
-  assert(values.size() % encipher_lanes == 0);
-  std::size_t at = 0;
-  for (; at + Lanes <= values.size(); at += Lanes) encipher_in_step<Lanes>(by, values.data() + at);
-  for (; at < values.size(); at += encipher_lanes)
-    encipher_in_step<encipher_lanes>(by, values.data() + at);
+  static_assert(most_encipher_lanes % Lanes == 0);
+  assert(values.size() % Lanes == 0);
+  for (std::size_t at = 0; at < values.size(); at += Lanes)
+    encipher_in_step<Lanes>(by, values.data() + at);
 }
 
+// Lanes: as many as keep the processor's multipliers busy, and fit in its registers.
+
+constexpr std::size_t lanes_anywhere = 8;
 void encipher_anywhere(const feistel& by, std::span<std::uint64_t> values) noexcept {
-  encipher_all<encipher_lanes>(by, values);
+  encipher_all<lanes_anywhere>(by, values);
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2"))) void encipher_avx2(const feistel& by,
-                                                   std::span<std::uint64_t> values) noexcept {
-  encipher_all<16>(by, values);
-}
+constexpr std::size_t lanes_of_avx512 = 32;
 
 __attribute__((target("avx512f,avx512vl,avx512dq"))) void encipher_avx512(
     const feistel& by, std::span<std::uint64_t> values) noexcept {
-  encipher_all<32>(by, values);
+  encipher_all<lanes_of_avx512>(by, values);
 }
 #endif
 
@@ -64,13 +62,12 @@ struct version_list {
   version_list() noexcept {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0)
-      versions[count++] = {"AVX-512", encipher_avx512};
-    if (__builtin_cpu_supports("avx2") != 0) versions[count++] = {"AVX2", encipher_avx2};
+      versions[count++] = {"AVX-512", lanes_of_avx512, encipher_avx512};
 #endif
-    versions[count++] = {"any", encipher_anywhere};
+    versions[count++] = {"any", lanes_anywhere, encipher_anywhere};
   }
 
-  std::array<encipher_version, 3> versions = {};
+  std::array<encipher_version, 2> versions = {};
   std::size_t count = 0;
 };
 

@@ -21,17 +21,19 @@ struct feistel {
   [[nodiscard]] std::uint64_t decipher(std::uint64_t value) const noexcept;
 };
 
-/// How many values are enciphered in step at least, so that their chains of multiplications overlap.
-inline constexpr std::size_t encipher_lanes = 8;
-
-/// Enciphers values in place. @param values A multiple of `encipher_lanes` of them.
+/// Enciphers values in place, as many as a multiple of a version's `lanes`.
 using encipher_function = void (*)(const feistel& by, std::span<std::uint64_t> values) noexcept;
 
 /// The same function, compiled for one kind of processor.
 struct encipher_version {
   const char* processor;
+  std::size_t lanes;  ///< values that are enciphered in step, so that their chains of
+                      ///< multiplications overlap: it takes about as long for one as for all
   encipher_function encipher;
 };
+
+/// The most that any version has.
+inline constexpr std::size_t most_encipher_lanes = 32;
 
 /// Those that this processor can run, the fastest first.
 [[nodiscard]] std::span<const encipher_version> encipher_versions() noexcept;
