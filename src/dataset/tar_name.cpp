@@ -23,7 +23,8 @@ std::variant<std::string, refused_name> checked_tar_name(std::string_view name) 
     return refused_name{"has a zero byte in its name; the archive is damaged, get it anew"};
   if (!name.empty() && name.front() == '/')
     return refused_name{"has an absolute name; make the archive with relative ones"};
-  while (name.substr(0, 2) == "./") name.remove_prefix(2);
+  while (name.substr(0, 2) == "./")  // with all slashes: ".//a" is no absolute name
+    name.remove_prefix(std::min(name.find_first_not_of('/', 1), name.size()));
   if (name.empty()) return refused_name{"has no name; the archive is damaged, get it anew"};
   for (std::string_view rest = name; !rest.empty();)
     if (take_part(rest) == "..")

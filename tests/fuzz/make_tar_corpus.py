@@ -73,6 +73,7 @@ seeds = {
     "absolute": with_bytes(member("1.jpg"), 0, b"/1.jpg") + END,
     "parent": member("a/../../1.jpg") + END,
     "dots": member("./././1.jpg") + END,
+    "dots_and_slashes": member("./././/.jpg", b"1") + sample + END,
     "cut_content": member("1.jpg", bytes(600))[:700],
     "cut_header": sample[:-300],
     "cut_end": sample,

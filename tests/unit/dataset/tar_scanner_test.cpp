@@ -218,6 +218,16 @@ TEST_CASE("tar: what is no archive is refused, and what is compressed, with advi
   CHECK(scan(test::tar_bytes{}.add("BZh.txt", "x").ended()).size() == 1);
 }
 
+TEST_CASE(
+    "tar: a dot and slashes in front of a name are no part of it, and make it no absolute one",
+    "[dataset][host]") {
+  for (const std::string name : {"./a/1.jpg", ".//a/1.jpg", "././/./a/1.jpg", ".///./a/1.jpg"}) {
+    const auto members = scan(test::tar_bytes{}.add(name, "x").ended());
+    REQUIRE(members.size() == 1);
+    CHECK(members[0].name == "a/1.jpg");
+  }
+}
+
 TEST_CASE("tar: names that lead out of the archive are refused", "[dataset][host]") {
   const auto named = [](const std::string& name) {
     return refusal(test::tar_bytes{}.add(name, "x").ended());
@@ -230,6 +240,10 @@ TEST_CASE("tar: names that lead out of the archive are refused", "[dataset][host
                              "' has a name that leads out of the archive; make it without '..'");
   CHECK(scan(test::tar_bytes{}.add("a../..b/c..txt", "x").ended()).size() == 1);
   CHECK(named("./") == at + "0: member './' has no name; the archive is damaged, get it anew");
+  CHECK(named(".//") == at + "0: member './/' has no name; the archive is damaged, get it anew");
+  CHECK(named(".//../a") ==
+        at + "0: member './/../a' has a name that leads out of the archive; make "
+             "it without '..'");
   using namespace std::string_literals;
   CHECK(
       refusal(test::tar_bytes{}.add_pax({"path=a\0b"s}).add("a", "x").ended()).find("zero byte") !=
