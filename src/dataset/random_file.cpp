@@ -174,13 +174,16 @@ void random_file::state::read(std::uint64_t offset, std::span<std::byte> out) co
 }
 
 void random_file::state::require_unchanged() {
+  // Asked first: if another reader finds later that bytes are gone, this one's were there, and what made
+  // them go was not to be seen yet.
+  const bool lost = mapping_ && mapping_->lost();
   look_at_times();
   std::string change = watch_->change_of(number());
   if (change.empty() && gone_.load(std::memory_order_relaxed)) {
     change = watch_->change_of_path();
     if (change.empty()) change = "was replaced or deleted for a while since it was opened";
   }
-  if (change.empty() && mapping_ && mapping_->lost())
+  if (change.empty() && lost)
     change = "lost bytes since it was opened: it was cut for a while, or its disk cannot be read";
   if (!change.empty())
     throw at({}, change + "; a file must stay as it is while it is read: open it anew");
