@@ -2,6 +2,7 @@
 
 #include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_object_header.hpp"
+#include "dataset/hdf5_record_layout.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <array>
@@ -11,16 +12,6 @@ namespace feedline::detail {
 namespace {
 
 using layout = hdf5_direct::layout;
-
-/// Of an address, in the file that holds a dataset; 0 where the library does not tell.
-std::size_t offset_bytes_of(hid_t dataset) {
-  const hdf5_file_id file{H5Iget_file_id(dataset)};
-  const hdf5_properties_id creation{H5Fget_create_plist(file.get())};
-  std::size_t offset_bytes = 0;
-  std::size_t length_bytes = 0;
-  if (H5Pget_sizes(creation.get(), &offset_bytes, &length_bytes) < 0) return 0;
-  return offset_bytes;
-}
 
 /// Whether values that were never written are something else than empty.
 bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type& type) {
@@ -66,7 +57,7 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
 }
 
 hdf5_found hdf5_sequence_column::find_rows(const hdf5_session& hdf5, const hdf5_file& file) const {
-  const std::size_t row_bytes = hdf5_heap_search::row_bytes(offset_bytes_of(id_.get()));
+  const std::size_t row_bytes = hdf5_heap_search::row_bytes(address_bytes_of(hdf5, id_.get()));
   hdf5_element row;
   row.shape = {row_bytes};
   row.memory = hdf5_type_id{H5Tcreate(H5T_OPAQUE, row_bytes)};

@@ -45,6 +45,7 @@ template <std::size_t Lanes>
 // Lanes: as many as keep the processor's multipliers busy, and fit in its registers.
 
 constexpr std::size_t lanes_anywhere = 8;
+
 void encipher_anywhere(const feistel& by, std::span<std::uint64_t> values) noexcept {
   encipher_all<lanes_anywhere>(by, values);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -83,14 +82,6 @@ value_vector values_by_library(const std::filesystem::path& file, const std::str
   }
   H5Dvlen_reclaim(memory.get(), space.get(), H5P_DEFAULT, sequences.data());
   return values;
-}
-
-std::vector<std::byte> bytes_of_file(const std::filesystem::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::filesystem::file_size(path)));
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) throw std::runtime_error{"cannot read " + path.string()};
-  return bytes;
 }
 
 value_vector values_of(const ragged_dataset& dataset) {

@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/ragged_dataset.hpp>
 
+#include "support/file_bytes.hpp"
 #include "support/hdf5_writer.hpp"
 
 #include <cstddef>
@@ -40,9 +41,6 @@ void write_strings(hdf5_writer& writer, const std::string& name, H5T_cset_t char
 /// What `H5Dread` gives of such a dataset, in the type's native form; of strings what is before the zero.
 [[nodiscard]] value_vector values_by_library(const std::filesystem::path& file,
                                              const std::string& name);
-
-/// All bytes of a file.
-[[nodiscard]] std::vector<std::byte> bytes_of_file(const std::filesystem::path& path);
 
 /// All values of a ragged dataset, last to first in one call, and in parts: those must agree, or it throws.
 [[nodiscard]] value_vector values_of(const ragged_dataset& dataset);

@@ -3,17 +3,15 @@
 
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
+#include "support/file_bytes.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -41,15 +39,6 @@ std::string refusal_of(const fs::path& file, std::vector<hdf5_field> fields) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-std::vector<std::byte> bytes_of_file(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  std::vector<std::byte> bytes;
-  std::ranges::transform(text, std::back_inserter(bytes),
-                         [](char c) { return static_cast<std::byte>(c); });
-  return bytes;
 }
 
 }  // namespace

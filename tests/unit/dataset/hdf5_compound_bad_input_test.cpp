@@ -3,15 +3,13 @@
 
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
+#include "support/file_bytes.hpp"
 #include "support/hdf5_records.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,15 +46,6 @@ std::string named(const fs::path& file, const std::string& dataset, const std::s
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-std::vector<std::byte> bytes_of_file(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  std::vector<std::byte> bytes;
-  std::ranges::transform(text, std::back_inserter(bytes),
-                         [](char c) { return static_cast<std::byte>(c); });
-  return bytes;
 }
 
 }  // namespace
