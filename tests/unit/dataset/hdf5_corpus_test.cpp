@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,80 +38,97 @@ std::vector<fs::path> hdf5_files_in(const fs::path& folder) {
 
 /// A dataset, and the names of a member of its records in each other, if it is one that is listed.
 struct found_dataset {
+  detail::hdf5_file_id file;
+  std::string path;
   detail::hdf5_dataset_id id;
   std::vector<std::string> members = {};
 };
 
-found_dataset find_dataset(hid_t file, std::string path) {
+found_dataset find_dataset(const fs::path& file, const std::string& path) {
   H5E_auto2_t printer = nullptr;
   void* printer_data = nullptr;
   H5Eget_auto2(H5E_DEFAULT, &printer, &printer_data);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  found_dataset found{detail::hdf5_dataset_id{H5Dopen2(file, path.c_str(), H5P_DEFAULT)}};
+  found_dataset found{
+      detail::hdf5_file_id{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)}, path, {}};
+  const auto open = [&] {
+    return detail::hdf5_dataset_id{H5Dopen2(found.file.get(), found.path.c_str(), H5P_DEFAULT)};
+  };
+  found.id = open();
   while (!found.id) {
-    const auto last = path.find_last_of('/');
+    const auto last = found.path.find_last_of('/');
     require_hdf5(last != 0 && last != std::string::npos, "open a dataset that is listed");
-    found.members.insert(found.members.begin(), path.substr(last + 1));
-    path.resize(last);
-    found.id = detail::hdf5_dataset_id{H5Dopen2(file, path.c_str(), H5P_DEFAULT)};
+    found.members.insert(found.members.begin(), found.path.substr(last + 1));
+    found.path.resize(last);
+    found.id = open();
   }
   H5Eset_auto2(H5E_DEFAULT, printer, printer_data);
   return found;
 }
 
-/// The native form of a type, or of records of one of its members alone.
-detail::hdf5_type_id native_type(hid_t type, std::span<const std::string> members) {
-  if (members.empty()) return detail::hdf5_type_id{H5Tget_native_type(type, H5T_DIR_ASCEND)};
+/// Adds where a member lies in a native type, byte by byte: one value, or one for each element of an array.
+void add_places(hid_t type, std::span<const std::string> members, std::size_t offset,
+                std::vector<std::size_t>& places) {
+  const std::size_t bytes = H5Tget_size(type);
+  if (members.empty()) {
+    for (std::size_t i = 0; i < bytes; ++i) places.push_back(offset + i);
+    return;
+  }
   if (H5Tget_class(type) == H5T_ARRAY) {
     const detail::hdf5_type_id each{H5Tget_super(type)};
-    extent_vector extents(static_cast<std::size_t>(H5Tget_array_ndims(type)));
-    H5Tget_array_dims2(type, extents.data());
-    return detail::hdf5_type_id{H5Tarray_create2(native_type(each.get(), members).get(),
-                                                 static_cast<unsigned>(extents.size()),
-                                                 extents.data())};
+    for (std::size_t i = 0; i < bytes; i += H5Tget_size(each.get()))
+      add_places(each.get(), members, offset + i, places);
+    return;
   }
-  const int place = H5Tget_member_index(type, members.front().c_str());
-  require_hdf5(place >= 0, "find a member that is listed");
-  const detail::hdf5_type_id member{H5Tget_member_type(type, static_cast<unsigned>(place))};
-  const auto native = native_type(member.get(), members.subspan(1));
-  detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(native.get()))};
-  H5Tinsert(record.get(), members.front().c_str(), 0, native.get());
-  return record;
+  const int index = H5Tget_member_index(type, members.front().c_str());
+  require_hdf5(index >= 0, "find a member that is listed");
+  const auto member = static_cast<unsigned>(index);
+  const detail::hdf5_type_id inner{H5Tget_member_type(type, member)};
+  add_places(inner.get(), members.subspan(1), offset + H5Tget_member_offset(type, member), places);
 }
 
-/// The first rows of a dataset, or of a member of its records, as the library gives them, in the type's
-/// native form.
-std::vector<std::byte> plain_rows(const fs::path& file, const std::string& name,
-                                  std::uint64_t count, std::size_t bytes) {
-  const detail::hdf5_file_id opened{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
-  const auto [dataset, members] = find_dataset(opened.get(), name);
-  const detail::hdf5_type_id type{H5Dget_type(dataset.get())};
-  const detail::hdf5_type_id native = native_type(type.get(), members);
-  const detail::hdf5_space_id space{H5Dget_space(dataset.get())};
-  extent_vector counts(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
-  H5Sget_simple_extent_dims(space.get(), counts.data(), nullptr);
-  const extent_vector start(counts.size(), 0);
-  counts[0] = count;
-  H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
-  const detail::hdf5_space_id memory{
-      H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
-  REQUIRE(H5Tget_size(native.get()) *
-              static_cast<std::size_t>(H5Sget_select_npoints(space.get())) ==
-          bytes);
-  const auto values = static_cast<std::size_t>(H5Sget_select_npoints(space.get()));
-  require_hdf5(H5Tget_size(native.get()) * values == bytes, "take as many bytes natively");
-  std::vector<std::byte> rows(bytes);
-  require_hdf5(H5Dread(dataset.get(), native.get(), memory.get(), space.get(), H5P_DEFAULT,
-                       rows.data()) >= 0,
-               "read " + name);
-  return rows;
-}
+/// The first rows of one dataset as the library gives them, in the type's native form.
+class rows_by_library {
+ public:
+  explicit rows_by_library(hid_t dataset) {
+    const detail::hdf5_type_id type{H5Dget_type(dataset)};
+    native_ = detail::hdf5_type_id{H5Tget_native_type(type.get(), H5T_DIR_ASCEND)};
+    const detail::hdf5_space_id space{H5Dget_space(dataset)};
+    extent_vector counts(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+    H5Sget_simple_extent_dims(space.get(), counts.data(), nullptr);
+    const extent_vector start(counts.size(), 0);
+    counts[0] = std::min<hsize_t>(counts[0], most_samples);
+    H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
+    const detail::hdf5_space_id memory{
+        H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
+    const auto values = static_cast<std::size_t>(H5Sget_select_npoints(space.get()));
+    bytes_.resize(values * H5Tget_size(native_.get()));
+    require_hdf5(
+        H5Dread(dataset, native_.get(), memory.get(), space.get(), H5P_DEFAULT, bytes_.data()) >= 0,
+        "read a dataset that is listed");
+    H5Dvlen_reclaim(native_.get(), memory.get(), H5P_DEFAULT, bytes_.data());
+  }
+
+  /// The rows, or those of a member of its records: what lies in records beside it is left out.
+  std::vector<std::byte> of(std::span<const std::string> members) const {
+    std::vector<std::size_t> places;
+    add_places(native_.get(), members, 0, places);
+    const std::size_t row_bytes = H5Tget_size(native_.get());
+    std::vector<std::byte> rows;
+    rows.reserve(bytes_.size() / row_bytes * places.size());
+    for (std::size_t row = 0; row < bytes_.size(); row += row_bytes)
+      for (const auto place : places) rows.push_back(bytes_[row + place]);
+    return rows;
+  }
+
+ private:
+  detail::hdf5_type_id native_;
+  std::vector<std::byte> bytes_;
+};
 
 /// Whether the library has all filters that a dataset was stored through.
-bool library_has_filters(const fs::path& file, const std::string& name) {
-  const detail::hdf5_file_id opened{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
-  const auto dataset = find_dataset(opened.get(), name).id;
-  const detail::hdf5_properties_id creation{H5Dget_create_plist(dataset.get())};
+bool library_has_filters(hid_t dataset) {
+  const detail::hdf5_properties_id creation{H5Dget_create_plist(dataset)};
   for (int i = 0; i < H5Pget_nfilters(creation.get()); ++i) {
     unsigned flags = 0;
     std::size_t values = 0;
@@ -147,9 +165,12 @@ std::optional<std::string> fault_of_values(const hdf5_listing& listing,
   return "nothing is known of its rows";
 }
 
+/// The rows that the library gave of a file's datasets, by their paths: it takes long over some types.
+using known_rows = std::map<std::string, rows_by_library>;
+
 /// What is wrong with one field of a file, or nothing.
 std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& listing,
-                                    std::size_t resident_limit) {
+                                    std::size_t resident_limit, known_rows& by_library) {
   dataset_ptr opened;
   try {
     opened = open_hdf5(file, {{listing.dataset}}, {.max_resident_bytes = resident_limit});
@@ -168,9 +189,10 @@ std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& li
   const auto rows = read_samples(*opened, samples).front();
   (void)read_sample(*opened, sample_index{listing.samples - 1});
   if (listing.spec.type == element_type::f16) return std::nullopt;  // natively a float, to HDF5
-  if (!library_has_filters(file, listing.dataset)) return fault_of_values(listing, rows);
-  if (rows != plain_rows(file, listing.dataset, samples.size(), rows.size()))
-    return "its rows are not what the library reads";
+  const auto dataset = find_dataset(file, listing.dataset);
+  if (!library_has_filters(dataset.id.get())) return fault_of_values(listing, rows);
+  const auto& expected = by_library.try_emplace(dataset.path, dataset.id.get()).first->second;
+  if (rows != expected.of(dataset.members)) return "its rows are not what the library reads";
   return std::nullopt;
 }
 
@@ -182,7 +204,6 @@ TEST_CASE("hdf5: of other programs' files every field reads as the library reads
   const auto folder = find_test_data("hdf5/jhdf");
   if (!folder)
     FEEDLINE_SKIP("no jHDF files: name the folder above hdf5/jhdf in FEEDLINE_TEST_DATA");
-  const std::size_t limit = GENERATE(0U, 1U << 20);
   std::vector<std::string> refused;
   std::size_t read = 0;
   std::size_t members = 0;
@@ -193,11 +214,15 @@ TEST_CASE("hdf5: of other programs' files every field reads as the library reads
     } catch (const hdf5_error& error) {
       refused.push_back(error.what());
     }
+    known_rows by_library;
     for (const auto& listing : listings) {
-      const auto fault = fault_of(file, listing, limit);
-      INFO(file.filename().string() << ' ' << listing.dataset << ", " << to_string(listing.spec)
-                                    << ": " << fault.value_or("no fault"));
-      CHECK_FALSE(fault.has_value());
+      for (const std::size_t resident_limit : {0U, 1U << 20}) {
+        const auto fault = fault_of(file, listing, resident_limit, by_library);
+        INFO(file.filename().string()
+             << ' ' << listing.dataset << ", " << to_string(listing.spec) << ", at most "
+             << resident_limit << " bytes resident: " << fault.value_or("no fault"));
+        CHECK_FALSE(fault.has_value());
+      }
       ++read;
       members += listing.access.find("in records of") != std::string::npos;
     }
