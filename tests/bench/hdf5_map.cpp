@@ -1,4 +1,4 @@
-/// How long it takes to find all chunks of an HDF5 dataset: feedline_bench_hdf5_map [CHUNKS, default 1000000].
+/// How long it takes to find all chunks of an HDF5 dataset: feedline_bench_hdf5_map --chunks 1000000.
 ///
 /// Writes a file for each kind of chunk index, in turn, into a temporary directory, and maps it: from the index
 /// as it is in memory, as it is read, and chunk by chunk from the library. Best of three, in milliseconds.
@@ -10,10 +10,12 @@
 #include "support/hdf5_indexed_file.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
@@ -72,8 +74,13 @@ void run(std::uint64_t chunks) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
+  std::uint64_t chunks = 1'000'000;
+  CLI::App app{"How long it takes to find all chunks of an HDF5 dataset"};
+  app.add_option("--chunks", chunks, "of each dataset; default: a million")
+      ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100'000'000}));
+  CLI11_PARSE(app, argc, argv);
   try {
-    run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000);
+    run(chunks);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "feedline_bench_hdf5_map: %s\n", error.what());
