@@ -12,10 +12,9 @@
 #include "bench/results.hpp"
 #include "bench/storage_by_hand.hpp"
 #include "dataset/file_dataset.hpp"
-#include "dataset/residency.hpp"
 #include "dataset/row_storage.hpp"
+#include "support/cold_file.hpp"
 
-#include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -102,14 +101,7 @@ class rows_file {
   }
 
   /// Out of memory, onto the disk. @return What share stayed, 0 to 1.
-  double drop() const {
-    const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    (void)::fsync(file);
-    (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    const double left = detail::resident_share(file, bytes_).value_or(1.0);
-    ::close(file);
-    return left;
-  }
+  double drop() const { return test::drop_from_memory(path_); }
 
   /// Into memory from the disk, from the beginning to the end, which leaves it there in large
   /// pieces.

@@ -3,15 +3,13 @@
 #include <feedline/error.hpp>
 
 #include "support/catch.hpp"
+#include "support/cold_file.hpp"
 #include "support/file_changes.hpp"
 #include "support/hdf5_sequences.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/log_capture.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -48,14 +46,6 @@ std::string refusal_of(const fs::path& file, const std::string& name,
   return message_of<hdf5_error>([&] { (void)open_hdf5_ragged(file, {name}, options); });
 }
 
-void drop_from_memory(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  require_hdf5(descriptor >= 0 && ::fsync(descriptor) == 0 &&
-                   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0,
-               "drop " + file.string() + " from memory");
-  ::close(descriptor);
-}
-
 }  // namespace
 
 TEST_CASE("hdf5 ragged: a file that is not in memory is read as well, by calls and behind hints",
@@ -67,13 +57,13 @@ TEST_CASE("hdf5 ragged: a file that is not in memory is read as well, by calls a
   hdf5_writer writer{folder.path() / "x.h5"};
   write_sequences(writer, "x", H5T_STD_I32BE, H5T_NATIVE_INT32, values);
   const auto file = writer.close();
-  drop_from_memory(file);  // where the file system lets it
+  (void)drop_from_memory(file);  // where the file system lets it
   const auto dataset = open_hdf5_ragged(file, {"x"});
   std::vector<sample_index> all;
   for (std::uint64_t i = of.size() + 3; i-- > 0;) all.push_back({i});  // three are not there
   dataset->prefetch(all);
   CHECK(values_of(*dataset) == values);
-  drop_from_memory(file);
+  (void)drop_from_memory(file);
   CHECK(values_of(*dataset) == values);
   fs::resize_file(file, 4096);
   CHECK(contains(message_of<dataset_error>([&] { (void)values_of(*dataset); }), file.string()));

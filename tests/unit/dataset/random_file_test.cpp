@@ -2,6 +2,7 @@
 
 #include "dataset/residency.hpp"
 #include "support/catch.hpp"
+#include "support/cold_file.hpp"
 #include "support/file_changes.hpp"
 #include "support/message_of.hpp"
 #include "support/numbered_bytes.hpp"
@@ -41,16 +42,6 @@ std::string complaint(const random_file& file) {
 
 const std::string unharmed = "[nothing was thrown]";
 const std::string advice = "; a file must stay as it is while it is read: open it anew";
-
-/// Writes a file to the disk and drops it from memory; what is left of it there, 0 to 1.
-double make_cold(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY);
-  (void)::fsync(file);
-  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  const double left = resident_share(file, std::filesystem::file_size(path)).value_or(1.0);
-  (void)::close(file);
-  return left;
-}
 
 }  // namespace
 
@@ -231,7 +222,8 @@ TEST_CASE("random file: one that is not in memory is read by calls, and mapped o
           "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
-  if (make_cold(path) > 0.5) FEEDLINE_SKIP("this file system does not drop files from memory");
+  if (test::drop_from_memory(path) > 0.5)
+    FEEDLINE_SKIP("this file system does not drop files from memory");
   const random_file file{path, file_access::automatic, 0ns};
   CHECK(file.is_cold());
   CHECK(file.mapped().empty());
@@ -251,7 +243,7 @@ TEST_CASE("random file: both ways to know what is in memory agree", "[dataset][h
   CHECK(resident_share(file, 0) == 1.0);
   CHECK(resident_share_by_cachestat(file, size).value_or(1.0) == 1.0);  // nothing before Linux 6.5
   CHECK(resident_share_by_reads(file, size).value_or(1.0) == 1.0);
-  if (make_cold(path) < 0.5) {
+  if (test::drop_from_memory(path) < 0.5) {
     CHECK(resident_share_by_cachestat(file, size).value_or(0.0) == 0.0);
     // Asking brings in a page a question: 64 of 8192.
     for (int i = 0; i < 3; ++i) CHECK(resident_share_by_reads(file, size).value_or(0.0) < 0.2);
@@ -263,7 +255,8 @@ TEST_CASE("random file: both ways to know what is in memory agree", "[dataset][h
 TEST_CASE("random file: what will be needed comes into memory by itself", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(4 << 20));
-  if (make_cold(path) > 0.5) FEEDLINE_SKIP("this file system does not drop files from memory");
+  if (test::drop_from_memory(path) > 0.5)
+    FEEDLINE_SKIP("this file system does not drop files from memory");
   const random_file file{path, file_access::automatic, 0ns};
   REQUIRE(file.is_cold());
   file.will_need(0, 4 << 20);
