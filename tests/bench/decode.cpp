@@ -10,6 +10,7 @@
 
 #include <feedline/dataset/idx_dataset.hpp>
 
+#include "bench/processor.hpp"
 #include "dataset/hdf5_filters.hpp"
 #include "support/hdf5_filter_cases.hpp"
 #include "support/test_data.hpp"
@@ -20,7 +21,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <latch>
 #include <memory>
@@ -208,13 +208,6 @@ void measure_all(const options& chosen, std::size_t row_bytes, std::size_t per_c
   }
 }
 
-std::string processor() {
-  std::ifstream file{"/proc/cpuinfo"};
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "unknown processor";
-}
-
 }  // namespace
 
 int main(int argc, char* argv[]) {
@@ -232,7 +225,7 @@ int main(int argc, char* argv[]) {
     for (int threads = 1; threads < all; threads *= 2) chosen.threads.push_back(threads);
     chosen.threads.push_back(all);
   }
-  std::printf("%s, %d hardware threads\n", processor().c_str(), all);
+  std::printf("%s, %d hardware threads\n", bench::processor().c_str(), all);
   std::printf("each thread into memory of its own, %.1f s; size: stored, of decoded\n",
               chosen.seconds);
   try {

@@ -4,6 +4,7 @@
 /// as it is in memory, as it is read, as it is read from the disk (the file dropped from memory before; "nan" where
 /// the file system does not drop it), and chunk by chunk from the library. Best of three, in milliseconds.
 
+#include "bench/processor.hpp"
 #include "dataset/hdf5_cursor.hpp"
 #include "dataset/hdf5_file.hpp"
 #include "dataset/hdf5_map_chunks.hpp"
@@ -23,6 +24,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 using namespace feedline;
 
@@ -65,6 +67,9 @@ void run(std::uint64_t chunks) {
   using access = detail::random_file::access;
   const test::temporary_directory directory;
   detail::log()->set_level(spdlog::level::warn);  // that the library is asked is no news here
+  std::printf("%s, %u hardware threads; %s; %llu chunks; milliseconds, best of three\n",
+              bench::processor().c_str(), std::thread::hardware_concurrency(), H5_VERS_INFO,
+              static_cast<unsigned long long>(chunks));
   std::printf("%-52s %10s %10s %10s %10s\n", "index", "mapped", "read", "from disk", "library");
   for (auto dataset : test::datasets_of_every_index(chunks)) {
     if (dataset.is_filtered && dataset.extents.size() == 3) continue;

@@ -2,6 +2,7 @@
 
 #include <feedline/cuda/cuda_device.hpp>
 
+#include "bench/processor.hpp"
 #include "cuda/cuda_check.hpp"
 
 #include <cuda_runtime_api.h>
@@ -12,14 +13,6 @@
 
 namespace feedline::bench {
 namespace {
-
-std::string processor() {
-  std::ifstream cpuinfo{"/proc/cpuinfo"};
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
 
 std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);

@@ -8,6 +8,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/measure.hpp"
+#include "bench/processor.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"
 #include "bench/storage_by_hand.hpp"
@@ -215,11 +216,7 @@ class storage_bench {
 void describe(const storage_options& options) {
   utsname system{};
   (void)::uname(&system);
-  std::string processor = "unknown processor";
-  std::ifstream cpuinfo{"/proc/cpuinfo"};
-  for (std::string line; std::getline(cpuinfo, line);)
-    if (line.rfind("model name", 0) == 0) processor = line.substr(line.find(':') + 2);
-  std::printf("%s, %u hardware threads; %s %s\n", processor.c_str(),
+  std::printf("%s, %u hardware threads; %s %s\n", processor().c_str(),
               std::thread::hardware_concurrency(), system.sysname, system.release);
   std::printf(
       "a file of %llu MiB in %s; shuffled, batches of 256 rows (32 of the largest), through a "

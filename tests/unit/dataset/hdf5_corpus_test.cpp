@@ -106,7 +106,8 @@ class rows_by_library {
     require_hdf5(
         H5Dread(dataset, native_.get(), memory.get(), space.get(), H5P_DEFAULT, bytes_.data()) >= 0,
         "read a dataset that is listed");
-    H5Dvlen_reclaim(native_.get(), memory.get(), H5P_DEFAULT, bytes_.data());
+    require_hdf5(H5Dvlen_reclaim(native_.get(), memory.get(), H5P_DEFAULT, bytes_.data()) >= 0,
+                 "give back values of variable length");
   }
 
   /// The rows, or those of a member of its records: what lies in records beside it is left out.
