@@ -335,7 +335,7 @@ TEST_CASE("convert: fields that a format cannot hold are refused before anything
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("convert: a journal reads back as it was written; half of one is none",
+TEST_CASE("convert: a journal reads back as it was written, and half of one is none",
           "[samples][host]") {
   const temporary_directory folder;
   const auto path = folder.path() / "state";

@@ -144,7 +144,7 @@ TEST_CASE("hdf5: every bit of floating-point values is kept, half precision and 
   check_floats<std::uint64_t>(H5T_NATIVE_DOUBLE, element_type::f64, 52);
 }
 
-TEST_CASE("hdf5: NumPy's bool is boolean; any other enumeration is its integers",
+TEST_CASE("hdf5: NumPy's bool is boolean, and any other enumeration is its integers",
           "[dataset][host]") {
   std::vector<std::byte> bits;
   for (std::size_t i = 0; i < samples; ++i) bits.push_back(static_cast<std::byte>(i % 3 == 0));

@@ -273,7 +273,7 @@ TEST_CASE("random file: what will be needed comes into memory by itself", "[data
   CHECK_FALSE(file.is_cold());
 }
 
-TEST_CASE("random file: sixteen threads read it while it is cut; each is told, none is killed",
+TEST_CASE("random file: sixteen threads read it while it is cut: each is told, none is killed",
           "[dataset][host]") {
   const auto how = GENERATE(file_access::mapped, file_access::by_pread);
   const test::temporary_directory folder;

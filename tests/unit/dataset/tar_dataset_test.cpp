@@ -76,7 +76,8 @@ TEST_CASE("tar dataset: samples of all shards, as the dataset's contract has it"
 }
 
 TEST_CASE(
-    "tar dataset: a field takes one of its extensions, whatever its case; one member may serve two",
+    "tar dataset: a field takes one of its extensions, whatever its case, and one member may serve "
+    "two",
     "[dataset][host]") {
   const test::temporary_directory folder;
   const auto shard = folder.write("a.tar", test::tar_bytes{}

@@ -102,7 +102,7 @@ TEST_CASE("tar: sizes are octal digits, base 256, or a pax header's", "[dataset]
   CHECK(scan(archive)[0].size == 7);
 }
 
-TEST_CASE("tar: folders are passed over; links and devices are told as what they are",
+TEST_CASE("tar: folders are passed over, and links and devices are told as what they are",
           "[dataset][host]") {
   const auto archive =
       test::tar_bytes{}

@@ -33,8 +33,9 @@ TEMPLATE_TEST_CASE("channel: what is sent comes out in order, each once", "[deta
   }
 }
 
-TEMPLATE_TEST_CASE("channel: it holds as many as it was made for; one more is a broken invariant",
-                   "[detail][host]", shared, single) {
+TEMPLATE_TEST_CASE(
+    "channel: it holds as many as it was made for, and one more is a broken invariant",
+    "[detail][host]", shared, single) {
   const int capacity = GENERATE(1, 2, 7);
   TestType line{static_cast<std::size_t>(capacity)};
   for (int i = 0; i < capacity; ++i) line.push(i);

@@ -125,7 +125,7 @@ TEST_CASE("device ring: slots have fixed places in one block, as many as asked f
   CHECK(on.ring[slot_index{0}].data != (*on.parts.staging)[slot_index{0}].data);
 }
 
-TEST_CASE("device ring: a slot that is leased is not acquired; one that came back is",
+TEST_CASE("device ring: a slot that is leased is not acquired, and one that came back is",
           "[device][host]") {
   on_recording on;
   (void)on.deliver(0);

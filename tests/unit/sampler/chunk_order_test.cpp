@@ -150,8 +150,9 @@ TEST_CASE("chunk order: sizes beyond 2^32 work, in range, without repetition, fe
   }
 }
 
-TEST_CASE("chunk order: the same epoch has one order; other epochs, seeds and windows have others",
-          "[sampler][host]") {
+TEST_CASE(
+    "chunk order: the same epoch has one order, and other epochs, seeds and windows have others",
+    "[sampler][host]") {
   const auto first = whole(chunk_order{42, 10, 4}, 1000, 0);
   CHECK(whole(chunk_order{42, 10, 4}, 1000, 0) == first);
   CHECK(whole(chunk_order{42, 10, 5}, 1000, 0) != first);

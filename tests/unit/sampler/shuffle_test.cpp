@@ -82,7 +82,7 @@ TEST_CASE("shuffle: nothing is written for an empty run or an empty dataset", "[
   CHECK(order_of({}, 10, 0, 10, 0).empty());
 }
 
-TEST_CASE("shuffle: the same epoch has one order; other epochs and seeds have others",
+TEST_CASE("shuffle: the same epoch has one order, and other epochs and seeds have others",
           "[sampler][host]") {
   const shuffle order{.seed = 42};
   const auto first = whole_order(order, 1000, 0);

@@ -89,7 +89,7 @@ TEST_CASE("transfer: a slot moves in one copy, behind its last use and before bo
   CHECK(target.state.load() == device_state::filled);
 }
 
-TEST_CASE("transfer: what it delivers says what it holds; a short slot is copied no further",
+TEST_CASE("transfer: what it delivers says what it holds, and a short slot is copied no further",
           "[transfer][host]") {
   transferring<recording_device> on;
   (void)on.parts.fill(on.run, 0);
