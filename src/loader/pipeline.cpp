@@ -134,7 +134,7 @@ void pipeline::drive_transfer() {
 
 bool pipeline::advance() {
   const auto request = opener_.next();
-  const bool slot_filled = request && filler_.fill(*request);
+  const bool slot_filled = request && filler_.fill(*request, scratch_);
   return !(slot_filled || !request) || transfer_.step();
 }
 

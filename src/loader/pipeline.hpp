@@ -16,6 +16,7 @@
 #include "reader/opener.hpp"
 #include "reader/read_ahead.hpp"
 #include "reader/reader_pool.hpp"
+#include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/transfer.hpp"
@@ -79,6 +80,7 @@ class pipeline {
   opener opener_;
   read_ahead read_ahead_;
   filler filler_;
+  reader_scratch scratch_;  ///< of whoever calls `advance`
   transfer transfer_;
   batch_feed feed_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step

@@ -1,7 +1,5 @@
 #include "reader/batch_reader.hpp"
 
-#include "reader/reader_scratch.hpp"
-
 #include <utility>
 
 namespace feedline::detail {
@@ -9,12 +7,11 @@ namespace feedline::detail {
 batch_reader::batch_reader(sample_source& source, slot_layout layout)
     : source_{source}, layout_{std::move(layout)} {}
 
-void batch_reader::read(staging_slot& slot, sample_run run) {
+void batch_reader::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   const std::uint64_t count = run.end - run.begin;
   const std::uint64_t batch = run.begin / layout_.batch_size();
   const std::uint64_t within = run.begin - batch * layout_.batch_size();
 
-  reader_scratch& use = this_readers_scratch();
   use.samples.resize(count);
   source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
   use.out.clear();

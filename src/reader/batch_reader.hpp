@@ -12,7 +12,7 @@ class batch_reader final : public run_reader {
  public:
   /// Borrows the source for its life.
   batch_reader(sample_source& source, slot_layout layout);
-  void read(staging_slot& slot, sample_run run) override;
+  void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:
   sample_source& source_;

@@ -2,7 +2,6 @@
 
 #include "device/transform_row.hpp"
 #include "device/variation.hpp"
-#include "reader/reader_scratch.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -17,7 +16,7 @@ converting_reader::converting_reader(sample_source& source, const slot_layout& r
     row_bytes_.push_back(rows.row_bytes(place));
 }
 
-void converting_reader::read(staging_slot& slot, sample_run run) {
+void converting_reader::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   const std::uint64_t count = run.end - run.begin;
   const std::uint64_t batch = run.begin / batches_.batch_size();
   const std::uint64_t within = run.begin - batch * batches_.batch_size();
@@ -27,7 +26,6 @@ void converting_reader::read(staging_slot& slot, sample_run run) {
     return batch_data + batches_.field_offset(place) + within * batches_.row_bytes(place);
   };
 
-  reader_scratch& use = this_readers_scratch();
   use.samples.resize(count);
   source_.indices(epoch, position{slot.work.first.value + run.begin}, use.samples);
 

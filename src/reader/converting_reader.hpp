@@ -21,7 +21,7 @@ class converting_reader final : public run_reader {
   /// @param programs One a field.
   converting_reader(sample_source& source, const slot_layout& rows, slot_layout batches,
                     std::vector<field_program> programs, std::uint64_t seed);
-  void read(staging_slot& slot, sample_run run) override;
+  void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:
   sample_source& source_;

@@ -12,12 +12,12 @@ filler::filler(std::uint64_t batch_size, run_reader& reader, staging_ring& stagi
                const read_ahead* ahead)
     : batch_size_{batch_size}, reader_{reader}, staging_{staging}, ahead_{ahead} {}
 
-bool filler::fill(request request) {
+bool filler::fill(request request, reader_scratch& use) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
   const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
-  hint(slot, samples);
-  read(slot, samples);
+  hint(slot, samples, use);
+  read(slot, samples, use);
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;
@@ -29,21 +29,22 @@ bool filler::is_wanted(const staging_slot& slot) const noexcept {
          !slot.work.run->abandoned.load(std::memory_order_relaxed);
 }
 
-void filler::hint(const staging_slot& slot, sample_run samples) const noexcept {
+void filler::hint(const staging_slot& slot, sample_run samples,
+                  reader_scratch& use) const noexcept {
   if (ahead_ == nullptr || !is_wanted(slot)) return;
   const std::uint64_t first = slot.work.first.value;
   ahead_->before_reading(*slot.work.run, position{first + samples.begin},
-                         position{first + samples.end});
+                         position{first + samples.end}, use);
 }
 
-void filler::read(staging_slot& slot, sample_run samples) {
+void filler::read(staging_slot& slot, sample_run samples, reader_scratch& use) {
   while (samples.begin < samples.end) {
     if (!is_wanted(slot)) return;
     if (slot.failed_before(position{slot.work.first.value + samples.begin})) return;
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
     const std::uint64_t run_end = std::min(samples.end, batch_end);
     try {
-      reader_.read(slot, {samples.begin, run_end});
+      reader_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
       fail(slot, samples.begin);
       return;

@@ -20,14 +20,15 @@ class filler {
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
-  bool fill(request request);
+  /// @param use The calling reader's.
+  bool fill(request request, reader_scratch& use);
 
   /// What was not begun is not read any more, and no slot becomes filled.
   void stop() noexcept { stopping_.store(true); }
 
  private:
-  void read(staging_slot& slot, sample_run samples);
-  void hint(const staging_slot& slot, sample_run samples) const noexcept;
+  void read(staging_slot& slot, sample_run samples, reader_scratch& use);
+  void hint(const staging_slot& slot, sample_run samples, reader_scratch& use) const noexcept;
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 

@@ -2,7 +2,6 @@
 
 #include "dataset/sample_range.hpp"
 #include "device/variation.hpp"
-#include "reader/reader_scratch.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,8 +21,7 @@ packing_reader::packing_reader(sample_source& source, inlet_layout layout,
                                std::shared_ptr<const kept_rows> kept, std::uint64_t seed)
     : source_{source}, layout_{std::move(layout)}, kept_{std::move(kept)}, seed_{seed} {}
 
-void packing_reader::read(staging_slot& slot, sample_run run) {
-  reader_scratch& use = this_readers_scratch();
+void packing_reader::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   use.samples.resize(run.end - run.begin);
   source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
   // The dataset, which would refuse it, may not be asked; and the device refuses nothing.
@@ -33,12 +31,11 @@ void packing_reader::read(staging_slot& slot, sample_run run) {
     for (std::size_t i = 0; i < use.samples.size(); ++i)
       variations[i] = variation_of(seed_, slot.work.run->epoch, use.samples[i].value);
   }
-  find_rows(slot, run);
-  read_missing(slot, slot.work.layout.run_of(run.begin));
+  find_rows(slot, run, use);
+  read_missing(slot, slot.work.layout.run_of(run.begin), use);
 }
 
-void packing_reader::find_rows(staging_slot& slot, sample_run run) {
-  reader_scratch& use = this_readers_scratch();
+void packing_reader::find_rows(staging_slot& slot, sample_run run, reader_scratch& use) {
   std::uint32_t* const sources = words_at(slot, layout_.sources_at()) + run.begin;
   use.missing.clear();
   use.kept_as.clear();
@@ -54,8 +51,8 @@ void packing_reader::find_rows(staging_slot& slot, sample_run run) {
   }
 }
 
-void packing_reader::read_missing(staging_slot& slot, std::uint64_t run_number) {
-  reader_scratch& use = this_readers_scratch();
+void packing_reader::read_missing(staging_slot& slot, std::uint64_t run_number,
+                                  reader_scratch& use) {
   const std::uint64_t rows = use.missing.size();
   std::uint32_t* const entry = words_at(slot, layout_.entry_at(run_number));
   entry[0] = static_cast<std::uint32_t>(rows);

@@ -19,11 +19,11 @@ class packing_reader final : public run_reader {
   /// @param seed Of the random transforms.
   packing_reader(sample_source& source, inlet_layout layout, std::shared_ptr<const kept_rows> kept,
                  std::uint64_t seed);
-  void read(staging_slot& slot, sample_run run) override;
+  void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:
-  void find_rows(staging_slot& slot, sample_run run);
-  void read_missing(staging_slot& slot, std::uint64_t run_number);
+  void find_rows(staging_slot& slot, sample_run run, reader_scratch& use);
+  void read_missing(staging_slot& slot, std::uint64_t run_number, reader_scratch& use);
 
   sample_source& source_;
   inlet_layout layout_;

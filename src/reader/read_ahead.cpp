@@ -1,7 +1,5 @@
 #include "reader/read_ahead.hpp"
 
-#include "reader/reader_scratch.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +14,8 @@ read_ahead::read_ahead(const sample_source& source, const loader_plan& plan,
       piece_{std::max(plan.request_samples, std::uint64_t{1})},
       in_flight_{plan.staging_slots * plan.batches_per_slot * plan.batch_size} {}
 
-void read_ahead::before_reading(epoch_run& run, position first, position end) const noexcept {
+void read_ahead::before_reading(epoch_run& run, position first, position end,
+                                reader_scratch& use) const noexcept {
   if ((kept_ && kept_->holds_all()) || !source_.wants_prefetch()) return;
   const std::uint64_t target = std::min(end.value + distance_, samples_);
   // If hints were not wanted until now: what stands before this was read without.
@@ -27,14 +26,13 @@ void read_ahead::before_reading(epoch_run& run, position first, position end) co
     if (begin >= target) return;
     const std::uint64_t piece_end = std::min(begin + piece_, target);
     if (!run.hinted.compare_exchange_weak(hinted, piece_end, std::memory_order_relaxed)) continue;
-    hint(run.epoch, begin, piece_end);
+    hint(run.epoch, begin, piece_end, use.samples);
     hinted = piece_end;
   }
 }
 
-void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end) const noexcept
-    try {
-  std::vector<sample_index>& samples = this_readers_scratch().samples;
+void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end,
+                      std::vector<sample_index>& samples) const noexcept try {
   samples.resize(end - begin);
   source_.indices(epoch, position{begin}, samples);
   if (kept_) {

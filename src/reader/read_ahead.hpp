@@ -5,10 +5,12 @@
 
 #include "device/kept_rows.hpp"
 #include "loader/epoch_run.hpp"
+#include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -32,10 +34,13 @@ class read_ahead {
   [[nodiscard]] std::uint64_t distance() const noexcept { return distance_; }
 
   /// @param first,end Positions about to be read.
-  void before_reading(epoch_run& run, position first, position end) const noexcept;
+  /// @param use The calling reader's.
+  void before_reading(epoch_run& run, position first, position end,
+                      reader_scratch& use) const noexcept;
 
  private:
-  void hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end) const noexcept;
+  void hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end,
+            std::vector<sample_index>& samples) const noexcept;
 
   const sample_source& source_;
   std::shared_ptr<const kept_rows> kept_;

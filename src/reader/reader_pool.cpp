@@ -27,7 +27,8 @@ reader_pool::~reader_pool() {
 }
 
 void reader_pool::run() {
-  while (const auto taken = opener_.next()) filler_.fill(*taken);
+  reader_scratch own;
+  while (const auto taken = opener_.next()) filler_.fill(*taken, own);
 }
 
 }  // namespace feedline::detail

@@ -10,7 +10,8 @@
 namespace feedline::detail {
 
 /// What one reader needs for a run of samples; kept from run to run so that reading allocates
-/// nothing.
+/// nothing. It belongs to a reader of one loader, not to a thread: a dataset's `read` may use another
+/// loader, whose runs are then read on the same thread in the midst of one.
 struct reader_scratch {
   std::vector<sample_index> samples;      ///< of the run
   std::vector<sample_index> missing;      ///< those of them that must be read
@@ -18,11 +19,5 @@ struct reader_scratch {
   std::vector<std::span<std::byte>> out;  ///< where the dataset reads to
   std::vector<std::byte> rows;            ///< as the dataset has them, where they are converted
 };
-
-/// The calling thread's.
-[[nodiscard]] inline reader_scratch& this_readers_scratch() {
-  thread_local reader_scratch kept;
-  return kept;
-}
 
 }  // namespace feedline::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reader/reader_scratch.hpp"
 #include "reader/request_layout.hpp"
 #include "staging/staging_slot.hpp"
 
@@ -17,7 +18,8 @@ class run_reader {
   virtual ~run_reader() = default;
 
   /// @param run Within one batch of the slot.
-  virtual void read(staging_slot& slot, sample_run run) = 0;
+  /// @param use The calling reader's; what it holds means nothing between calls.
+  virtual void read(staging_slot& slot, sample_run run, reader_scratch& use) = 0;
 };
 
 }  // namespace feedline::detail

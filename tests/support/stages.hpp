@@ -66,8 +66,9 @@ struct stages {
     const slot_index slot = open(run, ticket);
     detail::filler filler{plan.batch_size, reader, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests;
+    detail::reader_scratch own;
     for (std::uint32_t number = 0; number < requests; ++number)
-      filler.fill({static_cast<std::uint32_t>(slot.value), number});
+      filler.fill({static_cast<std::uint32_t>(slot.value), number}, own);
     return slot;
   }
 

@@ -73,6 +73,8 @@ struct converting {
     slot.work.first = position{4};
   }
 
+  void read(sample_run run) { under_test.read(slot, run, scratch); }
+
   /// What the slot holds for a sample's field.
   std::vector<std::byte> found(std::uint64_t sample, std::size_t place) const {
     const std::byte* const row = memory.data() + sample / 10 * batches.batch_bytes() +
@@ -99,6 +101,7 @@ struct converting {
   sample_source source;
   converting_reader under_test;
   staging_slot slot;
+  reader_scratch scratch;
   std::vector<std::byte> memory;
 };
 
@@ -107,8 +110,7 @@ struct converting {
 TEST_CASE("converting reader: each sample's fields are converted into their places of its batch",
           "[reader][host]") {
   converting on;
-  for (const sample_run run : {sample_run{10, 14}, {0, 7}, {7, 10}, {14, 20}})
-    on.under_test.read(on.slot, run);
+  for (const sample_run run : {sample_run{10, 14}, {0, 7}, {7, 10}, {14, 20}}) on.read(run);
   for (std::uint64_t sample = 0; sample < 20; ++sample) {
     CAPTURE(sample);
     for (std::size_t place = 0; place < 3; ++place)
@@ -118,7 +120,7 @@ TEST_CASE("converting reader: each sample's fields are converted into their plac
 
 TEST_CASE("converting reader: a run touches nothing but its own samples", "[reader][host]") {
   converting on;
-  on.under_test.read(on.slot, {12, 15});
+  on.read({12, 15});
   for (std::uint64_t sample = 0; sample < 20; ++sample) {
     CAPTURE(sample);
     for (std::size_t place = 0; place < 3; ++place) {
@@ -134,11 +136,10 @@ TEST_CASE("converting reader: a run touches nothing but its own samples", "[read
 
 TEST_CASE("converting reader: cutting into runs makes no difference", "[reader][host]") {
   converting whole;
-  whole.under_test.read(whole.slot, {0, 10});
-  whole.under_test.read(whole.slot, {10, 20});
+  whole.read({0, 10});
+  whole.read({10, 20});
   converting single;
-  for (std::uint64_t sample = 20; sample-- > 0;)
-    single.under_test.read(single.slot, {sample, sample + 1});
+  for (std::uint64_t sample = 20; sample-- > 0;) single.read({sample, sample + 1});
   CHECK(single.memory == whole.memory);
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("converting reader: what the dataset throws is thrown on", "[reader][h
   std::uint64_t failures = 0;
   for (std::uint64_t sample = 0; sample < 20; ++sample) {
     try {
-      on.under_test.read(on.slot, {sample, sample + 1});
+      on.read({sample, sample + 1});
     } catch (const dataset_error& failure) {
       CHECK(failure.sample() == 6);
       ++failures;

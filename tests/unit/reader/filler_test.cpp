@@ -44,7 +44,8 @@ struct filling {
     return slot;
   }
   bool fill(slot_index slot, std::uint32_t request) {
-    return under_test.fill({static_cast<std::uint32_t>(slot.value), request});
+    reader_scratch own;
+    return under_test.fill({static_cast<std::uint32_t>(slot.value), request}, own);
   }
   /// The sample whose bytes lie at a place of a slot; nothing if they are nobody's.
   std::optional<std::uint64_t> sample_at(slot_index slot, std::uint64_t place) const {

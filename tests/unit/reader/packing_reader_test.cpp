@@ -56,7 +56,9 @@ struct packing {
     slot.work.layout = runs;
   }
 
-  void read(std::uint64_t begin, std::uint64_t end) { under_test.read(slot, {begin, end}); }
+  void read(std::uint64_t begin, std::uint64_t end) {
+    under_test.read(slot, {begin, end}, scratch);
+  }
 
   std::uint32_t word(std::size_t at, std::uint64_t place) const {
     std::uint32_t value = 0;
@@ -89,6 +91,7 @@ struct packing {
   sample_source source;
   packing_reader under_test;
   staging_slot slot;
+  reader_scratch scratch;
   std::vector<std::byte> memory;
 };
 

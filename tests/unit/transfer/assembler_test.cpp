@@ -57,8 +57,9 @@ struct carrying {
   slot_index fill(std::uint64_t ticket) {
     const slot_index slot = parts->open(run, ticket);
     filler filler{parts->plan.batch_size, *path.reader, *parts->staging};
+    reader_scratch own;
     for (std::uint32_t number = 0; number < staged(slot).work.requests; ++number)
-      filler.fill({static_cast<std::uint32_t>(slot.value), number});
+      filler.fill({static_cast<std::uint32_t>(slot.value), number}, own);
     return slot;
   }
   /// Fills a ticket's slot and carries it; what the device was called for it.
