@@ -1,5 +1,7 @@
 #include "dataset/bus_guard.hpp"
 
+#include "dataset/bus_handler_mark.hpp"
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,6 +79,9 @@ void pass_on(int number, siginfo_t* info, void* context) noexcept {
   const auto handler = before_ours.sa_handler;  // shares its place with sa_sigaction
   const bool sent = info->si_code <= 0;         // by a program, and not raised by an instruction
   if (handler != SIG_DFL && handler != SIG_IGN) {
+    // Our own mask has the mark in the place of what this handler asked for. The system takes the
+    // mask back when we return.
+    (void)::pthread_sigmask(SIG_BLOCK, &before_ours.sa_mask, nullptr);
     if ((before_ours.sa_flags & SA_SIGINFO) != 0)
       before_ours.sa_sigaction(number, info, context);
     else
@@ -92,8 +97,9 @@ void pass_on(int number, siginfo_t* info, void* context) noexcept {
   if (sent) (void)::raise(SIGBUS);  // delivered on return
 }
 
-/// Async-signal-safe: lock-free atomics, sigaction, raise, a system call.
+/// Async-signal-safe: lock-free atomics, sigaction, pthread_sigmask, raise, a system call.
 void on_bus_error(int number, siginfo_t* info, void* context) noexcept {
+  if (answer_question(info, context, before_ours)) return;
   const int saved = errno;
   const bool ours =
       info->si_code == BUS_ADRERR && replace(reinterpret_cast<std::uintptr_t>(info->si_addr));
@@ -108,6 +114,7 @@ bool install() noexcept {
   struct sigaction ours {};
   ours.sa_sigaction = on_bus_error;
   ours.sa_mask = before_ours.sa_mask;
+  mark_bus_handler(ours.sa_mask);
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before_ours.sa_flags & (SA_RESTART | SA_NODEFER));
   installed = ::sigaction(SIGBUS, &ours, nullptr) == 0;
   return installed;
@@ -141,8 +148,7 @@ bool bus_guard::lost() const noexcept {
 
 bool bus_guard::in_use() noexcept {
   struct sigaction current {};
-  return ::sigaction(SIGBUS, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) != 0 &&
-         current.sa_sigaction == on_bus_error;
+  return ::sigaction(SIGBUS, nullptr, &current) == 0 && reaches(current, on_bus_error);
 }
 
 }  // namespace feedline::detail

@@ -11,8 +11,10 @@ namespace feedline::detail {
 ///
 /// The first guard of a process installs a handler. It acts on faults within guarded mappings only:
 /// all of that mapping becomes zeros, and is marked as lost. Every other SIGBUS goes to whoever
-/// handled it before. Who installs a handler of his own later takes ours out of use: let it pass
-/// on what it does not know, or install it before the first file is opened. `in_use` tells.
+/// handled it before. Another copy of feedline in the process installs a handler as well, and
+/// passes on to this one. Any other handler that is installed later takes this one out of use,
+/// even if it passes on what it does not know: that cannot be seen from here. `in_use` tells, and
+/// tells when that handler is gone again.
 ///
 /// Threads: a guard is made and ended by any; while one exists, all may read the bytes and ask. The
 /// code must stay loaded: a shared library that contains it must not be closed.
@@ -30,7 +32,8 @@ class bus_guard {
   /// Whether bytes were replaced by zeros.
   [[nodiscard]] bool lost() const noexcept;
 
-  /// Whether the handler stands where it was installed. About a tenth of a microsecond.
+  /// Whether a SIGBUS surely reaches the handler: it stands first, or behind those of other copies
+  /// of feedline alone. About a tenth of a microsecond.
   [[nodiscard]] static bool in_use() noexcept;
 
  private:

@@ -39,8 +39,10 @@ void tell_of_other_handler() noexcept try {
   if (!told.exchange(true))
     log()->warn(
         "another handler of SIGBUS was installed after feedline's, so files are read by calls, and "
-        "not mapped any more, which is slower for small rows: install it before the first file is "
-        "opened");
+        "not mapped, which is slower for small rows. Install that handler before feedline opens "
+        "its "
+        "first file: then feedline's stands in front of it, and passes on every fault that is not "
+        "its own. Files are mapped again when that handler is gone");
 } catch (...) {  // NOLINT(bugprone-empty-catch): a log that fails changes nothing
 }
 

@@ -177,9 +177,23 @@ TEST_CASE("bus guard: a signal that somebody sends goes to whoever handled it be
   CHECK(outcome("detailed", "sent") == 42);
 }
 
-TEST_CASE(
-    "bus guard: a handler that is installed later is noticed, and files are not mapped any more",
-    "[dataset][host]") {
+TEST_CASE("bus guard: files are not mapped while a handler is in place that was installed later",
+          "[dataset][host]") {
   CHECK(outcome("plain", "later") == 0);
   CHECK(outcome("detailed", "later") == 0);
+}
+
+TEST_CASE("bus guard: several copies of the library in a process all keep their files mapped",
+          "[dataset][host]") {
+  CHECK(outcome("default", "copy") == 0);
+  CHECK(outcome("detailed", "copy") == 0);
+  CHECK(outcome("default", "copy, foreign") == -SIGBUS);
+  CHECK(outcome("plain", "copy, foreign") == 41);
+  CHECK(outcome("detailed", "copy, foreign") == 42);
+}
+
+TEST_CASE("bus guard: a copy of the library that another's handler cuts off knows it",
+          "[dataset][host]") {
+  CHECK(outcome("plain", "copy behind another") == 0);
+  CHECK(outcome("detailed", "copy behind another") == 0);
 }
