@@ -33,7 +33,7 @@ void require_within(image_extents extents, const image_options& options) {
 
 namespace {
 
-image_options checked(const image_options& options) {
+image_options checked(image_options options) {
   const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
     if (value >= least && value <= largest_side) return;
     throw usage_error{std::string{"image options: "} + name + " is " + std::to_string(value) +
@@ -45,6 +45,8 @@ image_options checked(const image_options& options) {
   if (options.shorter_side != 0)
     require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
   if (options.max_pixels == 0) throw usage_error{"image options: max_pixels is 0"};
+  if (!options.damaged_images)
+    options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
   return options;
 }
 
@@ -62,8 +64,8 @@ struct image_worker {
 class image_decoder final : public decoder {
  public:
   explicit image_decoder(const image_options& options)
-      : options_{checked(options)}, geometry_{options_}, workers_{[options] {
-          return std::make_unique<image_worker>(options);
+      : options_{checked(options)}, geometry_{options_}, workers_{[checked = options_] {
+          return std::make_unique<image_worker>(checked);
         }} {}
 
   field describe(std::span<const std::byte>) const override {

@@ -1,6 +1,8 @@
 #include "dataset/image_reader.hpp"
+#include "detail/log.hpp"
 
 #include <array>
+#include <atomic>
 #include <csetjmp>
 #include <cstring>
 #include <string>
@@ -18,10 +20,11 @@ namespace {
 /// A progressive file may hold any number of passes over its pixels: honest ones about ten.
 constexpr int most_scans = 500;
 
-/// libjpeg's warnings that say nothing of the pixels; all others tell of data that is lost.
-constexpr std::array harmless_warnings{
-    static_cast<int>(JWRN_ADOBE_XFORM), static_cast<int>(JWRN_EXTRANEOUS_DATA),
-    static_cast<int>(JWRN_JFIF_MAJOR), static_cast<int>(JWRN_NOT_SEQUENTIAL)};
+/// libjpeg's warnings about headers, which change no pixel. All others tell that pixels are lost:
+/// extraneous bytes before a marker too, for they are what is left when the data before it is wrong.
+constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
+                                       static_cast<int>(JWRN_JFIF_MAJOR),
+                                       static_cast<int>(JWRN_NOT_SEQUENTIAL)};
 
 bool is_harmless(int warning) {
   for (const int each : harmless_warnings)
@@ -48,8 +51,16 @@ session& session_of(j_common_ptr info) {
 
 void on_message(j_common_ptr info, int level) {
   const bool is_warning = level < 0;
-  if (is_warning && !session_of(info).allow_damaged && !is_harmless(info->err->msg_code))
-    give_up(info);
+  if (!is_warning || is_harmless(info->err->msg_code)) return;
+  session& current = session_of(info);
+  if (!current.allow_damaged) give_up(info);
+  if (info->err->num_warnings++ == 0) info->err->format_message(info, current.words.data());
+}
+
+/// Whether a count is 1, 10, 100 and so on: the ones that are logged.
+bool is_power_of_ten(std::uint64_t count) {
+  while (count >= 10 && count % 10 == 0) count /= 10;
+  return count == 1;
 }
 
 void on_progress(j_common_ptr info) {
@@ -66,14 +77,13 @@ std::uint8_t product(unsigned a, unsigned b) {
   return static_cast<std::uint8_t>((a * b + 127) / 255);
 }
 
-/// CMYK to RGB, in place. Adobe's files, and with them nearly all, hold inverted ink.
-void to_rgb(std::uint8_t* pixels, std::uint64_t count, bool is_inverted) {
-  const unsigned flip = is_inverted ? 0 : 255;
+/// CMYK to RGB, in place. The ink is inverted in every file, as Pillow takes it: Adobe's marker,
+/// which promises that, is often missing.
+void to_rgb(std::uint8_t* pixels, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint8_t* from = pixels + 4 * i;
-    const unsigned light = from[3] ^ flip;
-    const std::array rgb{product(from[0] ^ flip, light), product(from[1] ^ flip, light),
-                         product(from[2] ^ flip, light)};
+    const unsigned light = from[3];
+    const std::array rgb{product(from[0], light), product(from[1], light), product(from[2], light)};
     std::memcpy(pixels + 3 * i, rgb.data(), rgb.size());
   }
 }
@@ -128,8 +138,16 @@ class jpeg_reader final : public image_reader {
     const image_extents decoded = choose_size(*resized);
     out.resize(decoded, is_cmyk ? 4 : 3);
     read_rows(out.data(), std::size_t{decoded.width} * (is_cmyk ? 4 : 3));
-    if (is_cmyk) to_rgb(out.data(), decoded.pixels(), info_.saw_Adobe_marker != FALSE);
+    if (is_cmyk) to_rgb(out.data(), decoded.pixels());
+    if (errors_.num_warnings != 0) count_damaged();
     return original;
+  }
+
+  void count_damaged() {
+    const std::uint64_t count = options_.damaged_images->fetch_add(1) + 1;
+    if (is_power_of_ten(count))
+      log()->warn("damaged JPEGs taken as libjpeg repairs them: {}; the last: {}", count,
+                  session_.words.data());
   }
 
   /// The least of the sizes that libjpeg decodes to which is as large as wanted.

@@ -49,10 +49,10 @@ row_storage read_payload(byte_source& from, const npy_header& header, const file
     const auto room = storage.bytes().subspan(count);
     const std::size_t got = from.read(room);
     count += got;
-    if (got < room.size()) require_npy_size(header, header.header_bytes + count, name);
+    if (got < room.size()) require_npy_room(header, header.header_bytes + count, name);
   }
-  std::array<std::byte, 1> beyond{};  // reading to the end has checksums looked at
-  if (from.read(beyond) != 0) require_npy_size(header, header.end() + 1, name);
+  std::array<std::byte, 4096> beyond{};
+  while (from.read(beyond) != 0) continue;  // reading to the end has checksums looked at
   return storage;
 } catch (const std::bad_alloc&) {
   throw no_memory(header, name, "split the array, or save it uncompressed");
@@ -64,7 +64,8 @@ npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin, std:
                           const file_field& name) {
   random_file_source head{file, begin, bytes};
   const npy_header header = read_npy_header(head, name);
-  require_npy_size(header, bytes, name);
+  require_npy_room(header, bytes, name);
+  warn_of_bytes_behind(header, bytes, name);
   const std::uint64_t first = begin + header.header_bytes;
   if (!header.rows_lie_together()) {
     memory_field field = transposed(
@@ -84,7 +85,8 @@ npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin, std:
 
 npy_column read_npy_array(byte_source& from, std::uint64_t bytes, const file_field& name) {
   const npy_header header = read_npy_header(from, name);
-  require_npy_size(header, bytes, name);
+  require_npy_room(header, bytes, name);
+  warn_of_bytes_behind(header, bytes, name);
   const row_storage payload = read_payload(from, header, name);
   if (header.rows_lie_together()) {
     if (header.is_swapped) reverse_elements(payload.bytes(), size_bytes(header.type));

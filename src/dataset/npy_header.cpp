@@ -3,6 +3,7 @@
 #include "dataset/npy_literal.hpp"
 #include "dataset/npy_type.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,11 +134,25 @@ npy_header read_npy_header(byte_source& file, const file_field& name) {
   return header;
 }
 
-void require_npy_size(const npy_header& header, std::uint64_t size, const file_field& name) {
+void require_npy_room(const npy_header& header, std::uint64_t size, const file_field& name) {
   if (size < header.end())
     throw name.error(size, "cut short: the header announces " + header.describe() +
                                ", so it should be " + std::to_string(header.end()) +
                                " bytes, but it ends here; get the file anew");
+}
+
+void warn_of_bytes_behind(const npy_header& header, std::uint64_t size, const file_field& name) {
+  if (size <= header.end()) return;
+  const auto warning = name.error(
+      header.end(), std::to_string(size - header.end()) + " bytes follow the array, " +
+                        header.describe() +
+                        ", and are not read, as numpy.load does not read them; if they are more "
+                        "arrays, save each to a file of its own");
+  log()->warn("{}", warning.what());
+}
+
+void require_npy_size(const npy_header& header, std::uint64_t size, const file_field& name) {
+  require_npy_room(header, size, name);
   if (size > header.end())
     throw name.error(header.end(),
                      "over-long: the header announces " + header.describe() +

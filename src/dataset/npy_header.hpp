@@ -46,7 +46,13 @@ struct npy_header {
 /// @throws dataset_error naming the byte: see `open_npy`.
 [[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
 
-/// @throws dataset_error if the file, or what else holds the array, is not as long as its header says.
+/// @throws dataset_error if the file, or what else holds the array, is shorter than its header says.
+void require_npy_room(const npy_header& header, std::uint64_t size, const file_field& name);
+
+/// Logs a warning if something follows the array.
+void warn_of_bytes_behind(const npy_header& header, std::uint64_t size, const file_field& name);
+
+/// @throws dataset_error if what holds the array is not as long as its header says.
 void require_npy_size(const npy_header& header, std::uint64_t size, const file_field& name);
 
 }  // namespace feedline::detail

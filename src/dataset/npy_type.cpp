@@ -11,12 +11,33 @@ struct numeric_type {
 };
 
 constexpr std::array numeric_types{
-    numeric_type{"b1", element_type::boolean}, numeric_type{"u1", element_type::u8},
-    numeric_type{"i1", element_type::i8},      numeric_type{"u2", element_type::u16},
-    numeric_type{"i2", element_type::i16},     numeric_type{"u4", element_type::u32},
-    numeric_type{"i4", element_type::i32},     numeric_type{"u8", element_type::u64},
-    numeric_type{"i8", element_type::i64},     numeric_type{"f2", element_type::f16},
-    numeric_type{"f4", element_type::f32},     numeric_type{"f8", element_type::f64},
+    numeric_type{"b1", element_type::boolean},
+    numeric_type{"u1", element_type::u8},
+    numeric_type{"i1", element_type::i8},
+    numeric_type{"u2", element_type::u16},
+    numeric_type{"i2", element_type::i16},
+    numeric_type{"u4", element_type::u32},
+    numeric_type{"i4", element_type::i32},
+    numeric_type{"u8", element_type::u64},
+    numeric_type{"i8", element_type::i64},
+    numeric_type{"f2", element_type::f16},
+    numeric_type{"f4", element_type::f32},
+    numeric_type{"f8", element_type::f64},
+    // NumPy's names of one letter, with the sizes that they have on 64-bit Linux.
+    numeric_type{"?", element_type::boolean},
+    numeric_type{"B", element_type::u8},
+    numeric_type{"b", element_type::i8},
+    numeric_type{"H", element_type::u16},
+    numeric_type{"h", element_type::i16},
+    numeric_type{"I", element_type::u32},
+    numeric_type{"i", element_type::i32},
+    numeric_type{"L", element_type::u64},
+    numeric_type{"l", element_type::i64},
+    numeric_type{"Q", element_type::u64},
+    numeric_type{"q", element_type::i64},
+    numeric_type{"e", element_type::f16},
+    numeric_type{"f", element_type::f32},
+    numeric_type{"d", element_type::f64},
 };
 
 /// What a kind is of which no size has an element_type, and what to save instead.

@@ -50,6 +50,13 @@ class npz_file {
   }
 
   wanted_member want(std::size_t number) const {
+    const auto& members = archive_.members();
+    const std::string& name = members[number].name;
+    if (std::count_if(members.begin(), members.end(),
+                      [&](const auto& member) { return member.name == name; }) > 1)
+      throw error("holds several members named '" + name +
+                  "'; remove all but one (zip -d removes them all), or write the archive again "
+                  "with numpy.savez");
     return {number,
             {file_->path(), std::string{field_of(archive_.members()[number])},
              " (the byte is the member's)"}};
@@ -67,10 +74,12 @@ class npz_file {
     const auto& members = archive_.members();
     std::vector<wanted_member> wanted;
     for (const std::string& name : names) {
-      const auto found = std::find_if(members.begin(), members.end(), [&](const auto& member) {
-        return member.name == name ||
-               (member.name.ends_with(detail::npy_suffix) && field_of(member) == name);
-      });
+      const auto named = [&](const std::string& full) {
+        return std::find_if(members.begin(), members.end(),
+                            [&](const auto& member) { return member.name == full; });
+      };
+      auto found = named(name);
+      if (found == members.end()) found = named(name + std::string{detail::npy_suffix});
       if (found == members.end()) throw error("has no member '" + name + "'; there are: " + list());
       wanted.push_back(want(static_cast<std::size_t>(found - members.begin())));
     }
@@ -99,7 +108,7 @@ class npz_file {
       member.header =
           detail::read_npy_header(*archive_.open(member.number, member.name), member.name);
     }
-    detail::require_npy_size(member.header, claimed.bytes, member.name);
+    detail::require_npy_room(member.header, claimed.bytes, member.name);
   }
 
   void require_equal_samples(const std::vector<wanted_member>& wanted) const {

@@ -174,7 +174,7 @@ dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
   if (shards.empty()) throw usage_error{"tar: there is no shard"};
   if (fields.empty()) throw usage_error{"tar: there is no field"};
   const auto wanted = detail::checked(fields);
-  detail::tar_shards index{shards, wanted, options.skip_incomplete};
+  detail::tar_shards index{shards, wanted, options};
   if (index.skipped() != 0)
     detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
                         index.skipped(), index.samples());

@@ -18,11 +18,16 @@ bool is_of_another_kind(std::string_view part) {
 
 }  // namespace
 
-std::variant<std::string, refused_name> checked_tar_name(std::string_view name) {
+std::variant<std::string, refused_name> checked_tar_name(std::string_view name, tar_rules rules) {
   if (name.find('\0') != std::string_view::npos)
     return refused_name{"has a zero byte in its name; the archive is damaged, get it anew"};
-  if (!name.empty() && name.front() == '/')
-    return refused_name{"has an absolute name; make the archive with relative ones"};
+  if (!name.empty() && name.front() == '/') {
+    if (rules == tar_rules::strict)
+      return refused_name{
+          "has an absolute name; make the archive with relative ones, or open it with "
+          "tar_options::lenient"};
+    name.remove_prefix(std::min(name.find_first_not_of('/'), name.size()));
+  }
   while (name.substr(0, 2) == "./")  // with all slashes: ".//a" is no absolute name
     name.remove_prefix(std::min(name.find_first_not_of('/', 1), name.size()));
   if (name.empty()) return refused_name{"has no name; the archive is damaged, get it anew"};

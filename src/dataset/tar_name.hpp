@@ -10,9 +10,13 @@ struct refused_name {
   std::string why;
 };
 
-/// A member's name without "./" before it, or why it is refused. feedline writes no member anywhere; but names
+/// What is asked of an archive: all that the format demands, or only what tar itself needs to read it.
+enum class tar_rules { strict, lenient };
+
+/// A member's name without "./" before it (lenient: without leading slashes either), or why it is refused. feedline writes no member anywhere; but names
 /// become keys, and keys file names, in other programs' hands.
-[[nodiscard]] std::variant<std::string, refused_name> checked_tar_name(std::string_view name);
+[[nodiscard]] std::variant<std::string, refused_name> checked_tar_name(std::string_view name,
+                                                                       tar_rules rules);
 
 /// A name as a message shows it: within quotes, the middle of a long one left out, no control characters.
 [[nodiscard]] std::string quoted_tar_name(std::string_view name);

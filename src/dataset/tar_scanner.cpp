@@ -33,8 +33,8 @@ std::optional<std::uint64_t> decimal(std::string_view text) {
 
 }  // namespace
 
-tar_scanner::tar_scanner(std::uint64_t file_bytes, std::string path, read_at read)
-    : file_bytes_{file_bytes}, name_{std::move(path), {}}, read_{std::move(read)} {
+tar_scanner::tar_scanner(std::uint64_t file_bytes, std::string path, read_at read, tar_rules rules)
+    : file_bytes_{file_bytes}, name_{std::move(path), {}}, read_{std::move(read)}, rules_{rules} {
   refuse_compressed();
 }
 
@@ -44,7 +44,7 @@ std::optional<tar_member> tar_scanner::next() {
     tar_block block;
     if (!read_block(block)) {
       require_end(at);
-      return std::nullopt;
+      continue;
     }
     tar_header header = parse_tar_header(block, at, name_);
     switch (header.type) {
@@ -75,11 +75,12 @@ std::optional<tar_member> tar_scanner::next() {
 bool tar_scanner::read_block(tar_block& block) {
   if (file_bytes_ - at_ < block.size()) {
     if (at_ == 0) throw name_.error(0, "not a tar archive: it is shorter than a header");
+    if (rules_ == tar_rules::lenient && at_ == file_bytes_) return false;
     throw name_.error(
         at_,
         "cut short: the archive ends here without the two blocks of zeros that end one; "
-        "get it anew, or, if the program that wrote it left them out, run "
-        "'truncate --size=+1024' on it");
+        "get it anew, or, if the program that wrote it left them out, open it with "
+        "tar_options::lenient");
   }
   if (at_ < window_begin_ || at_ + block.size() > window_begin_ + window_.size()) {
     window_.resize(
@@ -179,7 +180,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
     return std::nullopt;
 
   tar_member member{{}, at, at + tar_block_bytes, size};
-  const auto name = checked_tar_name(*known.name);
+  const auto name = checked_tar_name(*known.name, rules_);
   if (const auto* why = std::get_if<refused_name>(&name))
     throw name_.error(at, quoted + " " + why->why);
   member.name = std::get<std::string>(name);
@@ -205,12 +206,17 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   return member;
 }
 
-/// The archive ends with two blocks of zeros, or with one that is the file's last; zeros may follow.
+/// The archive ends with two blocks of zeros, or with one that is the file's last; zeros may follow. Lenient:
+/// with the file, and another archive may follow.
 void tar_scanner::require_end(std::uint64_t at) {
   if (at == 0) throw name_.error(0, "not a tar archive: it begins with zeros");
   if (has_local_)
     throw name_.error(
         at, "the archive ends after a header of names, with no member behind it; get it anew");
+  if (rules_ == tar_rules::lenient) {
+    pass_zeros();
+    return;
+  }
   std::uint64_t tail = std::min(file_bytes_ - at, most_tail_bytes);
   for (std::uint64_t offset = at; tail != 0;) {
     window_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(tail, window_bytes)));
@@ -222,9 +228,20 @@ void tar_scanner::require_end(std::uint64_t at) {
           offset + static_cast<std::uint64_t>(other - window_.begin()),
           "the archive ended at byte " + std::to_string(at) +
               ", but something follows: give archives that were joined with cat as shards "
-              "of their own");
+              "of their own, or open them with tar_options::lenient");
     offset += window_.size();
     tail -= window_.size();
+  }
+  is_done_ = true;
+}
+
+/// Lenient: goes on with the archive behind the zeros, if there is one.
+void tar_scanner::pass_zeros() {
+  global_ = {};  // another archive has its own
+  tar_block block;
+  while (file_bytes_ - at_ >= block.size()) {
+    if (read_block(block)) return;
+    at_ += block.size();
   }
   is_done_ = true;
 }

@@ -2,6 +2,7 @@
 
 #include "dataset/byte_source.hpp"
 #include "dataset/tar_header.hpp"
+#include "dataset/tar_name.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,11 +31,12 @@ class tar_scanner {
   /// Reads bytes [offset, offset + out.size()), which lie within the file.
   using read_at = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
 
-  tar_scanner(std::uint64_t file_bytes, std::string path, read_at read);
+  tar_scanner(std::uint64_t file_bytes, std::string path, read_at read,
+              tar_rules rules = tar_rules::strict);
 
   /// The next member, folders and volume labels left out; nothing at the end.
-  /// @throws dataset_error naming the byte: not a tar archive, compressed, damaged, cut short, joined from
-  ///         several, sparse members, names that are absolute or lead out of the archive.
+  /// @throws dataset_error naming the byte: not a tar archive, compressed, damaged, cut short, sparse members,
+  ///         names that lead out of the archive; strict: joined from several, absolute names.
   [[nodiscard]] std::optional<tar_member> next();
 
  private:
@@ -54,11 +56,13 @@ class tar_scanner {
   void pass(std::uint64_t payload);
   [[nodiscard]] std::optional<tar_member> to_member(tar_header header, std::uint64_t at);
   void require_end(std::uint64_t at);
+  void pass_zeros();
   void refuse_compressed();
 
   std::uint64_t file_bytes_;
   file_field name_;
   read_at read_;
+  tar_rules rules_;
   std::uint64_t at_ = 0;  ///< the next header's
   extension global_;
   extension local_;

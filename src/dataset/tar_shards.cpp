@@ -35,7 +35,7 @@ random_file_ptr open_shard(const std::filesystem::path& path) {
 }
 
 indexed_shard index_shard(const std::filesystem::path& path,
-                          std::span<const tar_wanted_field> fields, bool skip_incomplete) {
+                          std::span<const tar_wanted_field> fields, const tar_options& options) {
   indexed_shard result;
   try {
     result.file = open_shard(path);
@@ -45,9 +45,10 @@ indexed_shard index_shard(const std::filesystem::path& path,
                         [&](std::uint64_t offset, std::span<std::byte> out) {
                           if (map.empty()) return file.read(offset, out);
                           std::memcpy(out.data(), map.data() + offset, out.size());
-                        }};
+                        },
+                        options.lenient ? tar_rules::lenient : tar_rules::strict};
     try {
-      result.index.emplace(members, file.path(), fields, skip_incomplete);
+      result.index.emplace(members, file.path(), fields, options.skip_incomplete);
     } catch (const dataset_error&) {
       file.require_unchanged();  // which says more, if it is why
       throw;
@@ -62,12 +63,12 @@ indexed_shard index_shard(const std::filesystem::path& path,
 /// In the order of the paths, whichever thread did which.
 std::vector<indexed_shard> index_all(const std::vector<std::filesystem::path>& paths,
                                      std::span<const tar_wanted_field> fields,
-                                     bool skip_incomplete) {
+                                     const tar_options& options) {
   std::vector<indexed_shard> results(paths.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size(); i = next++)
-      results[i] = index_shard(paths[i], fields, skip_incomplete);
+      results[i] = index_shard(paths[i], fields, options);
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> helpers;
@@ -94,9 +95,9 @@ std::string list_extensions(std::span<const tar_wanted_field> fields) {
 }  // namespace
 
 tar_shards::tar_shards(const std::vector<std::filesystem::path>& paths,
-                       std::span<const tar_wanted_field> fields, bool skip_incomplete) {
+                       std::span<const tar_wanted_field> fields, const tar_options& options) {
   std::uint64_t samples = 0;
-  for (indexed_shard& shard : index_all(paths, fields, skip_incomplete)) {
+  for (indexed_shard& shard : index_all(paths, fields, options)) {
     if (shard.fault) std::rethrow_exception(shard.fault);
     samples += shard.index->size();
     skipped_ += shard.index->skipped();

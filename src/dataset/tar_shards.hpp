@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/index.hpp>
 
 #include "dataset/random_file.hpp"
@@ -27,7 +28,7 @@ class tar_shards {
   /// Indexes all shards, some at a time.
   /// @throws dataset_error: see `open_tar`; of several shards at fault, the first's.
   tar_shards(const std::vector<std::filesystem::path>& paths,
-             std::span<const tar_wanted_field> fields, bool skip_incomplete);
+             std::span<const tar_wanted_field> fields, const tar_options& options);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }

@@ -170,6 +170,10 @@ class zip_archive::state {
     member_handle opened{zip_fopen_index(archive_, member, flags)};
     if (opened) return opened;
     reader_.rethrow();
+    if (zip_error_code_zip(zip_get_error(archive_)) == ZIP_ER_COMPNOTSUPP)
+      throw name.error(0,
+                       "the member is compressed by a method that libzip cannot undo here; write "
+                       "the archive again with numpy.savez_compressed");
     throw name.error(0, refusal("the member cannot be opened", zip_strerror(archive_)));
   }
 

@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/npy_array.hpp"
+#include "detail/log.hpp"
 #include "support/memory_file.hpp"
 
 #include <algorithm>
@@ -71,6 +72,11 @@ byte_vector by_the_book(const detail::npy_header& header, std::span<const std::b
 
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  detail::log()->set_level(spdlog::level::off);  // bytes behind an array are no news here
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span{data, size});
   detail::memory_source stream{bytes};
@@ -84,10 +90,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   detail::memory_source again{bytes};
   const detail::npy_header header = detail::read_npy_header(again, {"", "x"});
-  require(header.end() == size, "the array ends where its bytes do");
+  require(header.end() <= size, "the array ends no later than its bytes do");
   require(in_file->size() == header.extents[0], "as many samples as announced");
   require(in_file->fields() == in_memory->fields(), "one field, however it is read");
-  const byte_vector expected = by_the_book(header, bytes.subspan(header.header_bytes));
+  const byte_vector expected =
+      by_the_book(header, bytes.subspan(header.header_bytes, header.payload_bytes));
   require(all_rows(*in_file) == expected, "a file's elements are where the format says");
   require(all_rows(*in_memory) == expected, "elements in memory are where the format says");
   return 0;

@@ -29,12 +29,15 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-detail::tar_scanner scanner_of(const byte_vector& file) {
-  return {file.size(), "fuzz.tar", [&](std::uint64_t offset, std::span<std::byte> out) {
+detail::tar_scanner scanner_of(const byte_vector& file,
+                               detail::tar_rules rules = detail::tar_rules::strict) {
+  return {file.size(), "fuzz.tar",
+          [&](std::uint64_t offset, std::span<std::byte> out) {
             require(offset <= file.size() && out.size() <= file.size() - offset,
                     "only bytes of the file are asked for");
             if (!out.empty()) std::memcpy(out.data(), file.data() + offset, out.size());
-          }};
+          },
+          rules};
 }
 
 void require_useful(const dataset_error& error) {
@@ -50,16 +53,16 @@ void check_member(const detail::tar_member& member, std::uint64_t last_end,
   require(member.offset == member.header + 512, "content follows its header");
   require(member.offset <= file_bytes && member.size <= file_bytes - member.offset,
           "a member lies within the file");
-  const auto name = detail::checked_tar_name(member.name);
+  const auto name = detail::checked_tar_name(member.name, detail::tar_rules::strict);
   require(std::holds_alternative<std::string>(name) && std::get<std::string>(name) == member.name,
           "a name leads nowhere");
 }
 
 /// @return Whether the walk came to the end of the archive.
-bool walk(const byte_vector& file) {
+bool walk(const byte_vector& file, detail::tar_rules rules) {
   std::uint64_t last_end = 0;
   try {
-    auto members = scanner_of(file);
+    auto members = scanner_of(file, rules);
     while (const auto member = members.next()) {
       check_member(*member, last_end, file.size());
       last_end = member->offset + member->size;
@@ -95,7 +98,9 @@ void index(const byte_vector& file, bool skip_incomplete, bool can_be_walked) {
 }
 
 void check(const byte_vector& file) {
-  const bool can_be_walked = walk(file);
+  const bool can_be_walked = walk(file, detail::tar_rules::strict);
+  const bool can_be_walked_leniently = walk(file, detail::tar_rules::lenient);
+  require(can_be_walked_leniently || !can_be_walked, "lenient rules accept what strict ones do");
   index(file, false, can_be_walked);
   index(file, true, can_be_walked);
 }

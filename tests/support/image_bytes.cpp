@@ -134,6 +134,7 @@ pixels decode_jpeg(std::span<const std::byte> file, unsigned eighths) {
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
   errors.error_exit = fail;
+  errors.output_message = [](j_common_ptr) {};
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&info, TRUE);
@@ -150,6 +151,7 @@ pixels decode_jpeg(std::span<const std::byte> file, unsigned eighths) {
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
+  image.warnings = errors.num_warnings;
   jpeg_destroy_decompress(&info);
   return image;
 }

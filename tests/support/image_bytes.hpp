@@ -15,6 +15,7 @@ struct pixels {
   std::uint32_t width = 0;
   std::uint32_t channels = 3;
   std::vector<std::uint8_t> values;
+  long warnings = 0;  ///< of libjpeg while it decoded them
 
   [[nodiscard]] std::uint8_t at(std::uint32_t y, std::uint32_t x, std::uint32_t channel) const {
     return values[(std::size_t{y} * width + x) * channels + channel];
@@ -33,7 +34,7 @@ struct jpeg_style {
   bool has_adobe_marker = true;
 };
 
-/// Encodes with libjpeg: 1 channel is grey, 3 RGB, 4 CMYK ink, inverted if there is an Adobe marker.
+/// Encodes with libjpeg: 1 channel is grey, 3 RGB, 4 CMYK ink.
 [[nodiscard]] byte_vector jpeg_bytes(const pixels& image, const jpeg_style& style = {});
 
 /// What a straightforward use of libjpeg makes of it: RGB, of CMYK its four channels.

@@ -19,12 +19,13 @@ struct npy_field {
 ///
 /// Format versions 1.0, 2.0 and 3.0; bool, integers of 8 to 64 bits, float16, float32, float64;
 /// values of the other byte order are converted as they are read. Bytes of a bool array are handed
-/// on as they are, also those that are neither 0 nor 1.
+/// on as they are, also those that are neither 0 nor 1. What follows the array is not read, as
+/// numpy.load does not read it; the log warns of it.
 ///
 /// An array in C order is read from the file, with no lock and no memory of its own. One in Fortran
 /// order, whose samples lie scattered over the whole file, is transposed into memory at opening, on
 /// all cores: it takes as many bytes as the array for the dataset's life.
-/// @throws dataset_error naming file, field and byte: unreadable, not NumPy's, cut short or over-long,
+/// @throws dataset_error naming file, field and byte: unreadable, not NumPy's, cut short,
 ///         a damaged header, zero samples, a single number, types without an element_type (complex,
 ///         long double, strings, dates, records, objects, raw bytes), no memory to transpose into.
 [[nodiscard]] dataset_ptr open_npy(const std::filesystem::path& file, std::string field_name);

@@ -26,7 +26,7 @@ struct npz_options {
 /// Needs feedline to have been built with libzip.
 /// @param members Names, with or without ".npy", in the order wanted; empty: all there are.
 /// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
-///         those there are), first dimensions that differ, encrypted, more memory than allowed (before
+///         those there are), several of one name, first dimensions that differ, encrypted, more memory than allowed (before
 ///         any is taken), and all that `open_npy` refuses.
 [[nodiscard]] dataset_ptr open_npz(const std::filesystem::path& file,
                                    const std::vector<std::string>& members = {},

@@ -22,6 +22,9 @@ struct tar_field {
 struct tar_options {
   /// Leave samples out that lack a member of a field; off: an error.
   bool skip_incomplete = false;
+  /// Accept what tar itself accepts: no end mark, archives joined by cat, absolute names (whose leading
+  /// slashes go). An archive cut at a member's end then passes as whole. Off: an error.
+  bool lenient = false;
   /// Bytes of a run of samples that lie together: what `shuffle{.within = chunks(W)}` takes W of at a time.
   std::size_t run_bytes = std::size_t{4} << 20;
 };
@@ -40,11 +43,12 @@ struct tar_options {
 /// Any order is fast where the shards are in memory or on a solid-state disk. Where they are not (a disk that
 /// turns, a network), `shuffle{.within = chunks(W)}` takes the place of a shuffle buffer: W runs of samples in
 /// random order, mixed, are read nearly one after the other, and unlike a buffer it mixes the epoch's ends
-/// as well, is the same for any number of readers, and can be resumed and sharded.
+/// as well and is the same for any number of readers.
 /// A pipe cannot be read so; write it to a file first.
 /// @throws dataset_error naming shard, member or sample, and byte: no tar archive, compressed (a `.tar.gz`
-///         cannot be read in any order), damaged, cut short, joined with cat; sparse members, links and
-///         devices where a field wants them, absolute names, names with "..", two members for one field,
+///         cannot be read in any order), damaged, cut short; sparse members, links and
+///         devices where a field wants them, names with ".."; unless `lenient`: no end mark, joined with
+///         cat, absolute names; two members for one field,
 ///         members that are missing, no sample at all.
 /// @throws usage_error if there is no shard or no field, a field has no extension or no decoder, or two have
 ///         one name.

@@ -21,7 +21,7 @@ using test::byte_vector;
 
 namespace {
 
-constexpr image_options small{.height = 12, .width = 10};
+const image_options small{.height = 12, .width = 10};
 
 /// An image that tells its number: written as JPEG and PNG in turns.
 byte_vector image_file(std::uint32_t number) {

@@ -4,13 +4,18 @@
 
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
+#include "support/file_bytes.hpp"
 #include "support/image_bytes.hpp"
+#include "support/log_capture.hpp"
 #include "support/message_of.hpp"
 #include "support/ragged_samples.hpp"
+#include "support/test_data.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 using namespace feedline;
@@ -80,7 +85,8 @@ TEST_CASE("jpeg: pixels are those of a straightforward use of libjpeg", "[datase
   }
 }
 
-TEST_CASE("jpeg: ink becomes light, whether it is inverted or not", "[dataset][host]") {
+TEST_CASE("jpeg: ink is taken for inverted, with Adobe's marker and without, as Pillow takes it",
+          "[dataset][host]") {
   const auto ink = paint(40, 48, 4);
   const auto style =
       GENERATE(test::jpeg_style{.quality = 95}, test::jpeg_style{.has_adobe_marker = false},
@@ -91,12 +97,19 @@ TEST_CASE("jpeg: ink becomes light, whether it is inverted or not", "[dataset][h
   std::vector<std::uint8_t> wanted;
   for (std::size_t i = 0; i < stored.values.size(); i += 4)
     for (std::size_t c = 0; c < 3; ++c) {
-      const double flip = style.has_adobe_marker ? 0 : 255;
-      const double light =
-          std::abs(flip - stored.values[i + c]) * std::abs(flip - stored.values[i + 3]);
+      const double light = 1.0 * stored.values[i + c] * stored.values[i + 3];
       wanted.push_back(static_cast<std::uint8_t>(std::lround(light / 255)));
     }
   CHECK(decode(file, as_it_is(40, 48)) == wanted);
+}
+
+TEST_CASE("jpeg: a foreign file of ink without Adobe's marker gives Pillow's colour",
+          "[dataset][host]") {
+  const auto path = test::find_test_data("found/cmyk_no_adobe.jpg");
+  if (!path) FEEDLINE_SKIP("no foreign files: name their folder's parent in FEEDLINE_TEST_DATA");
+  const auto pixels = decode(test::bytes_of_file(*path), as_it_is(8, 8));
+  CHECK(std::vector(pixels.begin(), pixels.begin() + 3) ==
+        std::vector<std::uint8_t>{216, 172, 119});
 }
 
 TEST_CASE("jpeg: one twice as large as wanted is decoded at half its size, and so on",
@@ -182,8 +195,7 @@ TEST_CASE("jpeg: one cut short anywhere is refused in libjpeg's words, or taken 
   if (!style.is_progressive) CHECK(std::equal(all.begin(), all.begin() + 80 * 3, part.begin()));
 }
 
-TEST_CASE("jpeg: corrupted data is an error, and bytes that harm nothing are not",
-          "[dataset][host]") {
+TEST_CASE("jpeg: corrupted data is an error, and bytes behind the end are not", "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(64, 80));
   const auto options = as_it_is(64, 80);
   auto corrupted = whole;
@@ -194,10 +206,61 @@ TEST_CASE("jpeg: corrupted data is an error, and bytes that harm nothing are not
 
   auto with_extra = whole;  // before the marker of the end
   with_extra.insert(with_extra.end() - 2, 3, std::byte{0x41});
-  CHECK(decode(with_extra, options) == decode(whole, options));
+  CHECK(refusal(with_extra, options) ==
+        undecodable + "libjpeg says: Corrupt JPEG data: 2 extraneous bytes before marker 0xd9");
   auto with_tail = whole;
   with_tail.insert(with_tail.end(), 100, std::byte{0x41});
   CHECK(decode(with_tail, options) == decode(whole, options));
+}
+
+TEST_CASE("jpeg: whatever damage libjpeg sees is an error, and else the pixels are libjpeg's",
+          "[dataset][host]") {
+  const auto whole = jpeg_bytes(paint(96, 128));
+  const auto options = as_it_is(96, 128);
+  const std::size_t begin = find_marker(whole, 0xda) + 14;  // behind the scan's header
+  const std::size_t size = whole.size() - 2 - begin;
+
+  auto inverted = whole;
+  for (std::size_t i = 0; i < 60; ++i) inverted[begin + size / 3 + i] ^= std::byte{0xff};
+  CHECK(refusal(inverted, options).substr(0, undecodable.size()) == undecodable);
+
+  int damaged = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    auto corrupted = whole;
+    corrupted[begin + i * size / 60] ^= std::byte(0x10 + i);
+    const auto reference = test::decode_jpeg(corrupted);
+    INFO("corruption " << i);
+    if (reference.warnings == 0) {
+      CHECK(decode(corrupted, options) == reference.values);
+    } else {
+      CHECK(refusal(corrupted, options).substr(0, undecodable.size()) == undecodable);
+      ++damaged;
+    }
+  }
+  CHECK(damaged > 10);
+}
+
+TEST_CASE("jpeg: damaged images that are accepted are counted and logged", "[dataset][host]") {
+  const auto whole = jpeg_bytes(paint(64, 80));
+  auto options = as_it_is(64, 80);
+  options.allow_damaged = true;
+  options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const auto decoder = decode_image(options);
+  const field spec = decoder->describe({});
+  std::vector<std::uint8_t> out(sample_bytes(spec));
+  const auto take = [&](std::span<const std::byte> file) {
+    decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));
+  };
+  const test::log_capture captured;
+  take(whole);
+  CHECK(*options.damaged_images == 0);
+  for (int i = 0; i < 12; ++i) take(std::span{whole}.first(whole.size() / 2));
+  CHECK(*options.damaged_images == 12);
+  const std::string words = "damaged JPEGs taken as libjpeg repairs them: ";
+  const std::string last = "; the last: Premature end of JPEG file";
+  CHECK(captured.text().find(words + "1" + last) != std::string::npos);
+  CHECK(captured.text().find(words + "10" + last) != std::string::npos);
+  CHECK(captured.text().find(words + "2" + last) == std::string::npos);
 }
 
 TEST_CASE("image: a decoder goes on after images that it refused", "[dataset][host]") {

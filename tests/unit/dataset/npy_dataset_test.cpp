@@ -127,23 +127,22 @@ TEST_CASE("npy: what lies in a file in C order takes no memory of its own", "[da
             .empty());  // one dimension: both orders are one
 }
 
-TEST_CASE("npy: every type has its element_type, in either byte order", "[dataset][host]") {
+TEST_CASE("npy: every type has its element_type, by either name, in either byte order",
+          "[dataset][host]") {
   struct type_case {
     std::string descr;
     element_type type;
   };
-  const auto one = GENERATE(values<type_case>({{"b1", element_type::boolean},
-                                               {"u1", element_type::u8},
-                                               {"i1", element_type::i8},
-                                               {"u2", element_type::u16},
-                                               {"i2", element_type::i16},
-                                               {"u4", element_type::u32},
-                                               {"i4", element_type::i32},
-                                               {"u8", element_type::u64},
-                                               {"i8", element_type::i64},
-                                               {"f2", element_type::f16},
-                                               {"f4", element_type::f32},
-                                               {"f8", element_type::f64}}));
+  const auto one = GENERATE(values<type_case>(
+      {{"b1", element_type::boolean}, {"u1", element_type::u8},  {"i1", element_type::i8},
+       {"u2", element_type::u16},     {"i2", element_type::i16}, {"u4", element_type::u32},
+       {"i4", element_type::i32},     {"u8", element_type::u64}, {"i8", element_type::i64},
+       {"f2", element_type::f16},     {"f4", element_type::f32}, {"f8", element_type::f64},
+       {"?", element_type::boolean},  {"B", element_type::u8},   {"b", element_type::i8},
+       {"H", element_type::u16},      {"h", element_type::i16},  {"I", element_type::u32},
+       {"i", element_type::i32},      {"L", element_type::u64},  {"l", element_type::i64},
+       {"Q", element_type::u64},      {"q", element_type::i64},  {"e", element_type::f16},
+       {"f", element_type::f32},      {"d", element_type::f64}}));
   const test::temporary_directory folder;
   const std::size_t bytes = size_bytes(one.type);
   const byte_vector array = test::counting_bytes(6 * bytes);

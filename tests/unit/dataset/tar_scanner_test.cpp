@@ -14,19 +14,22 @@ using byte_vector = std::vector<std::byte>;
 
 namespace {
 
-std::vector<detail::tar_member> scan(const byte_vector& archive) {
+std::vector<detail::tar_member> scan(const byte_vector& archive,
+                                     detail::tar_rules rules = detail::tar_rules::strict) {
   detail::tar_scanner members{archive.size(), "a.tar",
                               [&](std::uint64_t offset, std::span<std::byte> out) {
                                 REQUIRE(offset + out.size() <= archive.size());
                                 std::memcpy(out.data(), archive.data() + offset, out.size());
-                              }};
+                              },
+                              rules};
   std::vector<detail::tar_member> found;
   while (auto member = members.next()) found.push_back(std::move(*member));
   return found;
 }
 
-std::string refusal(const byte_vector& archive) {
-  return test::message_of<dataset_error>([&] { (void)scan(archive); });
+std::string refusal(const byte_vector& archive,
+                    detail::tar_rules rules = detail::tar_rules::strict) {
+  return test::message_of<dataset_error>([&] { (void)scan(archive, rules); });
 }
 
 std::string content(const byte_vector& archive, const detail::tar_member& member) {
@@ -134,8 +137,8 @@ TEST_CASE("tar: an archive ends with two blocks of zeros, or with one that is th
   auto bytes = archive.unended();
   CHECK(refusal(bytes) ==
         at + "1024: cut short: the archive ends here without the two blocks of zeros that end one; "
-             "get it anew, or, if the program that wrote it left them out, run "
-             "'truncate --size=+1024' on it");
+             "get it anew, or, if the program that wrote it left them out, open it with "
+             "tar_options::lenient");
   bytes.resize(1024 + 512);
   CHECK(scan(bytes).size() == 1);
   bytes.resize(10240 + 7);  // a tape's block, and a part of one
@@ -144,8 +147,48 @@ TEST_CASE("tar: an archive ends with two blocks of zeros, or with one that is th
   auto joined = archive.ended();
   const auto second = archive.ended();
   joined.insert(joined.end(), second.begin(), second.end());
-  CHECK(refusal(joined) == at + "2048: the archive ended at byte 1024, but something follows: give "
-                                "archives that were joined with cat as shards of their own");
+  CHECK(refusal(joined) ==
+        at + "2048: the archive ended at byte 1024, but something follows: give "
+             "archives that were joined with cat as shards of their own, or open them "
+             "with tar_options::lenient");
+}
+
+TEST_CASE("tar: lenient rules accept archives without an end, joined by cat, and absolute names",
+          "[dataset][host]") {
+  const auto lenient = detail::tar_rules::lenient;
+  const auto first = test::tar_bytes{}.add_pax({"linkpath=of the first"}, 'g').add("/a.txt", "x");
+  const auto second = test::tar_bytes{}.add("///b/c.txt", "yz");
+  CHECK(scan(first.unended(), lenient).size() == 1);
+  CHECK(scan(first.ended(), lenient).size() == 1);
+
+  for (const byte_vector& front : {first.ended(), first.unended()}) {
+    auto joined = front;
+    const auto behind = second.ended();
+    joined.insert(joined.end(), behind.begin(), behind.end());
+    const auto members = scan(joined, lenient);
+    REQUIRE(members.size() == 2);
+    CHECK(members[0].name == "a.txt");
+    CHECK(members[1].name == "b/c.txt");
+    CHECK(content(joined, members[1]) == "yz");
+  }
+}
+
+TEST_CASE("tar: lenient rules still refuse what is cut within a member, damaged, or leads out",
+          "[dataset][host]") {
+  const auto lenient = detail::tar_rules::lenient;
+  auto whole = test::tar_bytes{}.add("a.txt", "x").add("b.txt", std::string(600, 'b')).unended();
+  auto cut = whole;
+  cut.resize(1024 + 512 + 599);
+  CHECK(refusal(cut, lenient).find("claims 600 bytes, but the file ends 599") != std::string::npos);
+  cut.resize(1024 + 511);
+  CHECK(refusal(cut, lenient).find("cut short") != std::string::npos);
+  auto damaged = test::tar_bytes{}.add("a.txt", "x").ended();
+  damaged[2048 - 1] = std::byte{1};
+  CHECK(refusal(damaged, lenient).find("its checksum is wrong") != std::string::npos);
+  CHECK(refusal(test::tar_bytes{}.add("/../b.txt", "x").ended(), lenient)
+            .find("leads out of the archive") != std::string::npos);
+  CHECK(refusal(test::tar_bytes{}.add("//", "x").ended(), lenient).find("has no name") !=
+        std::string::npos);
 }
 
 TEST_CASE("tar: one cut short anywhere is refused, telling where", "[dataset][host]") {
@@ -234,7 +277,7 @@ TEST_CASE("tar: names that lead out of the archive are refused", "[dataset][host
   };
   CHECK(named("/etc/passwd") ==
         at + "0: member '/etc/passwd' has an absolute name; make the archive "
-             "with relative ones");
+             "with relative ones, or open it with tar_options::lenient");
   for (const std::string name : {"../a.txt", "a/../../b.txt", "./..", "a/.."})
     CHECK(named(name) == at + "0: member '" + name +
                              "' has a name that leads out of the archive; make it without '..'");
