@@ -20,11 +20,6 @@ trap finish EXIT
 
 feedline_install_packages build samples
 
-# CMake finds the CUDA compiler on the PATH alone; a toolkit's usual place is not always on it.
-if ! command -v nvcc >/dev/null && [[ -z ${CUDACXX:-} && -x /usr/local/cuda/bin/nvcc ]]; then
-  export CUDACXX=/usr/local/cuda/bin/nvcc
-fi
-
 # A folder of its own: without the tests, and so without what they need.
 build=$PWD/build/samples
 echo "run_mnist.sh: configuring and building $build with $(nproc) jobs"

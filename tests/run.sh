@@ -19,11 +19,6 @@ trap finish EXIT
 
 feedline_install_packages build samples tests
 
-# CMake finds the CUDA compiler on the PATH alone; a toolkit's usual place is not always on it.
-if ! command -v nvcc >/dev/null && [[ -z ${CUDACXX:-} && -x /usr/local/cuda/bin/nvcc ]]; then
-  export CUDACXX=/usr/local/cuda/bin/nvcc
-fi
-
 jobs=$(nproc)
 stage="configuring"
 echo "tests/run.sh: configuring and building build/release with $jobs jobs"

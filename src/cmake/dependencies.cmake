@@ -1,12 +1,16 @@
 # What feedline is built from. Boost and spdlog are seen by src/ alone.
 
+include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
+
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 
 if(FEEDLINE_HAS_CUDA)
+  feedline_before_cuda_toolkit()
   find_package(CUDAToolkit REQUIRED)
+  feedline_after_cuda_toolkit()
 endif()
 
 set(FEEDLINE_HAS_HDF5 OFF)
@@ -30,7 +34,6 @@ endforeach()
 
 # Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5 library and its plugins.
 set(FEEDLINE_WITHOUT "" CACHE STRING "Optional libraries to build without, though they are there: libdeflate lz4 zstd …")
-include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")

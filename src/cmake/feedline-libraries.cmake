@@ -1,5 +1,27 @@
-# Libraries that feedline uses where they are there, and of which not every one comes with a CMake package: found by header
-# and file. Used by feedline's build and, for a static feedline, by its installed package.
+# Libraries that feedline uses where they are there. Used by feedline's build and, for a static
+# feedline, by its installed package.
+
+# feedline_before_cuda_toolkit(), then find_package(CUDAToolkit), then feedline_after_cuda_toolkit().
+# CMake 3.25 sets a property of CUDA::nvToolsExt, and fails where a toolkit has no such library, as
+# since CUDA 13. An interface target of that name stands in, and links the library if there is one.
+macro(feedline_before_cuda_toolkit)
+  set(feedline_nvtoolsext_stands_in OFF)
+  if(CMAKE_VERSION VERSION_LESS 3.31 AND NOT TARGET CUDA::nvToolsExt)
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+    set(feedline_nvtoolsext_stands_in ON)
+  endif()
+endmacro()
+
+macro(feedline_after_cuda_toolkit)
+  if(feedline_nvtoolsext_stands_in AND CUDA_nvToolsExt_LIBRARY)
+    set_target_properties(CUDA::nvToolsExt PROPERTIES
+      INTERFACE_INCLUDE_DIRECTORIES "${CUDAToolkit_INCLUDE_DIRS}"
+      INTERFACE_LINK_LIBRARIES "${CUDA_nvToolsExt_LIBRARY}")
+  endif()
+  unset(feedline_nvtoolsext_stands_in)
+endmacro()
+
+# Not every one of these comes with a CMake package: they are found by header and file.
 
 # Header, then the names of the files.
 set(feedline_library_libdeflate libdeflate.h deflate)

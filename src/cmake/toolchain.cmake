@@ -2,6 +2,15 @@
 
 set(FEEDLINE_HAS_CUDA OFF)
 if(NOT FEEDLINE_CUDA STREQUAL "OFF")
+  # CMake looks on the PATH alone, where a toolkit's usual place is not always. And it remembers that
+  # it found nothing: a toolkit that is installed later must be found.
+  if(NOT CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE)
+    find_program(feedline_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
+    if(feedline_nvcc AND NOT DEFINED ENV{CUDACXX})
+      set(ENV{CUDACXX} ${feedline_nvcc})
+    endif()
+  endif()
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
