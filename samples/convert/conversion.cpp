@@ -8,8 +8,12 @@
 
 #include "checksums.hpp"
 #include "durable_file.hpp"
+#include "input_guard.hpp"
 #include "journal.hpp"
 #include "output.hpp"
+#include "output_place.hpp"
+#include "own_mark.hpp"
+#include "work_folder.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -70,6 +74,11 @@ std::string identity_of(const content& what, const job& job) {
   return text + '\n';
 }
 
+std::optional<file_identity> checked_place(const job& job) {
+  require_apart_from_inputs(job);
+  return check_output(job);
+}
+
 class conversion {
  public:
   conversion(feedline::dataset_ptr from, const job& job, const progress& tell)
@@ -78,7 +87,9 @@ class conversion {
         tell_{tell},
         what_{from_->fields(), from_->size()},
         identity_{identity_of(what_, job_)},
-        output_{make_output(job_.unfinished(), what_, job_)},
+        replaces_{checked_place(job_)},
+        work_{job_.work()},
+        output_{make_output(work_.unfinished(), what_, job_)},
         sums_{what_.fields.size()} {
     std::size_t sample_bytes = 0;
     for (const feedline::field& field : what_.fields) sample_bytes += feedline::sample_bytes(field);
@@ -93,8 +104,10 @@ class conversion {
     write_rest();
     output_->close();
     verify(what_.samples, step::verifying);
-    rename_durably_over(job_.unfinished(), job_.output);
-    fs::remove(job_.journal());
+    mark_as_own(work_.unfinished());
+    (void)check_output(job_);  // again: much time has passed
+    put_in_place(work_, job_.output, replaces_);
+    work_.remove();
     return {what_.samples, resumed_from, what_.fields, sums_.values()};
   }
 
@@ -104,17 +117,17 @@ class conversion {
     if (!job_.restart && resume()) return done_;
     done_ = 0;
     sums_ = checksums{what_.fields.size()};
-    fs::remove(job_.journal());
+    work_.clear();
     output_->create();
     return 0;
   }
 
   bool resume() {
-    const auto found = journal::read(job_.journal());
+    const auto found = journal::read(work_.journal());
     if (!found) return false;
     if (found->identity != identity_)
       throw feedline::usage_error{
-          job_.unfinished().string() + ": left unfinished by another conversion, of\n" +
+          work_.unfinished().string() + ": left unfinished by another conversion, of\n" +
           found->identity + "not of\n" + identity_ + "--restart forgets it"};
     const std::uint64_t written = found->made.samples;
     const bool whole_units = written % output_->unit() == 0 || written == what_.samples;
@@ -127,7 +140,7 @@ class conversion {
       verify(done_, step::checking);
       output_->resume();
     } catch (const std::exception& error) {
-      spdlog::warn("{} cannot be gone on with, and is begun anew: {}", job_.unfinished().string(),
+      spdlog::warn("{} cannot be gone on with, and is begun anew: {}", work_.unfinished().string(),
                    error.what());
       return false;
     }
@@ -144,7 +157,7 @@ class conversion {
                  done_ += count;
                  if (done_ - safe >= checkpoint_ || done_ == what_.samples) {
                    output_->sync();
-                   journal{identity_, {done_, sums_.values()}}.write(job_.journal());
+                   journal{identity_, {done_, sums_.values()}}.write(work_.journal());
                    safe = done_;
                  }
                  tell_(step::writing, done_, what_.samples);
@@ -157,7 +170,7 @@ class conversion {
     if (samples != 0) {
       const feedline::dataset_ptr back = output_->read_back();
       if (back->fields() != what_.fields || back->size() != what_.samples)
-        throw std::runtime_error{job_.unfinished().string() +
+        throw std::runtime_error{work_.unfinished().string() +
                                  ": reads back with other fields or samples than were written"};
       std::uint64_t read = 0;
       each_batch(back, part_of{feedline::sequential{}, 0, samples},
@@ -169,7 +182,7 @@ class conversion {
     }
     for (std::size_t f = 0; f < what_.fields.size(); ++f)
       if (found.values()[f] != sums_.values()[f])
-        throw std::runtime_error{job_.unfinished().string() + ": field '" + what_.fields[f].name +
+        throw std::runtime_error{work_.unfinished().string() + ": field '" + what_.fields[f].name +
                                  "' reads back with checksum " + to_hex(found.values()[f]) +
                                  ", not " + to_hex(sums_.values()[f]) + " as it was written"};
   }
@@ -187,24 +200,13 @@ class conversion {
     }
   }
 
-  /// A folder cannot take the place of one that is not empty.
-  static void rename_durably_over(const fs::path& from, const fs::path& to) {
-    if (fs::is_directory(to) || (fs::is_directory(from) && fs::exists(to))) {
-      const fs::path old = to.string() + ".old";
-      fs::remove_all(old);
-      fs::rename(to, old);
-      rename_durably(from, to);
-      fs::remove_all(old);
-      return;
-    }
-    rename_durably(from, to);
-  }
-
   feedline::dataset_ptr from_;
   const job& job_;
   const progress& tell_;
   content what_;
   std::string identity_;
+  std::optional<file_identity> replaces_;
+  work_folder work_;
   std::unique_ptr<output> output_;
   checksums sums_;  ///< of what is written
   std::uint64_t done_ = 0;

@@ -74,7 +74,6 @@ class hdf5_output final : public output {
   std::uint64_t unit() const noexcept override { return layout_.contiguous ? 1 : chunk_rows_; }
 
   void create() override {
-    fs::remove_all(path_);
     const hdf5_handle access = file_access();
     file_.emplace("create the file; check its folder and permissions",
                   H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access), H5Fclose);

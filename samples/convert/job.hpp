@@ -38,13 +38,13 @@ struct job {
   std::size_t checkpoint_bytes = std::size_t{256}
                                  << 20;  ///< may be lost if the conversion is cut short
   bool restart = false;                  ///< forget what an earlier run left unfinished
+  bool force = false;                    ///< replace an output that this program did not write
+  std::vector<std::filesystem::path> inputs = {};  ///< files and folders that must stay
   /// Where the samples come from, in words that differ when the samples may.
   std::string source = {};
 
-  /// What is written until it is whole, and what is known of it. Beside the output, so that a rename
-  /// moves it.
-  [[nodiscard]] std::filesystem::path unfinished() const { return output.string() + ".part"; }
-  [[nodiscard]] std::filesystem::path journal() const { return output.string() + ".part.state"; }
+  /// The folder in which the output is made: beside it, so that a rename moves it.
+  [[nodiscard]] std::filesystem::path work() const { return output.string() + ".part"; }
 };
 
 }  // namespace convert

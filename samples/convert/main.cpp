@@ -13,7 +13,9 @@
 
 #include "checksums.hpp"
 #include "conversion.hpp"
+#include "input_guard.hpp"
 #include "options.hpp"
+#include "output_place.hpp"
 #include "progress_line.hpp"
 #include "source.hpp"
 
@@ -27,6 +29,9 @@ namespace {
 
 void run(int argc, char** argv) {
   convert::command line = convert::parse_command_line(argc, argv);
+  line.job.inputs = convert::paths_of(line.inputs);
+  convert::require_apart_from_inputs(line.job);
+  (void)convert::check_output(line.job);
   const convert::source from = convert::open_source(line.inputs, line.how);
   line.job.source = from.words;
 

@@ -83,7 +83,6 @@ class npy_output final : public output {
   }
 
   void create() override {
-    fs::remove_all(folder_);
     fs::create_directory(folder_);
     open(durable_file::mode::create);
     for (std::size_t f = 0; f < files_.size(); ++f) {

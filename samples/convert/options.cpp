@@ -2,6 +2,8 @@
 
 #include <feedline/version.hpp>
 
+#include "output_place.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
@@ -36,8 +38,13 @@ std::string version() {
 command parse_command_line(int argc, char** argv) {
   CLI::App app{
       "Converts datasets to HDF5 in chunks fit for fast shuffled reading, to NumPy files or to raw "
-      "records. What is written is read back and compared. A conversion that was cut short goes on "
-      "when the same command is given again."};
+      "records. What is written is read back and compared, and only then put in its place by one "
+      "rename; until then it is made in the folder OUTPUT.part. A conversion that was cut short "
+      "goes on when the same command is given again; two at once on one output are refused.\n\n"
+      "What is at OUTPUT is replaced if feedline-convert wrote it and nobody changed it since, "
+      "which extended attributes of its files tell; anything else (a copy too) is refused, unless "
+      "--force is given. An output that is, contains or lies inside an input is always refused. "
+      "No other file or folder is touched."};
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", version());
   command line;
@@ -61,7 +68,9 @@ command parse_command_line(int argc, char** argv) {
   app.add_option("--label-type", label_type, "Of labels of folders and tar shards")
       ->type_name("TYPE")
       ->check(CLI::IsMember(label_types));
-  app.add_option("-o,--output", job.output, "What to write; replaced once the new one is whole")
+  std::string output;
+  app.add_option("-o,--output", output,
+                 "What to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
       ->type_name("PATH")
       ->required();
   app.add_option("--to", to, "hdf5; npy: a folder with a file for each field; or records")
@@ -92,6 +101,9 @@ command parse_command_line(int argc, char** argv) {
                  "MiB that may have to be written again after a stop")
       ->type_name("MIB")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
+  app.add_flag("--force", job.force,
+               "Replace OUTPUT, a file, a link or a folder with all that is in it, whoever wrote "
+               "it, once the new one is whole; never an input");
   app.add_flag("--restart", job.restart, "Begin anew, whatever an earlier run left unfinished");
   try {
     app.parse(argc, argv);
@@ -100,6 +112,7 @@ command parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }
+  job.output = output_path(output);
   job.to = formats.at(to);
   job.layout.filter = filters.at(filter);
   line.how.label_type = label_types.at(label_type);

@@ -22,7 +22,7 @@ class output {
   output& operator=(const output&) = delete;
   virtual ~output() = default;
 
-  /// Begins anew, in place of what may be there.
+  /// Begins anew; nothing is there.
   virtual void create() = 0;
   /// Goes on with what an earlier run created.
   virtual void resume() = 0;

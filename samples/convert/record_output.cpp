@@ -23,7 +23,6 @@ class record_output final : public output {
   }
 
   void create() override {
-    fs::remove_all(path_);
     file_.emplace(path_, durable_file::mode::create);
     file_->reserve(what_.samples * record_bytes_);
   }

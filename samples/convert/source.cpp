@@ -87,6 +87,16 @@ std::string words_of(const feedline::open_options& how) {
 
 }  // namespace
 
+std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
+  std::vector<fs::path> paths;
+  for (const std::string& text : inputs) {
+    paths.push_back(input_of(text).path);
+    if (!fs::exists(paths.back()))
+      throw feedline::usage_error{paths.back().string() + ": no such file or folder"};
+  }
+  return paths;
+}
+
 source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how) {
   std::vector<feedline::dataset_ptr> parts;
   std::vector<feedline::field> fields;

@@ -2,10 +2,15 @@
 
 #include <feedline/dataset/open.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace convert {
+
+/// The files and folders that inputs name.
+/// @throws feedline::usage_error if there is no such.
+[[nodiscard]] std::vector<std::filesystem::path> paths_of(const std::vector<std::string>& inputs);
 
 /// A dataset, and words that name where it comes from: paths, sizes and times of change.
 struct source {

@@ -88,8 +88,17 @@ void damage(const fs::path& path, std::int64_t at) {
 const auto every_format =
     std::vector{convert::format::hdf5, convert::format::npy, convert::format::records};
 
-fs::path data_of(const convert::job& job, const fs::path& path) {
-  return job.to == convert::format::npy ? path / "row.npy" : path;
+fs::path unfinished(const convert::job& job) {
+  return job.work() / "unfinished";
+}
+
+fs::path journal_of(const convert::job& job) {
+  return job.work() / "journal";
+}
+
+/// The file that holds most of an unfinished output.
+fs::path data_of(const convert::job& job) {
+  return job.to == convert::format::npy ? unfinished(job) / "row.npy" : unfinished(job);
 }
 
 }  // namespace
@@ -132,8 +141,7 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
     const auto back = open_output(job, from->fields());
     CHECK(back->fields() == from->fields());
     CHECK(all_of(*back) == expected);
-    CHECK_FALSE(fs::exists(job.unfinished()));
-    CHECK_FALSE(fs::exists(job.journal()));
+    CHECK_FALSE(fs::exists(job.work()));
   }
 }
 
@@ -249,13 +257,13 @@ TEST_CASE("convert: an unfinished output that was damaged is begun anew", "[samp
   CHECK_THROWS_AS(convert::run(make_damaged(large(), sample_index{19'000}), job, ignore),
                   stage_error);
   SECTION("in its data") {
-    damage(data_of(job, job.unfinished()), 2'000'000);
+    damage(data_of(job), 2'000'000);
   }
   SECTION("in its journal") {
-    damage(job.journal(), 3);
+    damage(journal_of(job), 3);
   }
   SECTION("or cut") {
-    fs::resize_file(data_of(job, job.unfinished()), 5000);
+    fs::resize_file(data_of(job), 5000);
   }
   const auto done = convert::run(large(), job, ignore);
   CHECK(done.resumed_from == 0);
@@ -269,14 +277,14 @@ TEST_CASE(
   const auto to = GENERATE(from_range(every_format));
   auto job = job_to(to, folder.path() / "out");
   job.layout.filter = convert::compression::none;  // else deflate's own checksum speaks first
-  folder.write("out", bytes_of({1, 2, 3}));        // an earlier output
+  folder.write("out", bytes_of({1, 2, 3}));        // something to be replaced
+  job.force = true;
   const auto words = message_of<std::runtime_error>([&] {
     (void)convert::run(large(), job, [&](convert::step now, std::uint64_t done, std::uint64_t) {
-      if (now == convert::step::writing && done == many)
-        damage(data_of(job, job.unfinished()), 5'000'000);
+      if (now == convert::step::writing && done == many) damage(data_of(job), 5'000'000);
     });
   });
-  CHECK(words.find("out.part: field '") != std::string::npos);
+  CHECK(words.find("out.part/unfinished: field '") != std::string::npos);
   CHECK(words.find("' reads back with checksum 0x") != std::string::npos);
   CHECK(fs::file_size(job.output) == 3);
 
@@ -293,28 +301,13 @@ TEST_CASE("convert: what another conversion left is not gone on with, unless it 
   CHECK_THROWS_AS(convert::run(damaged, job, ignore), stage_error);
   job.shuffle = 1;
   CHECK(message_of<usage_error>([&] { (void)convert::run(large(), job, ignore); }) ==
-        job.unfinished().string() +
+        unfinished(job).string() +
             ": left unfinished by another conversion, of\na test's\nfield id: uint64[]\nfield row: "
             "uint8[1016]\nof 20000 samples, in order\nto records\nnot of\na test's\nfield id: "
             "uint64[]\nfield row: uint8[1016]\nof 20000 samples, shuffled with seed 1 within 0 "
             "chunks\nto records\n--restart forgets it");
   job.restart = true;
   CHECK(convert::run(large(), job, ignore).resumed_from == 0);
-}
-
-TEST_CASE("convert: an output that is there is replaced, a folder of files too",
-          "[samples][host]") {
-  const temporary_directory folder;
-  const auto to = GENERATE(from_range(every_format));
-  const auto job = job_to(to, folder.path() / "out");
-  for (const std::uint64_t samples : {10U, 20U}) {
-    const auto from = make_identity_dataset(samples, 8);
-    (void)convert::run(from, job, ignore);
-    CHECK(all_of(*open_output(job, from->fields())) == all_of(*from));
-  }
-  const auto entries =
-      std::distance(fs::directory_iterator{folder.path()}, fs::directory_iterator{});
-  CHECK(entries == 1);
 }
 
 TEST_CASE("convert: fields that a format cannot hold are refused before anything is written",

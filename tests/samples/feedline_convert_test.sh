@@ -40,11 +40,11 @@ refused() {
 "$convert" --version | grep -qE '^feedline-convert [0-9]+\.[0-9]+\.[0-9]+$' || fail "no version: $("$convert" --version)"
 prints arrays "image=$images" "label=$labels" --to npy
 prints records "image=$images" "label=$labels" --to records --readers 0
-prints arrays arrays/image.npy arrays/label.npy --to npy --restart
+prints renamed arrays/image.npy arrays/label.npy --to npy --restart
 if [[ -n $hdf5 ]]; then
   prints digits.h5 arrays/image.npy arrays/label.npy
   prints again.h5 digits.h5 --fields image label --contiguous
-  prints arrays again.h5 --to npy
+  prints arrays again.h5 --to npy --force
   refused 2 'image.npy: there is a field .image. already' digits.h5 arrays/image.npy
 fi
 
