@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <new>
-#include <thread>
 #include <utility>
 
 namespace feedline::detail {
@@ -21,81 +18,58 @@ constexpr std::size_t slab_bytes = std::size_t{32} << 20;
 /// So many blocks at most are taken out together, for each time costs a wait for all sections.
 constexpr std::size_t most_taken_out = 64;
 
-/// Threads that are filling a block may be as many beyond the blocks that are kept.
-constexpr std::uint32_t most_fillers = 256;
-
-std::size_t preferred_section(std::size_t sections) noexcept {
-  thread_local const std::size_t number =
-      std::hash<std::thread::id>{}(std::this_thread::get_id()) * 0x9e37'79b9'7f4a'7c15ULL >> 32;
-  return number % sections;
-}
-
 }  // namespace
 
+class block_cache::locked {
+ public:
+  explicit locked(const block_cache& cache) : cache_{cache}, lock_{cache.mutex_} {}
+  locked(const locked&) = delete;
+  locked& operator=(const locked&) = delete;
+  ~locked() {
+    lock_.unlock();
+    if (cache_.unlocked_) cache_.unlocked_();
+  }
+
+  void wait(std::condition_variable& changed) { changed.wait(lock_); }
+
+ private:
+  const block_cache& cache_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+std::uint64_t block_cache::most_within(std::size_t bytes, std::uint64_t blocks,
+                                       std::size_t block_bytes) noexcept {
+  if (block_bytes >= bytes) return 0;
+  const std::size_t slot_bytes = round_up(block_bytes, line_bytes);
+  const std::size_t list_bytes =
+      checked_multiply<std::size_t>(blocks, sizeof(std::uint32_t)).value_or(bytes);
+  const std::size_t left = bytes - std::min(bytes, list_bytes);
+  if (blocks <= left / slot_bytes) return blocks;
+  const std::size_t counter_bytes =
+      slot_bytes < least_counted_bytes ? 0 : most_sections * sizeof(counter);
+  constexpr std::size_t bytes_in_lists = sizeof(slot_state) + sizeof(std::uint32_t);
+  return left / (slot_bytes + counter_bytes + bytes_in_lists);
+}
+
 block_cache::block_cache(std::uint64_t blocks, std::size_t block_bytes,
-                         std::uint64_t rows_per_block, std::uint64_t most_kept)
+                         std::uint64_t rows_per_block, std::uint64_t most_kept,
+                         std::function<void()> unlocked)
     : block_bytes_{block_bytes},
-      slot_bytes_{divide_up(block_bytes, line_bytes) * line_bytes},
+      slot_bytes_{round_up(block_bytes, line_bytes)},
       rows_per_block_{rows_per_block},
-      most_kept_{static_cast<std::uint32_t>(std::min(most_kept, blocks))},
-      most_slots_{most_kept_ + most_fillers},
+      most_slots_{static_cast<std::uint32_t>(std::min(most_kept, blocks))},
       slab_shift_{static_cast<std::uint32_t>(std::bit_width(std::clamp<std::size_t>(
                       slab_bytes / slot_bytes_, 1, std::bit_floor(most_slots_)))) -
                   1},
       blocks_(blocks),
       counters_(most_sections),
       slabs_((most_slots_ >> slab_shift_) + 1),
-      slot_states_(counts_uses() ? most_slots_ : 0) {
+      unlocked_{std::move(unlocked)},
+      slot_states_(blocks_give_way() ? most_slots_ : 0) {
   for (auto& block : blocks_) block.store(absent, std::memory_order_relaxed);
 }
 
 block_cache::~block_cache() = default;
-
-block_cache::section::section(block_cache& cache) : cache_{cache}, number_{cache.enter()} {}
-
-block_cache::section::~section() {
-  cache_.leave(number_);
-}
-
-const std::byte* block_cache::section::find(std::uint64_t block) noexcept {
-  const std::uint32_t slot = cache_.blocks_[block].load();
-  if (slot >= filling) return nullptr;
-  if (cache_.counts_uses()) {
-    counter& used = cache_.sections_[number_].used.load(std::memory_order_relaxed)[slot];
-    used.store(used.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  return cache_.memory_of(slot);
-}
-
-// The mark comes before every look at a block, in the one order of all sequentially consistent
-// operations: who takes a block out sees the mark, or the section sees that the block is gone.
-std::size_t block_cache::enter() {
-  const std::size_t preferred = preferred_section(most_sections);
-  for (std::size_t step = 0;; ++step) {
-    const std::size_t number = (preferred + step) % most_sections;
-    section_state& state = sections_[number];
-    std::uint64_t turn = state.turn.load(std::memory_order_relaxed);
-    if (turn % 2 != 0 || !state.turn.compare_exchange_strong(turn, turn + 1)) {
-      if (step % most_sections == most_sections - 1) std::this_thread::yield();
-      continue;
-    }
-    if (counts_uses() && state.used.load(std::memory_order_relaxed) == nullptr) {
-      try {
-        counters_[number] = std::make_unique<counter[]>(most_slots_);
-      } catch (...) {
-        leave(number);
-        throw;
-      }
-      state.used.store(counters_[number].get(), std::memory_order_release);
-    }
-    return number;
-  }
-}
-
-void block_cache::leave(std::size_t number) noexcept {
-  auto& turn = sections_[number].turn;
-  turn.store(turn.load(std::memory_order_relaxed) + 1);
-}
 
 std::byte* block_cache::memory_of(std::uint32_t slot) const noexcept {
   const std::uint32_t in_slab = slot & ((1U << slab_shift_) - 1);
@@ -109,13 +83,17 @@ std::span<std::byte> block_cache::fill::bytes() const noexcept {
   return {cache_->memory_of(slot_), cache_->block_bytes_};
 }
 
+// The block is shown before the lock is let go: whoever finds a slot in line may take its block out.
 void block_cache::fill::publish(std::uint64_t rows_used) noexcept {
-  if (cache_->counts_uses()) {
-    const std::scoped_lock lock{cache_->mutex_};
-    cache_->enter_line(slot_, block_, rows_used);
-  }
   auto& place = cache_->blocks_[block_];
-  place.store(slot_);
+  if (cache_->blocks_give_way()) {
+    const locked lock{*cache_};
+    cache_->enter_line(slot_, block_, rows_used);
+    place.store(slot_);
+    cache_->room_.notify_one();
+  } else {
+    place.store(slot_);
+  }
   place.notify_all();
   cache_ = nullptr;
 }
@@ -123,25 +101,32 @@ void block_cache::fill::publish(std::uint64_t rows_used) noexcept {
 block_cache::fill::~fill() {
   if (cache_ == nullptr) return;
   {
-    const std::scoped_lock lock{cache_->mutex_};
+    const locked lock{*cache_};
     cache_->free_.push_back(slot_);
+    cache_->room_.notify_one();
   }
   auto& place = cache_->blocks_[block_];
   place.store(absent);
   place.notify_all();
 }
 
-std::optional<block_cache::fill> block_cache::try_fill(std::uint64_t block) {
+std::optional<block_cache::fill> block_cache::claim(std::uint64_t block, bool may_wait) {
   auto& place = blocks_[block];
   std::uint32_t seen = absent;
   if (place.load() != absent || !place.compare_exchange_strong(seen, filling)) return std::nullopt;
-  try {
-    return fill{*this, block, take_slot()};
-  } catch (...) {
+  const auto give_up = [&] {
     place.store(absent);
     place.notify_all();
+  };
+  try {
+    const std::uint32_t slot = take_slot(may_wait);
+    if (slot != none) return fill{*this, block, slot};
+  } catch (...) {
+    give_up();
     throw;
   }
+  give_up();
+  return std::nullopt;
 }
 
 void block_cache::wait_while_filling(std::uint64_t block) const noexcept {
@@ -151,26 +136,39 @@ void block_cache::wait_while_filling(std::uint64_t block) const noexcept {
 
 std::size_t block_cache::memory_bytes() const {
   const std::scoped_lock lock{mutex_};
-  std::size_t bytes = 0;
+  std::size_t bytes =
+      slot_states_.size() * sizeof(slot_state) + free_.capacity() * sizeof(std::uint32_t);
   for (const auto& slab : memory_) bytes += slab.bytes().size();
+  for (const section_state& each : sections_)
+    if (each.used.load(std::memory_order_relaxed) != nullptr)
+      bytes += most_slots_ * sizeof(counter);
   return bytes;
 }
 
-std::uint32_t block_cache::take_slot() {
-  const std::scoped_lock lock{mutex_};
-  if (free_.empty() && counts_uses()) {
-    const bool is_full = slots_ >= most_kept_;
-    if (!take_out(most_taken_out, true) && is_full)
-      take_out(std::clamp<std::size_t>(present_ / 16, 1, most_taken_out), false);
+/// A slot that nobody else has; none if all are being filled, and the caller may not wait.
+std::uint32_t block_cache::take_slot(bool may_wait) {
+  locked lock{*this};
+  for (;;) {
+    if (free_.empty() && blocks_give_way()) make_room();
+    if (!free_.empty()) {
+      const std::uint32_t slot = free_.back();
+      free_.pop_back();
+      return slot;
+    }
+    if (slots_ < most_slots_) return add_slot();
+    if (!may_wait) return none;
+    lock.wait(room_);
   }
-  if (free_.empty()) return add_slot();
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  return slot;
+}
+
+void block_cache::make_room() {
+  const bool is_full = slots_ == most_slots_;
+  const bool some_were_used_up = counts_uses() && take_out(most_taken_out, true);
+  if (!some_were_used_up && is_full)
+    take_out(std::clamp<std::size_t>(present_ / 16, 1, most_taken_out), false);
 }
 
 std::uint32_t block_cache::add_slot() {
-  if (slots_ == most_slots_) throw std::bad_alloc{};  // more threads than anybody has
   const std::uint32_t slots_per_slab = 1U << slab_shift_;
   if (slots_ % slots_per_slab == 0) {
     const std::uint32_t slots = std::min(slots_per_slab, most_slots_ - slots_);
@@ -211,9 +209,7 @@ bool block_cache::take_out(std::size_t count, bool used_up_only) {
   while (count > 0 && oldest_ != none) {
     const std::uint32_t slot = oldest_;
     if (used_up_only && !is_used_up(slot)) break;
-    // Its filler has put it in line, but may not have published it yet.
-    std::uint32_t expected = slot;
-    if (!blocks_[slot_states_[slot].block].compare_exchange_strong(expected, absent)) break;
+    blocks_[slot_states_[slot].block].store(absent);
     free_.push_back(slot);
     oldest_ = slot_states_[slot].next;
     --present_;
@@ -227,15 +223,6 @@ bool block_cache::take_out(std::size_t count, bool used_up_only) {
         counters[free_[i]].store(0, std::memory_order_relaxed);
   }
   return true;
-}
-
-void block_cache::wait_for_sections() const noexcept {
-  for (const section_state& each : sections_) {
-    const std::uint64_t turn = each.turn.load();
-    if (turn % 2 == 0) continue;
-    if (!spin_until([&] { return each.turn.load() != turn; }))
-      while (each.turn.load() == turn) std::this_thread::yield();
-  }
 }
 
 }  // namespace feedline::detail

@@ -169,7 +169,7 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
   std::size_t i = 0;
   while (i < missing.size()) {
     const std::uint64_t block = place_.block_of(samples[missing[i]].value);
-    auto fill = cache_.try_fill(block);
+    auto fill = cache_.begin_fill(block);
     if (!fill) {
       missing[left++] = missing[i++];
       continue;

@@ -29,11 +29,11 @@ constexpr std::uint64_t bytes_per_listed_block = 64;
 template <class Blocks>
 std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
                                            const hdf5_found& found, std::size_t cache_bytes) {
-  const bool fits = found.samples <= cache_bytes / found.row_bytes;
-  if (blocks->rows_per_block() == 1 && !fits)
+  const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
+  std::uint64_t most_kept = block_cache::most_within(cache_bytes, count, found.block_bytes());
+  if (blocks->rows_per_block() == 1 && most_kept < count)
     return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  const std::uint64_t most_kept =
-      fits ? found.samples : std::max<std::uint64_t>(cache_bytes / found.block_bytes(), least_kept);
+  most_kept = std::max(most_kept, least_kept);
   if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
     if (found.siblings)
       return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples,

@@ -37,8 +37,9 @@ struct hdf5_listing {
 
 /// What an HDF5 dataset may take of memory.
 struct hdf5_options {
-  /// For decoded chunks, all fields together, as they are needed. At least four chunks of a field are
-  /// kept whatever this says. 0: a quarter of the machine's memory.
+  /// For decoded chunks, all fields together, as they are needed; chunks that are being decoded, and
+  /// what is noted of each, count. Readers that find no room wait for one another. At least four chunks
+  /// of a field are kept whatever this says. 0: a quarter of the machine's memory.
   std::size_t max_cache_bytes = 0;
   /// Fields are read whole at opening, the smallest first, while together they take no more than this.
   std::size_t max_resident_bytes = std::size_t{64} << 20;

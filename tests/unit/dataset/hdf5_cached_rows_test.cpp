@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -137,6 +138,37 @@ TEST_CASE(
   CHECK(read_rows(rows, {{1}}) == bytes_of({1}));
   reader.join();
   CHECK(failed == 14U);
+}
+
+TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are read than are kept",
+          "[dataset][host]") {
+  constexpr std::uint64_t kept = 4;
+  std::atomic<std::uint64_t> being_read{0};
+  std::atomic<std::uint64_t> most_read{0};
+  const hdf5_cached_rows rows{std::make_unique<gated_blocks>([&](std::uint64_t) {
+                                const std::uint64_t now = being_read.fetch_add(1) + 1;
+                                std::uint64_t most = most_read.load();
+                                while (most < now && !most_read.compare_exchange_weak(most, now)) {
+                                }
+                                std::this_thread::yield();
+                                being_read.fetch_sub(1);
+                              }),
+                              row_count, 1, kept};
+  std::vector<int> wrong(300, 0);
+  std::vector<std::thread> readers;
+  for (std::size_t reader = 0; reader < wrong.size(); ++reader)
+    readers.emplace_back([&, reader] {
+      for (std::uint64_t i = 0; i < block_count; ++i) {
+        const std::uint64_t row = (reader + i * 7) % row_count;
+        const std::uint64_t far = (row + row_count / 2) % row_count;
+        if (read_rows(rows, {{row}, {far}}) !=
+            bytes_of({static_cast<int>(row), static_cast<int>(far)}))
+          ++wrong[reader];
+      }
+    });
+  for (auto& reader : readers) reader.join();
+  CHECK(wrong == std::vector<int>(300, 0));
+  CHECK(most_read.load() <= kept);
 }
 
 TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its own",
