@@ -5,8 +5,8 @@
 
 namespace feedline::detail {
 
-epoch_schedule::epoch_schedule(std::uint64_t slots_per_epoch, std::uint64_t epochs)
-    : slots_per_epoch_{slots_per_epoch}, epochs_{epochs} {
+epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs)
+    : batches_per_epoch_{batches_per_epoch}, epochs_{epochs} {
   if (epochs_ > 0) append(0, false);
 }
 
@@ -47,10 +47,20 @@ void epoch_schedule::end(const std::shared_ptr<epoch_run>& run) {
 
 std::optional<scheduled_ticket> epoch_schedule::take() {
   std::unique_lock lock{mutex_};
-  entry* next = nullptr;
+  entry* next = first_unopened();
+  const bool waited = next == nullptr;
   changed_.wait(lock, [&] { return closed_ || (next = first_unopened()) != nullptr; });
   if (closed_) return std::nullopt;
-  return scheduled_ticket{next->run, ticket{next->next_ticket++}};
+  return scheduled_ticket{next->run, ticket{next->next_ticket}, next->next_batch, waited};
+}
+
+void epoch_schedule::opened(const scheduled_ticket& taken, std::uint64_t batches) {
+  const std::scoped_lock lock{mutex_};
+  for (entry& each : line_) {
+    if (each.run != taken.run) continue;  // it may have left the line meanwhile
+    ++each.next_ticket;
+    each.next_batch += batches;
+  }
 }
 
 void epoch_schedule::close() noexcept {
@@ -65,7 +75,7 @@ void epoch_schedule::append(std::uint64_t epoch, bool claimed) {
 
 epoch_schedule::entry* epoch_schedule::first_unopened() {
   const auto place = std::find_if(line_.begin(), line_.end(), [&](const entry& each) {
-    return each.next_ticket < slots_per_epoch_;
+    return each.next_batch < batches_per_epoch_;
   });
   return place == line_.end() ? nullptr : &*place;
 }

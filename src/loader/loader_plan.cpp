@@ -16,9 +16,9 @@ std::string mebibytes(std::size_t bytes) {
 std::string to_string(const loader_plan& plan) {
   std::string text = std::to_string(plan.batches_per_epoch) + " batches of " +
                      std::to_string(plan.batch_size) + " an epoch, " +
-                     std::to_string(plan.batches_per_slot) + " a slot; staging " +
-                     std::to_string(plan.staging_slots) + " × " + mebibytes(plan.slot_bytes) +
-                     " = " + mebibytes(plan.staging_bytes);
+                     (plan.slots_grow ? "1 to " : "") + std::to_string(plan.batches_per_slot) +
+                     " a slot; staging " + std::to_string(plan.staging_slots) + " × " +
+                     mebibytes(plan.slot_bytes) + " = " + mebibytes(plan.staging_bytes);
   if (plan.device_slots == 0) {
     text += ", read in place";
   } else {

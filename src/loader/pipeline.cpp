@@ -25,7 +25,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
           std::make_shared<device_ring>(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, sampler},
       path_{make_slot_path(plan_, *dataset, device_, options, source_)},
-      schedule_{plan_.slots_per_epoch, options.epochs},
+      schedule_{plan_.batches_per_epoch, options.epochs},
       opener_{plan_, schedule_, *staging_, slot_cutter{plan_, path_.kept}},
       read_ahead_{source_, plan_, path_.kept},
       filler_{plan_.batch_size, *path_.reader, *staging_, &read_ahead_},

@@ -149,6 +149,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
 
   plan.batches_per_slot = batches;
+  plan.slots_grow = !fixed && batches > 1 && plan.placement != placement::gather;
   plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
   plan.slot_bytes = sizes.staging_bytes(batches);
   plan.staging_slots = depth_of(staging, batches);

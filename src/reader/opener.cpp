@@ -1,7 +1,5 @@
 #include "reader/opener.hpp"
 
-#include "detail/arithmetic.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -10,12 +8,14 @@
 namespace feedline::detail {
 
 opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
-               slot_cutter cutter)
+               slot_cutter cutter, clock now)
     : plan_{plan},
       cutter_{std::move(cutter)},
       schedule_{schedule},
       staging_{staging},
-      requests_{staging.size() * cutter_.most_requests(plan.batches_per_slot * plan.batch_size)} {}
+      requests_{staging.size() * cutter_.most_requests(plan.batches_per_slot * plan.batch_size)},
+      now_{std::move(now)},
+      growth_{plan.batches_per_slot} {}
 
 std::optional<request> opener::next() {
   for (;;) {
@@ -49,6 +49,7 @@ void opener::close() noexcept {
 }
 
 bool opener::open_next() {
+  learn_from_last();
   const auto next = schedule_.take();
   if (!next) {
     staging_.end_opening({});
@@ -60,14 +61,13 @@ bool opener::open_next() {
     open(*next, *slot);
     return true;
   } catch (...) {
-    const std::uint64_t first_batch = next->ticket.value * plan_.batches_per_slot;
     staging_.end_opening(slot_failure{.where = {.stage = stage::staging,
                                                 .epoch = next->run->epoch,
                                                 .ticket = next->ticket.value,
-                                                .batch = first_batch,
+                                                .batch = next->first_batch,
                                                 .path = {}},
                                       .cause = std::current_exception(),
-                                      .first = position{first_batch * plan_.batch_size},
+                                      .first = position{next->first_batch * plan_.batch_size},
                                       .good_batches = 0});
     schedule_.close();
     return false;
@@ -75,23 +75,38 @@ bool opener::open_next() {
 }
 
 void opener::open(const scheduled_ticket& next, slot_index slot) {
-  const std::uint64_t first_batch = next.ticket.value * plan_.batches_per_slot;
-  const std::uint64_t first = first_batch * plan_.batch_size;
+  const std::uint64_t batches = batches_of(next);
+  const std::uint64_t first = next.first_batch * plan_.batch_size;
   const std::uint64_t samples =
-      std::min(plan_.batches_per_slot * plan_.batch_size, plan_.samples_per_epoch - first);
+      std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first);
+  schedule_.opened(next, batches);
   const request_layout layout = cutter_.next();
   const auto requests = static_cast<std::uint32_t>(layout.requests(samples));
   staging_.open(slot, {.run = next.run,
                        .ticket = next.ticket,
                        .first = position{first},
-                       .first_batch = first_batch,
+                       .first_batch = next.first_batch,
                        .samples = samples,
-                       .batches = divide_up(samples, plan_.batch_size),
+                       .batches = batches,
                        .requests = requests,
                        .layout = layout});
   for (std::uint32_t number = 0; number < requests; ++number) {
     requests_.put({static_cast<std::uint32_t>(slot.value), number});
   }
+  if (plan_.slots_grow) last_ = {next.run, batches, now_()};
+}
+
+void opener::learn_from_last() {
+  if (!last_ || last_->run->abandoned.load()) return;  // what is not read takes no time
+  growth_.learn(last_->batches, now_() - last_->at);
+}
+
+std::uint64_t opener::batches_of(const scheduled_ticket& next) const {
+  const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
+  if (!plan_.slots_grow || !cutter_.rows_are_read()) return std::min(plan_.batches_per_slot, left);
+  const bool after_pause =
+      !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());
+  return std::min(growth_.next(after_pause), left);
 }
 
 }  // namespace feedline::detail

@@ -7,9 +7,13 @@
 #include "loader/epoch_schedule.hpp"
 #include "reader/request.hpp"
 #include "reader/slot_cutter.hpp"
+#include "reader/slot_growth.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -21,11 +25,17 @@ namespace feedline::detail {
 /// for the slot's last copy if it must, and offers the slot's requests to all. One reader opens at
 /// a time, the others sleep; so each thread waits for one thing only, and no thread does nothing
 /// but wait.
+///
+/// How many batches a ticket holds is decided as it is opened (`slot_growth`), unless the user said
+/// it, or rows need not be read: then slots are full.
 class opener {
  public:
+  using clock = std::function<std::chrono::steady_clock::time_point()>;
+
   /// Borrows all three for its life.
+  /// @param now What time it is, for slots that grow.
   opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
-         slot_cutter cutter);
+         slot_cutter cutter, clock now = std::chrono::steady_clock::now);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.
@@ -36,8 +46,17 @@ class opener {
   void close() noexcept;
 
  private:
+  /// A ticket that was opened.
+  struct opened_ticket {
+    std::shared_ptr<epoch_run> run;
+    std::uint64_t batches;
+    std::chrono::steady_clock::time_point at;
+  };
+
   bool open_next();
   void open(const scheduled_ticket& next, slot_index slot);
+  void learn_from_last();
+  [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 
   const loader_plan& plan_;
   const slot_cutter cutter_;
@@ -45,6 +64,9 @@ class opener {
   staging_ring& staging_;
   channel<request> requests_;
   std::atomic<bool> opening_{false};  ///< somebody opens; a lock whose waiters wait for requests
+  clock now_;
+  slot_growth growth_;                 ///< under that lock
+  std::optional<opened_ticket> last_;  ///< likewise
 };
 
 }  // namespace feedline::detail

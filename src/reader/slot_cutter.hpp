@@ -22,9 +22,9 @@ class slot_cutter {
         numbering_{plan.batch_size, numbered_samples(plan)},
         kept_{std::move(kept)} {}
 
-  [[nodiscard]] request_layout next() const {
-    return kept_ && kept_->holds_all() ? numbering_ : reading_;
-  }
+  [[nodiscard]] request_layout next() const { return rows_are_read() ? reading_ : numbering_; }
+  /// Some row may still have to be read; else a slot is made in microseconds, however large.
+  [[nodiscard]] bool rows_are_read() const noexcept { return !kept_ || !kept_->holds_all(); }
   /// Requests of a slot of so many samples, however it is cut.
   [[nodiscard]] std::uint64_t most_requests(std::uint64_t samples) const noexcept {
     return std::max(reading_.requests(samples), numbering_.requests(samples));

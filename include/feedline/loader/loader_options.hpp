@@ -39,7 +39,8 @@ struct loader_options {
   std::uint64_t epochs = 0;  ///< epochs 0 to n-1 will be taken in order: each is read ahead while
                              ///< the one before ends; 0: unknown
   std::uint64_t batches_per_slot =
-      0;  ///< batches that share a slot and its copy; 0: as many as reach some 30 MiB, 40 if resident
+      0;  ///< batches that share a slot and its copy, in every slot; 0: one where readers are slow,
+          ///< more while they fill slots in a millisecond, up to some 30 MiB, 40 if resident
   std::size_t staging_slots = 0;      ///< depth of the staging ring; 0: 4, or 3 or 2 when slots are
                                       ///< large, so that 128 MiB do
   std::size_t device_slots = 0;       ///< depth of the device ring; 0: likewise;

@@ -20,8 +20,11 @@ struct loader_plan {
   std::uint64_t samples_per_epoch = 0;  ///< delivered: without those of a dropped last batch
   std::uint64_t batch_size = 0;
   std::uint64_t batches_per_epoch = 0;
-  std::uint64_t batches_per_slot = 0;
-  std::uint64_t slots_per_epoch = 0;  ///< tickets
+  std::uint64_t batches_per_slot = 0;  ///< that a slot has room for
+  bool slots_grow =
+      false;  ///< slots begin with one batch and grow while readers keep up; else each
+              ///< holds `batches_per_slot`, but the epoch's last
+  std::uint64_t slots_per_epoch = 0;  ///< if all are full; more while they grow
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
   std::uint64_t kept_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
                                    ///< the dataset's memory (gather)

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <future>
+#include <latch>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -13,9 +14,10 @@ using namespace feedline::detail;
 
 namespace {
 
-/// The (epoch, ticket) of the next ticket.
+/// The (epoch, ticket) of the next ticket, which takes one batch.
 std::pair<std::uint64_t, std::uint64_t> next(epoch_schedule& schedule) {
   const auto taken = schedule.take().value();
+  schedule.opened(taken, 1);
   return {taken.run->epoch, taken.ticket.value};
 }
 
@@ -123,6 +125,61 @@ TEST_CASE("epoch schedule: a range that is dropped before it began leaves the ot
   schedule.end(second);
   CHECK(next(schedule, 2) == line{{0, 0}, {2, 0}});
   CHECK_FALSE(first->abandoned.load());
+}
+
+TEST_CASE("epoch schedule: a ticket begins where the one before it ended, however long that was",
+          "[loader][host]") {
+  epoch_schedule schedule{10, 2};
+  const auto run = schedule.claim(0);
+  std::uint64_t ticket = 0;
+  std::uint64_t first = 0;
+  for (const std::uint64_t batches : {1, 2, 4, 3}) {
+    const auto taken = schedule.take().value();
+    CHECK(taken.run == run);
+    CHECK(taken.ticket.value == ticket++);
+    CHECK(taken.first_batch == first);
+    schedule.opened(taken, batches);
+    first += batches;
+  }
+  const auto taken = schedule.take().value();
+  CHECK(taken.run->epoch == 1);
+  CHECK(taken.first_batch == 0);
+}
+
+TEST_CASE("epoch schedule: a ticket is given out until it was opened", "[loader][host]") {
+  epoch_schedule schedule{2, 1};
+  CHECK(schedule.take().value().first_batch == 0);
+  CHECK(schedule.take().value().first_batch == 0);
+}
+
+TEST_CASE("epoch schedule: a ticket whose epoch was left meanwhile counts for no other",
+          "[loader][host]") {
+  epoch_schedule schedule{2, 0};
+  const auto first = schedule.claim(0);
+  const auto second = schedule.claim(1);
+  const auto taken = schedule.take().value();
+  schedule.end(first);
+  schedule.opened(taken, 2);
+  CHECK(next(schedule, 2) == line{{1, 0}, {1, 1}});
+}
+
+TEST_CASE("epoch schedule: a ticket tells whether there was nothing to open before it",
+          "[loader][host]") {
+  epoch_schedule ready{1, 1};
+  CHECK_FALSE(ready.take().value().waited);
+  bool waited = false;
+  for (int round = 0; round < 10'000 && !waited; ++round) {  // the claim may come first
+    epoch_schedule schedule{1, 0};
+    std::latch started{1};
+    auto waiting = std::async(std::launch::async, [&] {
+      started.count_down();
+      return schedule.take().value().waited;
+    });
+    started.wait();
+    const auto run = schedule.claim(0);
+    waited = waiting.get();
+  }
+  CHECK(waited);
 }
 
 TEST_CASE("epoch schedule: closing wakes an opener that waits, and gives out nothing more",

@@ -54,3 +54,11 @@ TEST_CASE(
         "MiB + passing 16.0 MiB + kept rows 23.0 MiB = 63.0 MiB; cached, 30000 samples kept; 8 "
         "readers");
 }
+
+TEST_CASE("loader plan: its line says where slots grow", "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  plan.slots_grow = true;
+  CHECK(to_string(plan) ==
+        "938 batches of 64 an epoch, 1 to 166 a slot; staging 4 × 8.0 MiB = 32.0 MiB, read in "
+        "place; 8 readers");
+}

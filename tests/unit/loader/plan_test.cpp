@@ -133,6 +133,18 @@ TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {
   CHECK(settled.slots_per_epoch == 20);
 }
 
+TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or needs no reading",
+          "[loader][host]") {
+  CHECK(plan(6'400, {.batch_size = 64}).slots_grow);
+  CHECK(plan(6'400, {.batch_size = 64}, in_place).slots_grow);
+  CHECK(plan(6'400, {.batch_size = 64, .placement = placement::resident}).slots_grow);
+  CHECK_FALSE(plan(6'400, {.batch_size = 64, .batches_per_slot = 5}).slots_grow);
+  CHECK_FALSE(plan(6'400, {.batch_size = 6'400}).slots_grow);
+  CHECK_FALSE(settle(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
+                     {.batch_size = 64, .placement = placement::gather})
+                  .slots_grow);
+}
+
 TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") {
   CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 1'000}).batches_per_slot == 10);
 }

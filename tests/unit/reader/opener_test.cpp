@@ -36,7 +36,7 @@ const loader_options small{.batch_size = 4,
 struct opening {
   explicit opening(std::uint64_t samples = 96, std::uint64_t epochs = 1)
       : parts{device, make_identity_dataset(samples, 8), small},
-        schedule{parts.plan.slots_per_epoch, epochs},
+        schedule{parts.plan.batches_per_epoch, epochs},
         under_test{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}} {}
 
   /// Gives the next slot in line back, once it is filled.

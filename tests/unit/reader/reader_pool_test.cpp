@@ -49,7 +49,7 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
     if (met.fetch_add(1) < 3) meeting.arrive_and_wait();
   });
   stages parts{make_host_device(), data, small};
-  epoch_schedule schedule{parts.plan.slots_per_epoch, 1};
+  epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
   opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
   filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
   {
@@ -72,7 +72,7 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
           "[reader][host]") {
   for (int round = 0; round < 20; ++round) {
     stages parts{make_host_device(), make_identity_dataset(16, 8), small};
-    epoch_schedule schedule{parts.plan.slots_per_epoch, 0};
+    epoch_schedule schedule{parts.plan.batches_per_epoch, 0};
     opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
     filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
     const reader_pool pool{3, opener, filler};

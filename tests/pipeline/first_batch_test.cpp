@@ -1,0 +1,117 @@
+/// What a first batch waits for: its own samples, and none that come after it.
+
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/ways.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <span>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t batch_size = 16;
+constexpr std::uint64_t batches = 40;
+
+/// Identity data whose samples behind the first batch are read by nobody while the gate is shut.
+struct gate_behind_first {
+  dataset_ptr data() {
+    return gated(make_identity_rows(batches * batch_size, 16),
+                 [this](std::span<const sample_index> samples) {
+                   const bool behind = std::any_of(samples.begin(), samples.end(), [](auto sample) {
+                     return sample.value >= batch_size;
+                   });
+                   if (!behind) return;
+                   read_behind.store(true);
+                   shut.wait(true);
+                 });
+  }
+  void open() {
+    shut.store(false);
+    shut.notify_all();
+  }
+
+  std::atomic<bool> shut{true};
+  std::atomic<bool> read_behind{false};
+};
+
+/// Takes an epoch of which only the first batch can be read until that was delivered.
+std::vector<seen_batch> take_first_alone(loader& loader, const travelling& by,
+                                         gate_behind_first& gate, std::uint64_t epoch) {
+  recorder record{by.looks()};
+  auto range = loader.epoch(epoch, by.stream);
+  auto first = std::async(std::launch::async, [&] { return range.next(); });
+  const bool alone = first.wait_for(20s) == std::future_status::ready;
+  gate.open();
+  CHECK(alone);
+  if (auto batch = first.get()) record(*batch);
+  while (auto batch = range.next()) record(*batch);
+  return record.seen();
+}
+
+/// Whether they are all batches of an epoch in a sequential order.
+bool is_epoch(const std::vector<seen_batch>& seen) {
+  for (std::uint64_t i = 0; i < seen.size(); ++i)
+    if (seen[i].index != i || seen[i].samples.front() != i * batch_size) return false;
+  return seen.size() == batches && all_intact(seen);
+}
+
+}  // namespace
+
+TEST_CASE("loader: the first batch is there once its own samples are read", "[loader][host]") {
+  const way through = GENERATE(from_range(first_reading_ways()));
+  const int readers = GENERATE(1, 4);
+  CAPTURE(to_string(through), readers);
+  gate_behind_first gate;
+  const travelling by{through};
+  loader loader =
+      by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = readers});
+  REQUIRE(loader.plan().batches_per_slot > 1);
+  CHECK(is_epoch(take_first_alone(loader, by, gate, 0)));
+}
+
+TEST_CASE("loader: an epoch that is not read ahead gives its first batch as early as the first did",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(reading_ways()));
+  const int readers = GENERATE(1, 4);
+  CAPTURE(to_string(through), readers);
+  gate_behind_first gate;
+  const travelling by{through};
+  loader loader =
+      by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = readers});
+  gate.open();
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch)
+    for (batch& batch : loader.epoch(epoch, by.stream)) (void)batch;
+  gate.shut.store(true);
+  CHECK(is_epoch(take_first_alone(loader, by, gate, 3)));
+}
+
+TEST_CASE("loader: with zero readers nothing behind the first batch is read for it",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(reading_ways()));
+  CAPTURE(to_string(through));
+  gate_behind_first gate;
+  gate.open();
+  const travelling by{through};
+  loader loader = by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = 0});
+  REQUIRE(loader.plan().batches_per_slot > 1);
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    gate.read_behind.store(false);
+    auto range = loader.epoch(epoch, by.stream);
+    CHECK(range.next().has_value());
+    CHECK_FALSE(gate.read_behind.load());
+    for (std::uint64_t i = 0; i < 10 * epoch; ++i) (void)range.next();  // and the rest is left
+  }
+}
