@@ -35,11 +35,11 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
       throw file.error(name,
                        "is a single value, not rows: its first dimension would be the samples");
     default:
-      throw file.error(name, "its dimensions cannot be read: " + hdf5.last_message());
+      throw file.unreadable(hdf5, name, "its dimensions cannot be read");
   }
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int rank = H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  if (rank < 0) throw file.error(name, "its dimensions cannot be read: " + hdf5.last_message());
+  if (rank < 0) throw file.unreadable(hdf5, name, "its dimensions cannot be read");
   if (rank == 0)
     throw file.error(name, "is a single value, not rows: its first dimension would be the samples");
   if (extents[0] == 0) throw file.error(name, "holds no samples: its first dimension is 0");
@@ -73,12 +73,9 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
   id_ = file.open_dataset(hdf5, name_, &member);
   const hdf5_type_id type{H5Dget_type(id_.get())};
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
-  if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
+  if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
   if (!member.empty() && !has_members(hdf5, type.get()))
-    throw file.no_such_dataset(hdf5, name_,
-                               "; the values of '" +
-                                   name_.substr(0, name_.size() - member.size() - 1) +
-                                   "' are no records, and have no members");
+    throw file.no_such_member(hdf5, name_, member);
   if (member.empty() && is_variable_length(hdf5, type.get()))
     throw file.error(name_,
                      "its values are of variable length: open_hdf5_ragged reads them, and pad or "

@@ -201,11 +201,18 @@ std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
       listings.push_back(
           {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe(), member});
       return true;
+    } catch (const detail::hdf5_unreadable& failure) {
+      listings.push_back({.dataset = path, .member = member, .refusal = failure.message()});
+      return true;
     } catch (const hdf5_error&) {
       return false;  // no rows of numbers
     }
   };
-  for (const auto& path : opened.dataset_paths(hdf5)) {
+  for (const auto& [path, fault] : opened.datasets(hdf5)) {
+    if (!fault.empty()) {
+      listings.push_back({.dataset = path, .refusal = fault});
+      continue;
+    }
     const auto kept = opened.open_dataset(hdf5, path);  // so that the library describes it once
     if (!list(path, {}))
       for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member, member);

@@ -102,7 +102,7 @@ std::string hdf5_direct::describe() const {
 hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
                             const std::string& name, hid_t dataset, const hdf5_element& element) {
   const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
-  if (!creation) throw file.error(name, "how it is stored cannot be read: " + hdf5.last_message());
+  if (!creation) throw file.unreadable(hdf5, name, "how it is stored cannot be read");
 
   hdf5_direct place;
   place.element_bytes = H5Tget_size(element.memory.get());
@@ -113,8 +113,7 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   if (layout == H5D_CHUNKED) {
     place.chunk = chunk_of(creation.get());
-    if (place.chunk.empty())
-      throw file.error(name, "its chunks cannot be read: " + hdf5.last_message());
+    if (place.chunk.empty()) throw file.unreadable(hdf5, name, "its chunks cannot be read");
     place.stored = hdf5_direct::layout::chunked;
     place.filters = hdf5_filters{filters_of(creation.get())};
   }

@@ -36,18 +36,19 @@ hdf5_properties_id access_properties() {
   return access;
 }
 
-herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/,
-                    void* names) noexcept {
-  try {
-    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  } catch (...) {
-    return -1;
-  }
-  return 0;
-}
-
-std::string list_of(const std::vector<std::string>& names) {
-  return names.empty() ? "the file has no datasets" : "the file has " + list_names(names);
+std::string list_of(const std::vector<hdf5_link>& links) {
+  std::vector<std::string> names;
+  std::vector<std::string> unreadable;
+  for (const auto& link : links)
+    link.fault.empty() ? names.push_back(link.path)
+                       : unreadable.push_back(link.path + " (" + link.fault + ")");
+  if (names.empty() && unreadable.empty()) return "the file has no datasets";
+  std::string text;
+  if (!names.empty()) text = "the file has " + list_names(names);
+  if (!unreadable.empty())
+    text += (text.empty() ? "of the file's " : "; besides, of the file's ") +
+            std::string{"objects these are not readable: "} + list_names(unreadable);
+  return text;
 }
 
 /// How much of a path there are links for; the library's own check takes one link at a time.
@@ -61,33 +62,6 @@ std::size_t linked_length(hid_t file, std::string_view path) {
     linked = end;
   }
   return path.size();
-}
-
-/// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
-/// megabyte would decode a bigger chunk again for every row.
-hdf5_properties_id dataset_access() {
-  constexpr std::size_t chunk_slots = 12'421;  // a prime, for the library hashes by remainder
-  constexpr std::size_t chunk_cache_bytes = 64 << 20;
-  hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
-  H5Pset_chunk_cache(access.get(), chunk_slots, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
-  return access;
-}
-
-bool has_raw_files(hid_t dataset) {
-  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
-  return H5Pget_external_count(creation.get()) > 0;
-}
-
-/// Opens a dataset; raw files of an external one are looked for where the HDF5 file is, wherever
-/// the program runs. Others are opened with no such prefix, for the library refuses two in one
-/// program.
-hdf5_dataset_id try_open(hid_t file, const std::string& dataset) {
-  const auto access = dataset_access();
-  hdf5_dataset_id id{H5Dopen2(file, dataset.c_str(), access.get())};
-  if (id && !has_raw_files(id.get())) return id;
-  id = hdf5_dataset_id{};
-  H5Pset_efile_prefix(access.get(), "${ORIGIN}");
-  return hdf5_dataset_id{H5Dopen2(file, dataset.c_str(), access.get())};
 }
 
 }  // namespace
@@ -108,17 +82,6 @@ hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path
                        message};
 }
 
-std::vector<std::string> hdf5_file::dataset_paths(const hdf5_session& hdf5) const {
-  std::vector<std::string> paths;
-  if (H5Lvisit(id_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, collect_link, &paths) < 0)
-    throw hdf5_error{{.path = path_, .field = {}},
-                     "its groups cannot be listed: " + hdf5.last_message()};
-  std::erase_if(paths, [this](const std::string& path) { return !try_open(id_.get(), path); });
-  for (auto& path : paths) path.insert(path.begin(), '/');
-  std::ranges::sort(paths);
-  return paths;
-}
-
 std::vector<std::string> hdf5_file::member_paths(const hdf5_session& hdf5,
                                                  const std::string& dataset) const {
   const auto id = open_dataset(hdf5, dataset);
@@ -128,7 +91,29 @@ std::vector<std::string> hdf5_file::member_paths(const hdf5_session& hdf5,
 
 hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                       const std::string& besides) const {
-  return error(dataset, "there is no such dataset; " + list_of(dataset_paths(hdf5)) + besides);
+  return error(dataset, "there is no such dataset; " + list_of(datasets(hdf5)) + besides);
+}
+
+hdf5_error hdf5_file::no_such_member(const hdf5_session& hdf5, const std::string& path,
+                                     const std::string& member) const {
+  return no_such_dataset(hdf5, path,
+                         "; the values of '" + path.substr(0, path.size() - member.size() - 1) +
+                             "' are no records, and have no members");
+}
+
+void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dataset,
+                                std::size_t linked) const {
+  const std::string part = dataset.substr(0, linked);
+  const std::string in_words = "cannot be looked for, since '" + part + "' cannot be ";
+  if (linked == 0) return;
+  const auto type = type_of_object(hdf5, id_.get(), part);
+  if (!type) throw unreadable(hdf5, dataset, in_words + "opened");
+  if (*type == H5O_TYPE_DATASET && !try_open_dataset(hdf5, id_.get(), part))
+    throw unreadable(hdf5, dataset, in_words + "opened");
+  const std::size_t begin = dataset.find_first_not_of('/', linked);
+  const std::string next = dataset.substr(0, dataset.find('/', begin));
+  if (*type == H5O_TYPE_GROUP && H5Lexists(id_.get(), next.c_str(), H5P_DEFAULT) < 0)
+    throw unreadable(hdf5, dataset, in_words + "searched");
 }
 
 hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
@@ -136,20 +121,21 @@ hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::str
   if (member != nullptr) member->clear();
   if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
     if (member != nullptr && linked > 0)
-      if (auto id = try_open(id_.get(), dataset.substr(0, linked))) {
+      if (auto id = try_open_dataset(hdf5, id_.get(), dataset.substr(0, linked))) {
         *member = dataset.substr(linked + 1);
         return id;
       }
+    require_look_up(hdf5, dataset, linked);
     throw no_such_dataset(hdf5, dataset);
   }
-  if (auto id = try_open(id_.get(), dataset)) return id;
+  if (auto id = try_open_dataset(hdf5, id_.get(), dataset)) return id;
 
-  const auto message = hdf5.last_message();
+  const auto failure = unreadable(hdf5, dataset, "cannot be opened");
   const hdf5_object_id object{
       H5Oopen(id_.get(), dataset.empty() ? "/" : dataset.c_str(), H5P_DEFAULT)};
   if (object && H5Iget_type(object.get()) != H5I_DATASET)
-    throw error(dataset, "is a group or a type, not a dataset; " + list_of(dataset_paths(hdf5)));
-  throw error(dataset, "cannot be opened: " + message);
+    throw error(dataset, "is a group or a type, not a dataset; " + list_of(datasets(hdf5)));
+  throw failure;
 }
 
 }  // namespace feedline::detail

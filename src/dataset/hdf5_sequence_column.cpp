@@ -1,11 +1,14 @@
 #include "dataset/hdf5_sequence_column.hpp"
 
 #include "dataset/hdf5_column.hpp"
+#include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_object_header.hpp"
 #include "dataset/hdf5_record_layout.hpp"
 #include "detail/arithmetic.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 namespace feedline::detail {
@@ -31,15 +34,32 @@ bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type
   return !is_empty;
 }
 
+/// Why a member of records is no dataset of values of variable length.
+std::string refusal_of_member(const hdf5_session& hdf5, hid_t records, std::size_t address_bytes,
+                              const std::string& member) {
+  auto element = describe_values(hdf5, records, address_bytes, member, member);
+  if (element.refusal.empty()) return "its values are all of one length: open_hdf5 reads them";
+  const auto members = member_paths(hdf5, records);
+  if (std::ranges::find(members, member) == members.end()) return std::move(element.refusal);
+  return "is a member of records, whose values of variable length cannot be read: write them as a "
+         "dataset of their own";
+}
+
 }  // namespace
 
 hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file,
                                            const hdf5_field& chosen)
-    : name_{chosen.dataset},
-      id_{file.open_dataset(hdf5, chosen.dataset)},
-      space_{H5Dget_space(id_.get())} {
+    : name_{chosen.dataset} {
+  std::string member;
+  id_ = file.open_dataset(hdf5, name_, &member);
+  space_ = hdf5_space_id{H5Dget_space(id_.get())};
   const hdf5_type_id type{H5Dget_type(id_.get())};
-  if (!type || !space_) throw file.error(name_, "its type cannot be read: " + hdf5.last_message());
+  if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
+  if (!member.empty()) {
+    if (!has_members(hdf5, type.get())) throw file.no_such_member(hdf5, name_, member);
+    throw file.error(
+        name_, refusal_of_member(hdf5, type.get(), address_bytes_of(hdf5, id_.get()), member));
+  }
   type_ = describe_sequence(hdf5, type.get());
   if (!type_.element.refusal.empty()) throw file.error(name_, type_.element.refusal);
   const auto extents = extents_of(hdf5, file, name_, space_.get());

@@ -1,5 +1,9 @@
 #include "dataset/hdf5_session.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace feedline::detail {
 namespace {
 
@@ -14,6 +18,14 @@ herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noe
     return -1;
   }
   return 0;
+}
+
+/// "bad version number for layout message", "wrong fixed array header version", …
+bool is_about_unknown_version(const std::string& message) {
+  constexpr std::array<std::string_view, 4> beginnings{"bad ", "wrong ", "unknown ", "incorrect "};
+  return message.find("version") != std::string::npos &&
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view begin) { return message.starts_with(begin); });
 }
 
 }  // namespace
@@ -35,7 +47,15 @@ hdf5_session::~hdf5_session() {
 }
 
 std::string hdf5_session::last_message() const {
-  return message_.empty() ? "the HDF5 library gives no reason" : message_;
+  if (message_.empty()) return "the HDF5 library gives no reason";
+  if (!is_about_unknown_version(message_)) return message_;
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return message_ + ", so it was written by a newer HDF5 than this build's (" +
+         std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release) +
+         "), or is damaged";
 }
 
 }  // namespace feedline::detail

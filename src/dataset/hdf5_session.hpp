@@ -21,7 +21,8 @@ class hdf5_session {
   ~hdf5_session();
 
   /// What the library said of the session's last failed call: the innermost message of the error
-  /// stack, which names the cause rather than the caller. Calls that succeed do not clear it.
+  /// stack, which names the cause rather than the caller; of a version that the library does not know
+  /// also what that means. Calls that succeed do not clear it.
   [[nodiscard]] std::string last_message() const;
 
  private:

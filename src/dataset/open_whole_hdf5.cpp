@@ -1,5 +1,6 @@
 #include <feedline/dataset/hdf5_dataset.hpp>
 
+#include "dataset/name_list.hpp"
 #include "dataset/open_whole.hpp"
 
 #include <algorithm>
@@ -27,6 +28,25 @@ std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>&
   return path;
 }
 
+/// What cannot be read might be one of the fields that the caller expects.
+void require_readable(const std::filesystem::path& path, const std::vector<hdf5_listing>& listing) {
+  std::vector<std::string> readable;
+  std::vector<std::string> unreadable;
+  std::string reason;
+  for (const hdf5_listing& each : listing) {
+    (each.refusal.empty() ? readable : unreadable).push_back(each.dataset);
+    if (reason.empty()) reason = each.refusal;
+  }
+  if (unreadable.empty()) return;
+  std::string message = reason;
+  if (unreadable.size() > 1)
+    message += "; neither can be read " + list_names({unreadable.begin() + 1, unreadable.end()});
+  if (!readable.empty())
+    message += "; to open the file without what cannot be read, name fields in " +
+               std::string{"open_options::fields, of "} + list_names(readable);
+  throw dataset_error{{.path = path.string(), .field = unreadable.front()}, message};
+}
+
 }  // namespace
 
 dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_options& options) {
@@ -35,6 +55,7 @@ dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_option
   if (!fields.empty()) return open_hdf5(path, std::move(fields));
 
   const auto listing = list_fields(path);
+  require_readable(path, listing);
   const auto advice = [](const std::string& what) {
     return what + "; name those that belong together in open_options::fields";
   };

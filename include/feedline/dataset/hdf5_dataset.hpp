@@ -19,19 +19,25 @@ struct hdf5_field {
   std::string name = {};  ///< of the field; empty: the last part of the path
 };
 
-/// What `list_fields` found: a dataset of a file, or a member of its records, that could be a field.
+/// What `list_fields` found: a dataset of a file, or a member of its records, that could be a field;
+/// or what cannot be read, of which only `dataset` and `refusal` say something.
 struct hdf5_listing {
   std::string dataset;        ///< absolute path within the file, a member's as `hdf5_field` has it
   std::uint64_t samples = 0;  ///< its first dimension
-  feedline::field spec;       ///< name, type and shape as the field would have
-  std::string access;  ///< how it is read: "contiguous", "chunks of 16 samples, deflate", …, or
-                       ///< "through the HDF5 library: " and why
+  feedline::field spec = {};  ///< name, type and shape as the field would have
+  std::string access =
+      {};  ///< how it is read: "contiguous", "chunks of 16 samples, deflate", …, or
+           ///< "through the HDF5 library: " and why
   std::string member = {};  ///< the part of the path that names a member of records; else empty
+  /// Why it cannot be read: damaged, written by a newer HDF5, an external link to nothing; of a group,
+  /// why it cannot be searched. Empty: it is not so.
+  std::string refusal = {};
 };
 
 /// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
-/// included, and of records each member that can, in the records' order; others are left out. Groups
-/// behind soft and external links are not entered.
+/// included, and of records each member that can, in the records' order; text, single values and what
+/// else is no field are left out. Datasets and groups that the library cannot open are there with the
+/// reason. Groups behind soft and external links are not entered.
 /// @throws hdf5_error if the file cannot be opened.
 [[nodiscard]] std::vector<hdf5_listing> list_fields(const std::filesystem::path& file);
 

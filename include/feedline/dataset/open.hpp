@@ -56,7 +56,7 @@ struct open_options {
 /// A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays by
 /// their extension without ".npy"; other members are left out.
 /// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets or members
-///         that do not belong together, and all that its reader refuses.
+///         that do not belong together, or that cannot be read while no fields are named, and all that its reader refuses.
 /// @throws usage_error if a field is asked for that there is not, or the options do not suit the format.
 [[nodiscard]] dataset_ptr open(const std::filesystem::path& path, const open_options& options = {});
 

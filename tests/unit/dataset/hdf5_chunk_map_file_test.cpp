@@ -279,7 +279,8 @@ TEST_CASE("hdf5 chunk map: of other programs' files every chunk is where the lib
       continue;  // not a file that the library opens
     }
     const detail::random_file bytes{entry.path()};
-    for (const auto& name : file->dataset_paths(hdf5)) {
+    for (const auto& [name, unreadable] : file->datasets(hdf5)) {
+      if (!unreadable.empty()) continue;
       const auto fault = fault_of_dataset(hdf5, *file, bytes, name, seen);
       INFO(entry.path().filename().string() << ' ' << name << ": " << fault.value_or("no fault"));
       CHECK_FALSE(fault.has_value());

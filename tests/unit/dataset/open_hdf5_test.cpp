@@ -2,8 +2,10 @@
 #include <feedline/error.hpp>
 
 #include "support/catch.hpp"
+#include "support/file_bytes.hpp"
 #include "support/hdf5_writer.hpp"
 #include "support/message_of.hpp"
+#include "support/patch_bytes.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <string>
@@ -56,6 +58,24 @@ TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[d
         other.string() +
             ": field '/b/x': has the name of /a/x; name those that belong together in "
             "open_options::fields");
+}
+
+TEST_CASE(
+    "open: an HDF5 file is refused whole if anything in it cannot be read, saying what can be",
+    "[dataset][host]") {
+  const test::temporary_directory folder;
+  auto bytes = test::bytes_of_file(write_file(folder.path() / "whole.h5", 0, 4));
+  test::replace_last(bytes, "\x03\x01", "\x05\x01");  // a layout of a version still to come
+  const auto path = folder.write("newer.h5", bytes);
+  const auto message = test::message_of<dataset_error>([&] { (void)open(path); });
+  INFO(message);
+  CHECK(message.find(path.string() + ": field '/train/labels': cannot be opened: bad version") ==
+        0);
+  const std::string advice =
+      "; to open the file without what cannot be read, name fields in open_options::fields, of "
+      "/train/images";
+  CHECK(message.substr(message.size() - advice.size()) == advice);
+  CHECK(open(path, {.fields = {"train/images"}})->size() == 4);
 }
 
 TEST_CASE("open: a dataset of records gives its members, by their names, or all of their path",
