@@ -35,7 +35,7 @@ class basic_channel {
     bell_.ring_one();
   }
 
-  /// Sends without waking anyone: one of several, before `wake_all`.
+  /// Sends without waking anyone: one of several, before `wake` or `wake_all`.
   void put(T item) {
     bool sent = false;
     if constexpr (requires { queue_.bounded_push(item); }) {
@@ -46,6 +46,9 @@ class basic_channel {
     if (!sent)
       throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
   }
+
+  /// Wakes so many receivers, or as many as sleep.
+  void wake(std::size_t receivers) noexcept { bell_.ring(receivers); }
 
   /// Wakes all receivers.
   void wake_all() noexcept { bell_.ring_all(); }
@@ -64,8 +67,8 @@ class basic_channel {
     return item;
   }
 
-  /// Blocks until `ready()` is true or the channel is closed; asked again after every push and
-  /// `wake_all`.
+  /// Blocks until `ready()` is true or the channel is closed; asked again after every push,
+  /// `wake` and `wake_all` that wakes the caller.
   template <class Ready>
   void wait_until(Ready&& ready) {
     bell_.wait_until([&] {

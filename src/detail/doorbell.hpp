@@ -1,17 +1,20 @@
 #pragma once
 
+#include "detail/patience.hpp"
+#include "detail/usable_cores.hpp"
+
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <thread>
 
 namespace feedline::detail {
 
-/// How long a waiter spins before it sleeps: about two wake-ups from sleep. With one, threads that
+/// How long a waiter spins before it sleeps, at most: about two wake-ups from sleep. With one, threads that
 /// share work of some ten microseconds can fall asleep over each other's wake-ups, and stay in that
 /// step. Hardly at all where cores are few: the spinner would keep the one it waits for from running.
 [[nodiscard]] inline std::chrono::nanoseconds spin_time() noexcept {
-  static const bool many_cores = std::thread::hardware_concurrency() >= 4;
+  static const bool many_cores = usable_cores() >= 4;
   return many_cores ? std::chrono::microseconds{100} : std::chrono::microseconds{2};
 }
 
@@ -27,9 +30,9 @@ inline void pause() noexcept {
 /// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
 /// @param pauses Between one asking and the next: where asking costs others.
 template <class Ready>
-bool spin_until(Ready&& ready, int pauses = 1) {
+bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = spin_time()) {
   if (ready()) return true;
-  const auto until = std::chrono::steady_clock::now() + spin_time();
+  const auto until = std::chrono::steady_clock::now() + time;
   do {
     for (int i = 0; i < 16; i += pauses) {
       for (int each = 0; each < pauses; ++each) pause();
@@ -47,9 +50,12 @@ bool spin_until(Ready&& ready, int pauses = 1) {
 class doorbell {
  public:
   /// Wakes one waiter.
-  void ring_one() noexcept {
+  void ring_one() noexcept { ring(1); }
+
+  /// Wakes so many waiters, or as many as sleep. Who is about to sleep finds the state changed.
+  void ring(std::size_t waiters) noexcept {
     rings_.fetch_add(1);
-    rings_.notify_one();
+    for (; waiters != 0; --waiters) rings_.notify_one();
   }
 
   /// Wakes all waiters.
@@ -58,11 +64,20 @@ class doorbell {
     rings_.notify_all();
   }
 
-  /// Returns once `ready()` is true: spins briefly, then sleeps. Blocks, using no CPU while asleep.
+  /// Returns once `ready()` is true: spins briefly, where that has paid, then sleeps. Blocks, using
+  /// no CPU while asleep.
   /// @param ready Is asked again after every ring.
   template <class Ready>
   void wait_until(Ready&& ready) {
-    if (spin_until(ready)) return;
+    if (ready()) return;
+    const auto began = std::chrono::steady_clock::now();
+    if (!spin_until(ready, 1, patience_.spin())) sleep_until(ready);
+    patience_.learn(std::chrono::steady_clock::now() - began);
+  }
+
+ private:
+  template <class Ready>
+  void sleep_until(Ready& ready) {
     for (;;) {
       const auto seen = rings_.load();
       if (ready()) return;
@@ -70,8 +85,8 @@ class doorbell {
     }
   }
 
- private:
   std::atomic<std::uint32_t> rings_{0};
+  patience patience_{spin_time()};
 };
 
 }  // namespace feedline::detail

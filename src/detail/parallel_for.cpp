@@ -1,5 +1,7 @@
 #include "detail/parallel_for.hpp"
 
+#include "detail/usable_cores.hpp"
+
 #include <system_error>
 
 #include <algorithm>
@@ -27,7 +29,7 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
     }
   };
 
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = usable_cores();
   std::vector<std::thread> helpers;
   helpers.reserve(std::min(cores, count));
   try {

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "detail/usable_cores.hpp"
 #include "loader/placement_choice.hpp"
 #include "loader/ring_size.hpp"
 #include "loader/slot_sizes.hpp"
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <thread>
 
 namespace feedline::detail {
 namespace {
@@ -103,7 +103,7 @@ int reader_count(const loader_options& options, placement placement, read_concur
   if (options.readers != automatic_readers) return options.readers;
   if (placement == placement::gather) return 0;
   if (concurrency == read_concurrency::serialized) return 1;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / 2), 1, 8);
+  return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
 }
 
 std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {

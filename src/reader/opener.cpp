@@ -24,17 +24,18 @@ std::optional<request> opener::next() {
     if (!opening_.exchange(true)) {
       // Somebody may have opened a ticket between the two lines above: its requests come first.
       taken = requests_.try_pop();
-      const bool opened = taken || open_next();
+      const std::size_t offered = taken ? 1 : open_next();
       opening_.store(false);  // before waking: who wakes and finds nothing left may open the next
-      if (taken) {
-        requests_.wake_all();
-        return taken;
-      }
-      if (!opened) {
+      if (offered == 0) {
         requests_.close();
         return requests_.try_pop();
       }
-      requests_.wake_all();
+      // Whoever sleeps here does so because no request was there and somebody opened. Of as many as
+      // there are requests one finds none left, for this reader takes one, and opens the next; who
+      // found a request instead of opening wakes one to do it. Those who find neither sleep on: then
+      // another opens, and will wake them.
+      wake(offered);
+      if (taken) return taken;
       continue;
     }
     requests_.wait_until([&] { return (taken = requests_.try_pop()) || !opening_.load(); });
@@ -48,18 +49,17 @@ void opener::close() noexcept {
   requests_.close();
 }
 
-bool opener::open_next() {
+std::size_t opener::open_next() {
   learn_from_last();
   const auto next = schedule_.take();
   if (!next) {
     staging_.end_opening({});
-    return false;
+    return 0;
   }
   try {
     const auto slot = staging_.claim();
-    if (!slot) return false;
-    open(*next, *slot);
-    return true;
+    if (!slot) return 0;
+    return open(*next, *slot);
   } catch (...) {
     staging_.end_opening(slot_failure{.where = {.stage = stage::staging,
                                                 .epoch = next->run->epoch,
@@ -70,11 +70,11 @@ bool opener::open_next() {
                                       .first = position{next->first_batch * plan_.batch_size},
                                       .good_batches = 0});
     schedule_.close();
-    return false;
+    return 0;
   }
 }
 
-void opener::open(const scheduled_ticket& next, slot_index slot) {
+std::size_t opener::open(const scheduled_ticket& next, slot_index slot) {
   const std::uint64_t batches = batches_of(next);
   const std::uint64_t first = next.first_batch * plan_.batch_size;
   const std::uint64_t samples =
@@ -94,6 +94,15 @@ void opener::open(const scheduled_ticket& next, slot_index slot) {
     requests_.put({static_cast<std::uint32_t>(slot.value), number});
   }
   if (plan_.slots_grow) last_ = {next.run, batches, now_()};
+  return requests;
+}
+
+void opener::wake(std::size_t readers) noexcept {
+  if (readers < static_cast<std::size_t>(plan_.readers)) {
+    requests_.wake(readers);
+  } else {
+    requests_.wake_all();  // one call of the system's
+  }
 }
 
 void opener::learn_from_last() {

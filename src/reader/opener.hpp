@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,7 +25,7 @@ namespace feedline::detail {
 /// Whichever reader finds nothing to do opens the next ticket: it claims a staging slot, waiting
 /// for the slot's last copy if it must, and offers the slot's requests to all. One reader opens at
 /// a time, the others sleep; so each thread waits for one thing only, and no thread does nothing
-/// but wait.
+/// but wait. As many readers are woken as there are requests.
 ///
 /// How many batches a ticket holds is decided as it is opened (`slot_growth`), unless the user said
 /// it, or rows need not be read: then slots are full.
@@ -53,8 +54,10 @@ class opener {
     std::chrono::steady_clock::time_point at;
   };
 
-  bool open_next();
-  void open(const scheduled_ticket& next, slot_index slot);
+  /// The requests that were offered; 0: there is nothing to open any more.
+  std::size_t open_next();
+  std::size_t open(const scheduled_ticket& next, slot_index slot);
+  void wake(std::size_t readers) noexcept;
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 

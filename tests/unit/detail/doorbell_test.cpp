@@ -71,6 +71,44 @@ TEST_CASE("doorbell: ringing for all wakes every waiter", "[detail][host]") {
   SUCCEED("nobody was left asleep");
 }
 
+TEST_CASE("doorbell: ringing for as many as have work leaves no work undone", "[detail][host]") {
+  // Each waiter takes one item at a time: one missed ring, and the last items stay for ever.
+  constexpr int waiters = 4;
+  doorbell bell;
+  doorbell done;
+  std::atomic<int> items{0};
+  std::atomic<int> taken{0};
+  std::atomic<bool> over{false};
+  const auto take = [&] {
+    for (int there = items.load(); there > 0;)
+      if (items.compare_exchange_weak(there, there - 1)) return true;
+    return over.load();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < waiters; ++i) {
+    threads.emplace_back([&] {
+      for (;;) {
+        bell.wait_until(take);
+        if (over.load()) return;
+        taken.fetch_add(1);
+        done.ring_one();
+      }
+    });
+  }
+  int sent = 0;
+  for (int round = 0; round < 500; ++round) {
+    const int count = round % (waiters + 2);
+    items.fetch_add(count);
+    bell.ring(static_cast<std::size_t>(count));
+    sent += count;
+    done.wait_until([&] { return taken.load() == sent; });
+  }
+  over.store(true);
+  bell.ring_all();
+  for (auto& thread : threads) thread.join();
+  CHECK(taken.load() == sent);
+}
+
 TEST_CASE("doorbell: the condition is asked again after a ring that did not fulfil it",
           "[detail][host]") {
   doorbell bell;
