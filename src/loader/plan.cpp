@@ -137,7 +137,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
 
   const bool fixed = options.batches_per_slot != 0;
   std::uint64_t batches = fixed ? options.batches_per_slot
-                                : batches_of_slot(plan, options, sizes.rows(1).batch_bytes());
+                                : batches_of_slot(plan, options, sizes.largest_batch_bytes());
   batches = std::min(batches, plan.batches_per_epoch);
 
   const ring_size staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots,

@@ -46,6 +46,10 @@ slot_layout slot_sizes::delivered(std::uint64_t batches) const {
   return {delivered_, batch_size_, batches};
 }
 
+std::size_t slot_sizes::largest_batch_bytes() const {
+  return std::max({rows(1).batch_bytes(), converted(1).batch_bytes(), delivered(1).batch_bytes()});
+}
+
 request_layout slot_sizes::requests(std::uint64_t batches) const {
   const std::uint64_t slot_samples = batches * batch_size_;
   // Cutting at batches' ends makes up to twice as many.
@@ -56,15 +60,20 @@ request_layout slot_sizes::requests(std::uint64_t batches) const {
 }
 
 std::uint64_t slot_sizes::wanted_request_samples(std::uint64_t slot_samples) const {
-  const std::size_t row_bytes = rows(1).sample_bytes();
-  if (request_bytes_ != 0) return request_bytes_ / row_bytes;
-  const std::uint64_t streamed = request_goal_bytes / row_bytes;
+  if (request_bytes_ != 0) return request_bytes_ / bytes_per_sample();
+  const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
   if (placement_ == placement::gather) return slot_samples;   // no row is read
   if (kept_share_ == 0 || kept_share_ == 1) return streamed;  // all are; or all once, and then none
   // Of a kept row there is but a number to write down.
   const std::uint64_t share = slot_samples / most_sharers;
   const double larger = static_cast<double>(streamed) / std::max(1 - kept_share_, least_streamed);
   return std::max(streamed, std::min(share, static_cast<std::uint64_t>(larger)));
+}
+
+/// What a reader reads of a sample, or writes of it, where it converts as well.
+std::size_t slot_sizes::bytes_per_sample() const {
+  const std::size_t row_bytes = rows(1).sample_bytes();
+  return in_place_ ? std::max(row_bytes, delivered(1).sample_bytes()) : row_bytes;
 }
 
 inlet_layout slot_sizes::inlet(std::uint64_t batches) const {

@@ -39,6 +39,9 @@ class slot_sizes {
   [[nodiscard]] slot_layout rows(std::uint64_t batches) const;
   [[nodiscard]] slot_layout converted(std::uint64_t batches) const;
   [[nodiscard]] slot_layout delivered(std::uint64_t batches) const;
+  /// Of one batch in the largest of these forms: by it slots are sized, so that neither what is read
+  /// nor what is delivered takes more than a slot should.
+  [[nodiscard]] std::size_t largest_batch_bytes() const;
   /// How a slot is cut.
   [[nodiscard]] request_layout requests(std::uint64_t batches) const;
   /// A staging slot's form where slots are assembled.
@@ -52,6 +55,7 @@ class slot_sizes {
 
  private:
   [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
+  [[nodiscard]] std::size_t bytes_per_sample() const;
 
   std::vector<field> rows_;
   converted_fields converted_;

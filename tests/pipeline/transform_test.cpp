@@ -212,3 +212,34 @@ TEST_CASE("transforms: one that does not fit the dataset is refused before anyth
         "'id'");
   CHECK(by.on.device->allocations() == 0);
 }
+
+TEST_CASE("transforms: ten million labels become a thousand classes each within a plan's memory",
+          "[loader][host]") {
+  class labels final : public dataset {
+   public:
+    std::uint64_t size() const override { return 10'000'000; }
+    std::vector<field> fields() const override { return {{"label", element_type::u8, {}}}; }
+    void read(std::span<const sample_index> samples,
+              std::span<const std::span<std::byte>> out) const override {
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        out[0][i] = static_cast<std::byte>(samples[i].value % 251);
+    }
+  };
+  loader loader{std::make_shared<labels>(),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 500, .transforms = {{.field = "label", .one_hot = 1000}}}};
+  CHECK(loader.plan().staging_bytes <= std::size_t{128} << 20);
+  std::uint64_t sample = 0;
+  auto range = loader.epoch(0);
+  for (int i = 0; i < 3; ++i) {
+    const auto batch = range.next();
+    REQUIRE(batch);
+    const auto classes = (*batch)["label"].data<float>();
+    bool right = true;
+    for (std::uint64_t row = 0; row < batch->size(); ++row, ++sample)
+      for (std::uint64_t k = 0; k < 1000; ++k)
+        right = right && classes[row * 1000 + k] == (k == sample % 251 ? 1.0F : 0.0F);
+    CHECK(right);
+  }
+}

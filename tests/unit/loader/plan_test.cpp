@@ -90,6 +90,48 @@ TEST_CASE("plan: slots of rows that stay on the device are larger, and three dee
   CHECK(settled.staging_bytes <= std::size_t{128} << 20);
 }
 
+TEST_CASE("plan: slots are sized by the larger of what is read and what is delivered",
+          "[loader][host]") {
+  constexpr std::size_t most_slot = std::size_t{31} << 20;
+  const shaped_dataset mnist{
+      60'000, {{"image", element_type::u8, {28, 28}}, {"label", element_type::u8, {}}}};
+  const shaped_dataset labels{10'000'000, {{"label", element_type::u8, {}}}};
+  const field_transform to_float{.field = "image"};
+  const field_transform to_classes{.field = "label", .one_hot = 1000};
+  struct example {
+    const dataset& data;
+    const field_transform& transform;
+    std::uint64_t batch_size;
+  };
+  for (const auto& [data, transform, batch_size] :
+       {example{mnist, to_float, 64}, example{mnist, to_float, 1}, example{labels, to_classes, 1},
+        example{labels, to_classes, 64}, example{labels, to_classes, 1024}}) {
+    for (const device_capabilities& device : {in_place, with_copies}) {
+      const loader_plan settled =
+          settle(data, sequential{}, device, {.batch_size = batch_size, .transforms = {transform}});
+      CAPTURE(to_string(settled));
+      CHECK(settled.batches_per_slot > 1);
+      CHECK(settled.batches_per_slot * settled.batch_bytes > most_slot / 2);
+      CHECK(settled.batches_per_slot * settled.batch_bytes <= most_slot);
+      CHECK(settled.slot_bytes <= most_slot);
+      CHECK(settled.device_slot_bytes <= most_slot);
+      CHECK(settled.staging_slots == 4);
+      CHECK(settled.device_slots == (device.reads_staging ? 0 : 4));
+    }
+  }
+}
+
+TEST_CASE("plan: where transforms make samples smaller, slots are sized by what is read",
+          "[loader][host]") {
+  const shaped_dataset images{60'000, {{"image", element_type::u8, {256, 256, 3}}}};
+  const field_transform small{
+      .field = "image", .layout = image_layout::hwc, .crop = image_crop{.height = 8, .width = 8}};
+  const loader_plan settled =
+      settle(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}});
+  CHECK(settled.batches_per_slot == 20);  // of 1.5 MiB
+  CHECK(settled.slot_bytes <= std::size_t{31} << 20);
+}
+
 TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]") {
   const loader_plan settled = plan(640, {.batch_size = 64});
   CHECK(settled.batches_per_epoch == 10);

@@ -63,6 +63,31 @@ TEST_CASE("slot sizes: bytes cross as the dataset has them, and are delivered as
   CHECK(made.passing_bytes(2) == assembler::inlets * made.staging_bytes(2));
 }
 
+TEST_CASE("slot sizes: the largest form of a batch counts, be it read, converted or delivered",
+          "[loader][host]") {
+  const auto largest = [](const loader_options& options, bool reads_staging) {
+    return sizes(placement::stream, 0, options, reads_staging).largest_batch_bytes();
+  };
+  for (const bool reads_staging : {true, false}) {
+    CHECK(largest({.batch_size = 64}, reads_staging) == 64 * 784 + 256);
+    CHECK(largest(converting(), reads_staging) == 64 * 784 * 4 + 256);
+    loader_options options = converting();
+    options.function = batch_function{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
+    CHECK(largest(options, reads_staging) == 64 * 784 * 4 + 256);
+    options.function->fields.front().shape = {1000};
+    CHECK(largest(options, reads_staging) == 64 * 1000 * 8);
+  }
+}
+
+TEST_CASE("slot sizes: a reader that converts takes requests by what it writes", "[loader][host]") {
+  const auto samples_of = [](const loader_options& options, bool reads_staging) {
+    return sizes(placement::stream, 0, options, reads_staging).requests(50).request_samples();
+  };
+  CHECK(samples_of({.batch_size = 64}, true) == 5 * 64);  // 256 KiB of 785 bytes
+  CHECK(samples_of(converting(), true) == 64);            // of 3137 bytes
+  CHECK(samples_of(converting(), false) == 5 * 64);       // the device converts
+}
+
 TEST_CASE("slot sizes: a slot that is copied whole has one form and passes through nothing",
           "[loader][host]") {
   const slot_sizes made = sizes(placement::stream, 0);
