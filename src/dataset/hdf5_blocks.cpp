@@ -2,6 +2,7 @@
 
 #include "dataset/byte_order.hpp"
 #include "dataset/copy_spread.hpp"
+#include "dataset/repeat_element.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
 }
 
 /// Copies the part of a chunk that lies within the dataset to its place in a block of whole rows.
-/// @param stride From one of its elements to the next; 0: all are the same.
+/// @param stride From one of its elements to the next; 0: there is one pattern, repeated.
 void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
                             std::span<std::byte> out) const {
   const auto extents = map_->extents();
@@ -121,8 +122,12 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::s
       from = from * place_.chunk[i] + at[i];
       to = (i == 0 ? 0 : to * extents[i]) + begin[i] + at[i];
     }
-    copy_spread(values + from * stride, stride, count[rank - 1], place_.element_bytes,
-                out.data() + to * place_.element_bytes);
+    if (stride == 0)
+      repeat_element(stored_fill_, out.subspan(to * place_.element_bytes,
+                                               count[rank - 1] * place_.element_bytes));
+    else
+      copy_spread(values + from * stride, stride, count[rank - 1], place_.element_bytes,
+                  out.data() + to * place_.element_bytes);
     std::size_t i = rank - 1;
     while (i > 0 && ++at[i - 1] == count[i - 1]) at[--i] = 0;
     if (i == 0) return;

@@ -70,7 +70,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
 
   void decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const;
   void put_fill(std::uint64_t chunk, std::span<std::byte> out) const {
-    put(chunk, stored_fill_.data(), 0, out);
+    put(chunk, nullptr, 0, out);
   }
   void put_values(std::uint64_t chunk, const std::byte* values, std::span<std::byte> out) const {
     put(chunk, values + place_.stored_offset, place_.stored_bytes, out);

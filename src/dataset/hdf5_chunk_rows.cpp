@@ -1,13 +1,13 @@
 #include "dataset/hdf5_chunk_rows.hpp"
 
 #include "dataset/byte_order.hpp"
-#include "dataset/copy_spread.hpp"
+#include "dataset/copy_row.hpp"
 #include "dataset/gather_scattered.hpp"
 #include "dataset/read_spread.hpp"
+#include "dataset/repeat_element.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 namespace feedline::detail {
@@ -28,7 +28,8 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
       row_bytes_{place.element_bytes},
       stride_{place.stored_bytes},
       offset_{place.stored_offset},
-      swapped_bytes_{place.swapped_bytes} {
+      swapped_bytes_{place.swapped_bytes},
+      fill_{place.fill} {
   for (const std::uint64_t extent : map_->extents().subspan(1)) {
     row_bytes_ *= extent;
     stride_ *= extent;
@@ -47,10 +48,10 @@ hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const h
                          std::to_string(rows_per_chunk * stride_) +
                          "; the file is damaged, get it anew"};
   }
+  reverse_elements(fill_, swapped_bytes_);
+  if (row_bytes_ > largest_prefetched_row_bytes) return;
   unwritten_row_.resize(row_bytes_);
-  for (std::size_t at = 0; at < row_bytes_; at += place.fill.size())
-    std::memcpy(unwritten_row_.data() + at, place.fill.data(), place.fill.size());
-  reverse_elements(unwritten_row_, swapped_bytes_);
+  repeat_element(fill_, unwritten_row_);
 }
 
 std::uint64_t hdf5_chunk_rows::address_of(sample_index sample) const noexcept {
@@ -62,10 +63,12 @@ std::uint64_t hdf5_chunk_rows::address_of(sample_index sample) const noexcept {
 }
 
 void hdf5_chunk_rows::read(std::span<const sample_index> samples, std::byte* out) const {
-  if (const auto file = file_->mapped(); !file.empty())
-    read_mapped(samples, file, out);
-  else
+  if (const auto file = file_->mapped(); file.empty())
     read_by_calls(samples, out);
+  else if (row_bytes_ > largest_prefetched_row_bytes)
+    read_long_rows(samples, file, out);
+  else
+    read_mapped(samples, file, out);
   reverse_elements({out, samples.size() * row_bytes_}, swapped_bytes_);
 }
 
@@ -86,7 +89,7 @@ void hdf5_chunk_rows::read_by_calls(std::span<const sample_index> samples, std::
     const std::size_t count = consecutive(samples);
     const std::span<std::byte> into{out, count * row_bytes_};
     if (address == hdf5_chunk::nowhere) {
-      copy_spread(unwritten_row_.data(), 0, count, row_bytes_, out);
+      repeat_element(fill_, into);
     } else {
       try {
         read_spread(*file_, address, stride_, row_bytes_, into);
@@ -116,6 +119,19 @@ void hdf5_chunk_rows::read_mapped(std::span<const sample_index> samples,
     gather_scattered(std::span{rows}.first(count), row_bytes_, out);
     out += count * row_bytes_;
     samples = samples.subspan(count);
+  }
+}
+
+/// Rows that need not be asked for beforehand: one after the other, as `gather_scattered` would.
+void hdf5_chunk_rows::read_long_rows(std::span<const sample_index> samples,
+                                     std::span<const std::byte> file, std::byte* out) const {
+  for (const sample_index sample : samples) {
+    const std::uint64_t address = address_of(sample);
+    if (address == hdf5_chunk::nowhere)
+      repeat_element(fill_, {out, row_bytes_});
+    else
+      copy_row(out, file.data() + address, row_bytes_);
+    out += row_bytes_;
   }
 }
 

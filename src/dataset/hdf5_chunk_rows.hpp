@@ -35,6 +35,8 @@ class hdf5_chunk_rows final : public hdf5_rows {
   void read_by_calls(std::span<const sample_index> samples, std::byte* out) const;
   void read_mapped(std::span<const sample_index> samples, std::span<const std::byte> file,
                    std::byte* out) const;
+  void read_long_rows(std::span<const sample_index> samples, std::span<const std::byte> file,
+                      std::byte* out) const;
 
   random_file_ptr file_;
   std::string name_;
@@ -44,7 +46,8 @@ class hdf5_chunk_rows final : public hdf5_rows {
   std::size_t stride_;  ///< from one row to the next in a chunk
   std::size_t offset_;  ///< of the first row in its chunk
   std::size_t swapped_bytes_;
-  std::vector<std::byte> unwritten_row_ = {};  ///< in the file's byte order
+  std::vector<std::byte> fill_;  ///< what is never written, over and over; in the file's byte order
+  std::vector<std::byte> unwritten_row_ = {};  ///< of it, where rows are short
 };
 
 }  // namespace feedline::detail

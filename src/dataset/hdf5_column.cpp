@@ -97,7 +97,7 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
 
 void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
   require_library_can_read(hdf5, file, name_, id_.get());
-  zero_first_ = leaves_gaps(hdf5, id_.get());
+  zero_first_ = leaves_gaps(hdf5, file, name_, id_.get());
   if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
     transfer_ = with_small_buffer(id_.get(), element_);
 }

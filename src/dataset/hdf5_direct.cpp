@@ -59,14 +59,20 @@ std::vector<std::uint64_t> chunk_of(hid_t creation) {
   return {extents.begin(), extents.begin() + std::max(rank, 0)};
 }
 
-/// Zeros where none is defined, or it is never to be used: what was in memory before is nobody's.
-std::vector<std::byte> fill_of(const hdf5_session& hdf5, hid_t dataset, hid_t creation,
+/// Zeros where none is defined, or it is never to be used: what was in memory before is nobody's. They
+/// are no more than a number's, for an element may be an array as large as its type says.
+std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
+                               const std::string& name, hid_t dataset,
                                const hdf5_element& element) {
-  std::vector<std::byte> fill(H5Tget_size(element.memory.get()));
-  if (!leaves_gaps(hdf5, dataset) &&
-      H5Pget_fill_value(creation, element.memory.get(), fill.data()) < 0)
-    fill.assign(fill.size(), std::byte{0});
-  return fill;
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
+  if (!leaves_gaps(hdf5, file, name, dataset) &&
+      H5Pfill_value_defined(creation.get(), &defined) >= 0 &&
+      defined == H5D_FILL_VALUE_USER_DEFINED) {
+    std::vector<std::byte> fill(H5Tget_size(element.memory.get()));
+    if (H5Pget_fill_value(creation.get(), element.memory.get(), fill.data()) >= 0) return fill;
+  }
+  return std::vector<std::byte>(element.swapped_bytes);
 }
 
 /// 0 if they cannot be counted.
@@ -109,7 +115,7 @@ hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
   place.stored_bytes = element.record_bytes != 0 ? element.record_bytes : place.element_bytes;
   place.stored_offset = element.record_offset;
   place.swapped_bytes = element.swapped_bytes;
-  place.fill = fill_of(hdf5, dataset, creation.get(), element);
+  place.fill = fill_of(hdf5, file, name, dataset, element);
   const H5D_layout_t layout = H5Pget_layout(creation.get());
   if (layout == H5D_CHUNKED) {
     place.chunk = chunk_of(creation.get());

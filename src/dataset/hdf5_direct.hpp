@@ -32,8 +32,9 @@ struct hdf5_direct {
       0;  ///< from one element to the next: more where it is a record's member
   std::size_t stored_offset = 0;  ///< of the member in its record
   std::size_t swapped_bytes = 1;  ///< as `row_place::swapped_bytes`
-  std::vector<std::byte> fill =
-      {};  ///< the element that stands where nothing was written, as in memory
+  /// What stands, over and over, where nothing was written, as in memory: an element, or zeros that
+  /// divide one.
+  std::vector<std::byte> fill = {};
 
   /// Whether elements lie apart, as members of records do.
   [[nodiscard]] bool is_spread() const noexcept { return stored_bytes != element_bytes; }

@@ -1,7 +1,10 @@
 #include "dataset/hdf5_file.hpp"
 
 #include "dataset/hdf5_member.hpp"
+#include "dataset/hdf5_metadata.hpp"
+#include "dataset/hdf5_object_header.hpp"
 #include "dataset/name_list.hpp"
+#include "dataset/random_file.hpp"
 
 #include <fcntl.h>
 #include <system_error>
@@ -25,6 +28,19 @@ std::string fault_of(const std::filesystem::path& path) {
            "; check the path and its permissions";
   ::close(descriptor);
   return {};
+}
+
+/// Looked for without the library: once it loaded such an image, some versions crash as the program
+/// ends, whatever was closed.
+bool is_cache_image(const std::filesystem::path& path) {
+  try {
+    const random_file file{path};
+    hdf5_metadata metadata{file};
+    return has_cache_image(metadata);
+  } catch (const hdf5_metadata_error&) {  // the library says what is wrong
+  } catch (const dataset_error&) {
+  }
+  return false;
 }
 
 hdf5_properties_id access_properties() {
@@ -70,6 +86,12 @@ hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path
     : path_{path.string()} {
   if (const auto fault = fault_of(path); !fault.empty())
     throw hdf5_error{{.path = path_, .field = {}}, fault};
+  if (is_cache_image(path))
+    throw hdf5_error{
+        {.path = path_, .field = {}},
+        "its metadata was left in a cache image, after which the HDF5 library may crash "
+        "when the program ends; rewrite it by 'h5repack " +
+            path.filename().string() + " NEW.h5', and open that"};
   const auto access = access_properties();
   id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get())};
   if (id_) return;

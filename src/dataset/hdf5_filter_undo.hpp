@@ -44,6 +44,7 @@ struct hdf5_undo {
 [[nodiscard]] hdf5_undo undo_of_shuffle(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_szip(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_scaleoffset(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lzf(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_blosc(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lz4(std::span<const unsigned> values);

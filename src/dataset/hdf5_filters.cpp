@@ -29,7 +29,7 @@ constexpr std::array known_filters{
     known_filter{3, "fletcher32", undo_of_fletcher32},
     known_filter{4, "szip", undo_of_szip},
     known_filter{5, "nbit", nullptr},
-    known_filter{6, "scaleoffset", nullptr},
+    known_filter{6, "scaleoffset", undo_of_scaleoffset},
     known_filter{305, "lzo", nullptr},
     known_filter{307, "bzip2", nullptr},
     known_filter{32000, "lzf", undo_of_lzf},
@@ -131,6 +131,11 @@ hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::m
     if (refusal_.empty() && !undos_.back().refusal.empty())
       refusal_ = title_of(filter) + " " + undos_.back().refusal;
   }
+}
+
+bool hdf5_filters::skips_all(std::uint32_t mask) const noexcept {
+  const std::uint64_t all = (std::uint64_t{1} << std::min(pipeline_.size(), most_filters)) - 1;
+  return (mask & all) == all;
 }
 
 bool hdf5_filters::has_checksum() const noexcept {

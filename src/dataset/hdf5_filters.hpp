@@ -42,6 +42,8 @@ class hdf5_filters {
   /// feedline decodes"); empty if it can.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   [[nodiscard]] bool empty() const noexcept { return pipeline_.empty(); }
+  /// Whether a chunk's filter mask says that none of them was applied.
+  [[nodiscard]] bool skips_all(std::uint32_t mask) const noexcept;
   /// Whether it has a checksum (fletcher32).
   [[nodiscard]] bool has_checksum() const noexcept;
   /// "shuffle, deflate".

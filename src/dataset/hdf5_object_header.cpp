@@ -1,5 +1,6 @@
 #include "dataset/hdf5_object_header.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -148,11 +149,17 @@ std::vector<hdf5_message> read_hdf5_messages(hdf5_metadata& metadata, std::uint6
   return reader{metadata}.read(header);
 }
 
+bool has_cache_image(hdf5_metadata& metadata) {
+  if (!metadata.superblock().extension) return false;
+  const auto messages = read_hdf5_messages(metadata, *metadata.superblock().extension);
+  return std::any_of(messages.begin(), messages.end(), [](const hdf5_message& message) {
+    return message.type == hdf5_message_type::cache_image;
+  });
+}
+
 void require_no_cache_image(hdf5_metadata& metadata) {
-  if (!metadata.superblock().extension) return;
-  for (const auto& message : read_hdf5_messages(metadata, *metadata.superblock().extension))
-    if (message.type == hdf5_message_type::cache_image)
-      message.cursor().fail("the file's metadata is in a cache image");
+  if (has_cache_image(metadata))
+    throw hdf5_metadata_error{"the file's metadata is in a cache image"};
 }
 
 }  // namespace feedline::detail

@@ -34,8 +34,11 @@ struct hdf5_message {
 [[nodiscard]] std::vector<hdf5_message> read_hdf5_messages(hdf5_metadata& metadata,
                                                            std::uint64_t header);
 
-/// A writer may leave what it had in its cache in one block, and the places where it belongs as they
-/// were. (H5Pset_mdc_image_config) @throws hdf5_metadata_error if one did.
+/// Whether the writer left what it had in its cache in one block, and the places where it belongs as they
+/// were. (H5Pset_mdc_image_config) @throws hdf5_metadata_error
+[[nodiscard]] bool has_cache_image(hdf5_metadata& metadata);
+
+/// @throws hdf5_metadata_error also if it did.
 void require_no_cache_image(hdf5_metadata& metadata);
 
 }  // namespace feedline::detail

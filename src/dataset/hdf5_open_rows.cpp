@@ -9,6 +9,7 @@
 #include "dataset/hdf5_plain_rows.hpp"
 #include "dataset/hdf5_spread_rows.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/machine_memory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -56,6 +57,38 @@ std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
                 found.samples});
 }
 
+/// A tiny file may claim rows of any size; one that no memory holds could only be asked for in vain.
+void require_row_fits(const hdf5_file& file, const hdf5_found& found) {
+  if (found.row_bytes <= machine_memory_bytes()) return;
+  throw file.error(found.name, "a sample (" + to_string(found.spec) + ") takes " +
+                                   std::to_string(found.row_bytes) + " bytes, more than the " +
+                                   std::to_string(machine_memory_bytes()) +
+                                   " of this machine's memory");
+}
+
+/// The library takes a chunk that went through no filter for whole, and reads beyond one that is not.
+void require_whole_chunks(const hdf5_session& hdf5, const hdf5_column& column, hdf5_common& common,
+                          const hdf5_found& found) {
+  const hdf5_direct& storage = found.storage;
+  const random_file_ptr file = common.files.file_of(hdf5, column.id());
+  if (!hdf5_map_refusal(hdf5, column.id(), *file).empty()) return;
+  const auto map = map_hdf5_chunks(hdf5, column.id(), *file, found.name);
+  std::uint64_t whole = storage.stored_bytes;
+  for (const std::uint64_t extent : storage.chunk)
+    whole = checked_multiply(whole, extent).value_or(std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t number = 0; number < map.size(); ++number) {
+    const hdf5_chunk& chunk = map[number];
+    if (!chunk.is_written() || !storage.filters.skips_all(chunk.filter_mask) ||
+        chunk.bytes >= whole)
+      continue;
+    throw hdf5_error{
+        {.path = file->path(), .field = found.name, .sample = {}, .offset = chunk.address},
+        "chunk " + std::to_string(number) + " has " + std::to_string(chunk.bytes) +
+            " bytes and went through no filter, but is of " + std::to_string(whole) +
+            " bytes; the file is damaged: copy it anew"};
+  }
+}
+
 }  // namespace
 
 std::size_t hdf5_found::block_bytes() const {
@@ -93,9 +126,13 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_comm
                    .samples = column.samples(),
                    .row_bytes = column.row_bytes(),
                    .storage = column.storage(hdf5, file)};
+  require_row_fits(file, found);
   find_file_and_chunks(hdf5, column.id(), common, found);
   if (!found.storage.refusal.empty()) {
     column.require_readable(hdf5, file);
+    // Where filters alone are the reason, the file's own chunks can be looked at.
+    if (found.storage.refusal == found.storage.filters.refusal())
+      require_whole_chunks(hdf5, column, common, found);
     found.column = std::move(column);
   }
   if (!found.column) common.open.push_back(std::move(column));

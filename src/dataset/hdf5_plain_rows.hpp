@@ -4,9 +4,9 @@
 #include "dataset/gather_rows.hpp"
 #include "dataset/hdf5_blocks.hpp"
 #include "dataset/hdf5_rows.hpp"
+#include "dataset/repeat_element.hpp"
 #include "dataset/row_storage.hpp"
 
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -68,18 +68,17 @@ class hdf5_single_rows final : public hdf5_rows {
 /// Rows of a dataset that was never written: all are the fill value.
 class hdf5_unwritten_rows final : public hdf5_rows {
  public:
-  hdf5_unwritten_rows(const std::vector<std::byte>& fill, std::size_t row_bytes) : row_(row_bytes) {
-    for (std::size_t at = 0; at < row_bytes; at += fill.size())
-      std::memcpy(row_.data() + at, fill.data(), fill.size());
-  }
+  /// @param fill Divides a row.
+  hdf5_unwritten_rows(std::vector<std::byte> fill, std::size_t row_bytes)
+      : fill_{std::move(fill)}, row_bytes_{row_bytes} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override {
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      std::memcpy(out + i * row_.size(), row_.data(), row_.size());
+    repeat_element(fill_, {out, samples.size() * row_bytes_});
   }
 
  private:
-  std::vector<std::byte> row_;
+  std::vector<std::byte> fill_;
+  std::size_t row_bytes_;
 };
 
 }  // namespace feedline::detail

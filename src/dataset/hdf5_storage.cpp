@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <type_traits>
 
 namespace feedline::detail {
 namespace {
@@ -124,14 +126,23 @@ void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
   require_sources(hdf5, file, name, dataset, creation.get());
 }
 
-bool leaves_gaps(const hdf5_session& /*hdf5*/, hid_t dataset) {
+bool leaves_gaps(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name,
+                 hid_t dataset) {
   const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
   H5D_fill_time_t when = H5D_FILL_TIME_IFSET;
   H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
   if (H5Pget_fill_time(creation.get(), &when) < 0 ||
       H5Pfill_value_defined(creation.get(), &defined) < 0)
-    return true;
-  return when == H5D_FILL_TIME_NEVER || defined == H5D_FILL_VALUE_UNDEFINED;
+    throw file.unreadable(hdf5, name, "when it is filled cannot be read");
+  // As a number: the library passes on whatever the file says.
+  std::underlying_type_t<H5D_fill_time_t> number = 0;
+  static_assert(sizeof number == sizeof when);
+  std::memcpy(&number, &when, sizeof number);
+  if (number < H5D_FILL_TIME_ALLOC || number > H5D_FILL_TIME_IFSET)
+    throw hdf5_unreadable{{.path = file.path(), .field = name},
+                          "its fill time is " + std::to_string(number) +
+                              ", which means nothing; the file is damaged: copy it anew"};
+  return number == H5D_FILL_TIME_NEVER || defined == H5D_FILL_VALUE_UNDEFINED;
 }
 
 }  // namespace feedline::detail

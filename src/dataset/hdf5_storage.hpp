@@ -20,6 +20,8 @@ void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
 
 /// Whether rows that were never written are left as they are in the reader's memory: no fill value
 /// is defined, or none is ever to be used.
-[[nodiscard]] bool leaves_gaps(const hdf5_session& hdf5, hid_t dataset);
+/// @throws hdf5_unreadable if the file says neither.
+[[nodiscard]] bool leaves_gaps(const hdf5_session& hdf5, const hdf5_file& file,
+                               const std::string& name, hid_t dataset);
 
 }  // namespace feedline::detail

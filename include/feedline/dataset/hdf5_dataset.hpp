@@ -54,8 +54,8 @@ struct hdf5_options {
 /// Opens datasets of one HDF5 file that share their first dimension: a sample is a row of each.
 ///
 /// Rows are read by any number of threads at once, past the HDF5 library and its lock, wherever their
-/// layout, filters and type allow (contiguous and chunked, deflate, shuffle, fletcher32, and szip, LZF,
-/// LZ4, Zstandard, Blosc and bitshuffle as far as their libraries were there when feedline was built);
+/// layout, filters and type allow (contiguous and chunked, deflate, shuffle, fletcher32, scale-offset, LZF,
+/// and szip, LZ4, Zstandard, Blosc and bitshuffle as far as their libraries were there when feedline was built);
 /// numbers become the machine's byte order. Chunks are decoded whole, once for all members of their
 /// records that are fields, and kept while memory allows: `shuffle{.within = …}` visits them in an order
 /// that decodes each once. All else goes through the library, one thread at a time, and a warning tells
@@ -70,7 +70,7 @@ struct hdf5_options {
 /// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset or member (with those
 ///         there are), records as a whole, first dimensions that differ, no samples, types without an
 ///         element_type, a filter, raw file or virtual source that is not there, an index of chunks that
-///         is damaged.
+///         is damaged, metadata in a cache image, samples larger than the machine's memory.
 [[nodiscard]] dataset_ptr open_hdf5(const std::filesystem::path& file,
                                     std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});

@@ -63,8 +63,7 @@ std::vector<hdf5_layout> layouts() {
                 H5Pset_deflate(creation, 6);
                 H5Pset_fletcher32(creation);
               }),
-      chunked("scale-offset", {7, 3, 4},
-              [](hid_t creation) { H5Pset_scaleoffset(creation, H5Z_SO_INT, 0); }),
+      chunked("n-bit", {7, 3, 4}, [](hid_t creation) { H5Pset_nbit(creation); }),
       chunked("partial chunks unfiltered", {7, 3, 4},
               [](hid_t creation) {
                 H5Pset_deflate(creation, 6);

@@ -69,8 +69,7 @@ TEST_CASE("hdf5: a listing tells which way a field's rows take, and why through 
     H5Pset_shuffle(creation);
     gzip(creation);
   }));
-  write(chunked("offset", {16, 3, 4},
-                [](hid_t creation) { H5Pset_scaleoffset(creation, H5Z_SO_INT, 0); }));
+  write(chunked("offset", {16, 3, 4}, [](hid_t creation) { H5Pset_nbit(creation); }));
   (void)writer.make("unwritten", H5T_STD_U8LE, extents);
   const auto file = writer.close();
   CHECK(access_of(file, "contiguous") == "contiguous");
@@ -79,7 +78,7 @@ TEST_CASE("hdf5: a listing tells which way a field's rows take, and why through 
   CHECK(access_of(file, "chunks") == "chunks of 7 samples");
   CHECK(access_of(file, "deflate") == "chunks of 16 samples, shuffle, deflate");
   CHECK(access_of(file, "offset") ==
-        "through the HDF5 library: filter 6 (scaleoffset) is not one that feedline decodes");
+        "through the HDF5 library: filter 5 (nbit) is not one that feedline decodes");
   CHECK(access_of(file, "unwritten") == "never written");
 }
 
@@ -88,9 +87,8 @@ TEST_CASE("hdf5: what the library must read is said once, unless it was read who
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "library.h5"};
   const auto values = various_bytes(samples * row_bytes);
-  writer.write(
-      "x", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data(),
-      chunked("", {16, 3, 4}, [](hid_t creation) { H5Pset_scaleoffset(creation, H5Z_SO_INT, 0); }));
+  writer.write("x", H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data(),
+               chunked("", {16, 3, 4}, [](hid_t creation) { H5Pset_nbit(creation); }));
   const auto file = writer.close();
   {
     const log_capture log;
@@ -103,7 +101,7 @@ TEST_CASE("hdf5: what the library must read is said once, unless it was read who
   CHECK(all_rows(*opened) == values);
   CHECK(log.text() == file.string() +
                           ": field 'x' is read through the HDF5 library, one thread at a time: "
-                          "filter 6 (scaleoffset) is not one that feedline decodes\n");
+                          "filter 5 (nbit) is not one that feedline decodes\n");
 }
 
 TEST_CASE("hdf5: a dataset of far more chunks than its file could hold is left to the library",

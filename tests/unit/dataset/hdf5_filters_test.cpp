@@ -256,7 +256,8 @@ TEST_CASE("hdf5 filters: a pipeline that cannot be undone is refused, by its fil
     return hdf5_filters{{{1, "deflate", {6}}, std::move(filter)}}.refusal();
   };
   CHECK(refusal({5, "", {}}) == "filter 5 (nbit) is not one that feedline decodes");
-  CHECK(refusal({6, "", {}}) == "filter 6 (scaleoffset) is not one that feedline decodes");
+  CHECK(refusal({5, "", {}}) == "filter 5 (nbit) is not one that feedline decodes");
+  CHECK(refusal({6, "", {}}) == "filter 6 (scaleoffset) has 0 parameters, not 20");
   CHECK(refusal({305, "", {}}) == "filter 305 (lzo) is not one that feedline decodes");
   CHECK(refusal({307, "", {}}) == "filter 307 (bzip2) is not one that feedline decodes");
   CHECK(refusal({32013, "", {}}) == "filter 32013 (zfp) is not one that feedline decodes");

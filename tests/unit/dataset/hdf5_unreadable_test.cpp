@@ -156,3 +156,42 @@ TEST_CASE("hdf5: real files of a newer HDF5 say so", "[dataset][host]") {
   CHECK(refusals_in(*beside_old).at("/label").empty());
   CHECK(contains(refusal_of(*record, "t/a"), newer));
 }
+
+TEST_CASE("hdf5: a real file whose metadata is in a cache image is refused with the remedy",
+          "[dataset][host]") {
+  const auto file = find_test_data("found/cache_image.h5");
+  if (!file) FEEDLINE_SKIP("no such file: name the folder above found in FEEDLINE_TEST_DATA");
+  const auto message = message_of<hdf5_error>([&] { (void)list_fields(*file); });
+  CHECK(contains(message, "cache image"));
+  CHECK(contains(message, "h5repack cache_image.h5 NEW.h5"));
+}
+
+TEST_CASE("hdf5: a fill time that means nothing is refused as damage", "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "whole.h5"};
+  (void)writer.make("x", H5T_STD_U8LE, {20});
+  const auto whole = bytes_of_file(writer.close());
+  CHECK(open_hdf5(folder.path() / "whole.h5", {{"x"}})->size() == 20);
+  // The fill message: version 2, allocated late, filled if set, with a value of no bytes.
+  auto bytes = whole;
+  replace_last(bytes, "\x02\x02\x02\x01"sv, "\x02\x02\x80\x01"sv);
+  const auto file = folder.write("damaged.h5", bytes);
+  const auto message = refusal_of(file, "x");
+  INFO(message);
+  CHECK(contains(message, "field 'x': "));
+  CHECK((contains(message, "its fill time is 128, which means nothing; the file is damaged") ||
+         contains(message, "cannot be opened")));  // newer libraries look at it themselves
+  CHECK_FALSE(refusals_in(file).at("/x").empty());
+}
+
+TEST_CASE("hdf5: a real file with a damaged fill time is refused", "[dataset][host]") {
+  const auto file = find_test_data("found/fill_time_128.h5");
+  if (!file) FEEDLINE_SKIP("no such file: name the folder above found in FEEDLINE_TEST_DATA");
+  std::size_t refused = 0;
+  for (const auto& [dataset, refusal] : refusals_in(*file))
+    if (!refusal.empty()) {
+      ++refused;
+      CHECK_THROWS_AS(open_hdf5(*file, {{dataset}}), hdf5_error);
+    }
+  CHECK(refused == 1);
+}
