@@ -24,6 +24,13 @@ class usage_error : public error {
   using error::error;
 };
 
+/// A thread cannot be started: `what()` says which, of how many, and what to do. Threads started
+/// before it have ended.
+class thread_error : public error {
+ public:
+  using error::error;
+};
+
 /// Where in a dataset something is wrong. Every member may be unknown (empty).
 struct dataset_location {
   std::string path;                          ///< file, or empty for memory

@@ -37,6 +37,7 @@ batch::~batch() {
 
 void batch::release() noexcept {
   if (!ring_) return;  // moved from
+  if (!ring_->format().process.is_this()) return detail::leak(std::move(ring_));
   ring_->end_lease(slot_);
   ring_.reset();
 }

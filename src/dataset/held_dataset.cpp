@@ -8,6 +8,8 @@
 #include "detail/machine_memory.hpp"
 #include "detail/thread_name.hpp"
 
+#include <system_error>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -60,13 +62,17 @@ class holding {
   void read_all(int threads, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
     std::vector<std::jthread> readers;
     const cancel_at_end before_they_are_joined{*this};
-    for (int i = 0; i < threads; ++i) {
-      const std::scoped_lock lock{mutex_};
-      readers.emplace_back([this, i] {
-        detail::name_this_thread("fl-hold-" + std::to_string(i));
-        drive();
-      });
-      ++reading_;
+    try {
+      for (int i = 0; i < threads; ++i) {
+        const std::scoped_lock lock{mutex_};
+        readers.emplace_back([this, i] {
+          detail::name_this_thread("fl-hold-" + std::to_string(i));
+          drive();
+        });
+        ++reading_;
+      }
+    } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
+      if (readers.empty()) read_here();
     }
     for (std::uint64_t told = 0;;) {
       std::unique_lock lock{mutex_};
@@ -92,6 +98,11 @@ class holding {
    private:
     holding& of_;
   };
+
+  void read_here() noexcept {
+    reading_ = 1;
+    drive();
+  }
 
   void drive() noexcept {
     for (;;) {

@@ -7,6 +7,7 @@
 
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
+#include "detail/own_process.hpp"
 #include "device/device_slot.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -23,6 +24,7 @@ struct batch_format {
   slot_layout layout;
   feedline::sampler sampler;
   std::uint64_t dataset_samples = 0;
+  own_process process = {};  ///< that made the loader
 };
 
 /// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.

@@ -47,26 +47,40 @@ loader::loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_o
 
 loader& loader::operator=(loader&& other) noexcept {
   if (this == &other) return *this;
-  if (pipeline_) pipeline_->shut_down();
+  shut_down();
   pipeline_ = std::move(other.pipeline_);
   return *this;
 }
 
 loader::~loader() {
-  if (pipeline_)
+  shut_down();
+}
+
+void loader::shut_down() noexcept {
+  if (!pipeline_) return;  // moved from
+  if (pipeline_->belongs_here()) {
     pipeline_->shut_down();  // a range that is still there keeps the pipeline, but not its threads
+  } else {
+    detail::leak(std::move(pipeline_));
+  }
+}
+
+detail::pipeline& loader::held() const {
+  if (!pipeline_) throw usage_error{"a loader was used after it was moved from"};
+  return *pipeline_;
 }
 
 epoch_range loader::epoch(std::uint64_t epoch, stream_ref stream) & {
-  return {pipeline_, pipeline_->claim(epoch, stream), stream};
+  auto run = held().claim(epoch, stream);
+  return {pipeline_, std::move(run), stream};
 }
 
 void loader::stop() noexcept {
-  pipeline_->stop();
+  if (pipeline_) pipeline_->stop();
 }
 
-const loader_plan& loader::plan() const noexcept {
-  return pipeline_->plan();
+const loader_plan& loader::plan() const {
+  return held().plan();
 }
 
 }  // namespace feedline

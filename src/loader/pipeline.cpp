@@ -3,8 +3,11 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
+#include "detail/start_thread.hpp"
 #include "detail/thread_name.hpp"
 #include "loader/plan.hpp"
+
+#include <unistd.h>
 
 #include <exception>
 #include <stdexcept>
@@ -34,7 +37,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
-    transfer_thread_ = std::thread{[this] { drive_transfer(); }};
+    transfer_thread_ = start_thread("the transfer's thread", [this] { drive_transfer(); });
     if (plan_.readers != 0) readers_.emplace(plan_.readers, opener_, filler_);
   } catch (...) {
     shut_down();
@@ -47,11 +50,13 @@ pipeline::~pipeline() {
 }
 
 std::shared_ptr<epoch_run> pipeline::claim(std::uint64_t epoch, stream_ref stream) {
+  require_own_process();
   device_->check(stream);
   return schedule_.claim(epoch);
 }
 
 std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream) {
+  require_own_process();
   if (failed_) failures_->rethrow();
   if (stopped_.load() || run->ended) return std::nullopt;
   if (feed_.run() != run) {
@@ -103,6 +108,7 @@ void pipeline::abandon(const std::shared_ptr<epoch_run>& run) {
 }
 
 void pipeline::stop() noexcept {
+  if (!belongs_here()) return;
   stopped_.store(true);
   close();
 }
@@ -112,6 +118,14 @@ void pipeline::shut_down() noexcept {
   readers_.reset();
   if (transfer_thread_.joinable()) transfer_thread_.join();
   feed_.let_go();
+}
+
+void pipeline::require_own_process() const {
+  if (belongs_here()) return;
+  throw usage_error{"this loader belongs to process " + std::to_string(format_->process.id()) +
+                    ", and this is process " + std::to_string(::getpid()) +
+                    ", a fork of it, where none of its threads are: make a loader in each process "
+                    "after fork, and use this one in its own"};
 }
 
 void pipeline::close() noexcept {

@@ -44,22 +44,26 @@ class pipeline {
   ~pipeline();
 
   [[nodiscard]] const loader_plan& plan() const noexcept { return plan_; }
+  /// False in a child of fork: there it must be leaked, for its threads are not there to be joined.
+  [[nodiscard]] bool belongs_here() const noexcept { return format_->process.is_this(); }
 
-  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream.
+  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream, and in a child
+  /// of fork.
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream);
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
-  /// another than the last.
+  /// another than the last. @throws stage_error; usage_error in a child of fork.
   [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
   /// Nobody wants the rest of an epoch.
   void abandon(const std::shared_ptr<epoch_run>& run);
 
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
-  /// blocks for nothing.
+  /// blocks for nothing. Does nothing in a child of fork.
   void stop() noexcept;
   /// Stops and waits for the threads.
   void shut_down() noexcept;
 
  private:
+  void require_own_process() const;
   void close() noexcept;
   void drive_transfer();
   void accept(slot_index slot);

@@ -1,5 +1,6 @@
 #include "reader/reader_pool.hpp"
 
+#include "detail/start_thread.hpp"
 #include "detail/thread_name.hpp"
 
 #include <string>
@@ -10,10 +11,12 @@ reader_pool::reader_pool(int threads, opener& opener, filler& filler)
     : opener_{opener}, filler_{filler} {
   try {
     for (int i = 0; i < threads; ++i) {
-      threads_.emplace_back([this, i] {
+      const std::string what =
+          "reader thread " + std::to_string(i + 1) + " of " + std::to_string(threads);
+      threads_.push_back(start_thread(what, [this, i] {
         name_this_thread("fl-reader-" + std::to_string(i));
         run();
-      });
+      }));
     }
   } catch (...) {
     opener_.close();

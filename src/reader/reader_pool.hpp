@@ -11,7 +11,7 @@ namespace feedline::detail {
 /// The reader threads: each takes the next request and fills it, until there are no more.
 class reader_pool {
  public:
-  /// Starts the threads. Borrows both for its life. @throws std::system_error if a thread cannot be
+  /// Starts the threads. Borrows both for its life. @throws thread_error if a thread cannot be
   /// started; those that were have ended then.
   reader_pool(int threads, opener& opener, filler& filler);
   reader_pool(const reader_pool&) = delete;

@@ -27,7 +27,8 @@ struct batch_format;
 /// the ring they lie in has no room for new ones: keep fewer than a ring holds (`loader_plan`).
 ///
 /// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
-/// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed.
+/// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed. In a
+/// child of fork a batch may be destroyed, which does nothing there.
 class batch {
  public:
   batch(batch&& other) noexcept;

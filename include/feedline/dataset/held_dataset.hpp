@@ -11,8 +11,8 @@ namespace feedline {
 /// How `hold_in_memory` is to go about it.
 struct hold_options {
   std::size_t max_bytes = 0;  ///< of the samples, all together; 0: the machine's memory
-  int threads = 0;  ///< that read; 0: a thread a core, at most 16. One reads a dataset whose
-                    ///< `concurrency()` is serialized
+  int threads = 0;  ///< that read; 0: a thread a core, at most 16; fewer where no more can be had.
+                    ///< One reads a dataset whose `concurrency()` is serialized
   /// Told now and then how many of the samples are read, at last that all are; on the calling thread.
   /// What it throws ends the reading and comes through.
   std::function<void(std::uint64_t done, std::uint64_t samples)> progress = {};

@@ -21,39 +21,51 @@ struct epoch_run;
 ///     for (feedline::batch& batch : loader.epoch(0, stream)) step(batch);
 ///
 /// Each step destroys the batch before it (unless it was moved out) and takes the next. Reading
-/// ahead begins when the range is made. Destroying a range before its end abandons the rest of the
-/// epoch.
+/// ahead begins when the range is made. Destroying a range before its end, or assigning another to
+/// it, abandons the rest of the epoch. Moving a range leaves its iterators valid; one that was moved
+/// from throws usage_error when it is used. Adaptors take it: `loader.epoch(0) | std::views::take(3)`.
 ///
-/// Threads: one, the consumer's. The loader must outlive the range.
+/// Threads: one, the consumer's. The loader must outlive the range. A child of fork cannot use it.
 class epoch_range {
  public:
   class iterator;
 
   epoch_range(epoch_range&& other) noexcept;
-  epoch_range& operator=(epoch_range&&) = delete;
+  epoch_range& operator=(epoch_range&& other) noexcept;
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range();
 
   /// Takes the first batch; may block until it is there. @throws stage_error; usage_error if called
-  /// twice.
+  /// twice, or if the range was moved from.
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
   /// The next batch, or nothing at the end of the epoch and after `loader::stop()`: the range by
-  /// hand, where a loop's shape is another. May block. @throws stage_error.
+  /// hand, where a loop's shape is another. May block. @throws stage_error; usage_error if the range
+  /// was moved from, or in a child of fork.
   [[nodiscard]] std::optional<batch> next();
 
  private:
   friend class loader;
   epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_run> run,
-              stream_ref stream) noexcept;
+              stream_ref stream);
 
-  std::shared_ptr<detail::pipeline> pipeline_;
-  std::shared_ptr<detail::epoch_run> run_;
-  stream_ref stream_;
-  std::optional<batch> current_;
-  bool begun_ = false;
+  /// What iterators point to: it stays in its place when the range is moved.
+  struct state {
+    std::shared_ptr<detail::pipeline> pipeline;
+    std::shared_ptr<detail::epoch_run> run;
+    stream_ref stream;
+    std::optional<batch> current = {};
+    bool begun = false;
+
+    [[nodiscard]] std::optional<batch> next();
+  };
+
+  [[nodiscard]] state& held() const;
+  void abandon() noexcept;
+
+  std::unique_ptr<state> state_;  ///< null once moved from
 };
 
 /// Stands at one batch of a range; move-only, as input iterators may be.
@@ -70,8 +82,8 @@ class epoch_range::iterator {
   ~iterator() = default;
 
   /// The batch; may be moved out.
-  [[nodiscard]] batch& operator*() const noexcept { return *range_->current_; }
-  [[nodiscard]] batch* operator->() const noexcept { return &*range_->current_; }
+  [[nodiscard]] batch& operator*() const noexcept { return *state_->current; }
+  [[nodiscard]] batch* operator->() const noexcept { return &*state_->current; }
   /// Ends the lease on this batch and takes the next; may block. @throws stage_error.
   iterator& operator++();
   void operator++(int) { ++*this; }
@@ -82,9 +94,9 @@ class epoch_range::iterator {
 
  private:
   friend class epoch_range;
-  [[nodiscard]] bool at_end() const noexcept { return !range_->current_; }
-  explicit iterator(epoch_range* range) noexcept : range_{range} {}
-  epoch_range* range_;
+  [[nodiscard]] bool at_end() const noexcept { return !state_->current; }
+  explicit iterator(state& of) noexcept : state_{&of} {}
+  state* state_;
 };
 
 }  // namespace feedline

@@ -25,12 +25,15 @@ namespace feedline {
 /// stay valid.
 ///
 /// Threads: all functions belong to the consumer's thread, but for `stop`, which any thread may
-/// call.
+/// call. In a child of fork a loader may only be destroyed; its memory stays until the child ends.
+///
+/// A loader that was moved from may be destroyed, assigned to and stopped; all else throws
+/// usage_error.
 class loader {
  public:
   /// @throws usage_error if the options cannot be met, before any thread starts or memory is
-  /// allocated; out_of_memory and device_error from the device; what the dataset's `size` and
-  /// `fields` throw.
+  /// allocated; out_of_memory and device_error from the device; thread_error if a thread cannot be
+  /// started; what the dataset's `size` and `fields` throw.
   loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_options options);
 
   loader(loader&&) noexcept = default;
@@ -43,7 +46,7 @@ class loader {
   ///
   /// Epochs are consumed in the order in which they were asked for: a next one may be asked for
   /// while the current one is consumed; beginning it abandons what is left of those before.
-  /// @throws usage_error if the device cannot use the stream.
+  /// @throws usage_error if the device cannot use the stream, or in a child of fork.
   [[nodiscard]] epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) &;
   epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) && = delete;
 
@@ -52,9 +55,12 @@ class loader {
   void stop() noexcept;
 
   /// Sizes, depths and totals as settled at construction.
-  [[nodiscard]] const loader_plan& plan() const noexcept;
+  [[nodiscard]] const loader_plan& plan() const;
 
  private:
+  [[nodiscard]] detail::pipeline& held() const;
+  void shut_down() noexcept;
+
   std::shared_ptr<detail::pipeline> pipeline_;
 };
 

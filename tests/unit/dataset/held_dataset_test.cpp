@@ -14,6 +14,7 @@
 #include "support/gated_dataset.hpp"
 #include "support/identity_dataset.hpp"
 #include "support/message_of.hpp"
+#include "support/no_more_threads.hpp"
 #include "support/serialized_dataset.hpp"
 
 #include <algorithm>
@@ -108,6 +109,18 @@ TEST_CASE(
   const auto held = hold_in_memory(std::move(whole));
   CHECK(watched.expired());
   CHECK(hold_in_memory(held) == held);
+}
+
+TEST_CASE("held in memory: where no thread can be started the calling one reads all",
+          "[dataset][host]") {
+  const auto whole = test::make_identity_dataset(1000, 24);
+  const test::no_more_threads limit;
+  std::uint64_t told = 0;
+  const auto held = hold_in_memory(
+      whole, {.threads = 4, .progress = [&](std::uint64_t done, std::uint64_t) { told = done; }});
+  CHECK(told == 1000);
+  for (const std::uint64_t sample : {0U, 500U, 999U})
+    CHECK(test::read_sample(*held, {sample}) == test::read_sample(*whole, {sample}));
 }
 
 TEST_CASE("held in memory: no chunk is read by two threads, and each once", "[dataset][host]") {

@@ -1,9 +1,13 @@
 #include "reader/reader_pool.hpp"
 
 #include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
 
 #include "support/catch.hpp"
 #include "support/gated_dataset.hpp"
+#include "support/message_of.hpp"
+#include "support/no_more_threads.hpp"
 #include "support/stages.hpp"
 
 #include <pthread.h>
@@ -79,4 +83,36 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
     opener.close();
   }
   SUCCEED("every thread ended");
+}
+
+TEST_CASE("reader pool: a thread that cannot be started is named, with how many there were to be",
+          "[reader][host]") {
+  stages parts{make_host_device(), make_identity_dataset(16, 8), small};
+  epoch_schedule schedule{parts.plan.slots_per_epoch, 0};
+  opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+  filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
+  const test::no_more_threads limit;
+  CHECK(
+      test::message_of<thread_error>([&] {
+        const reader_pool pool{3, opener, filler};
+      }) ==
+      "reader thread 1 of 3 cannot be started (Resource temporarily unavailable): the system "
+      "allows no more threads, or has no memory for their stacks; ask for fewer readers, or raise "
+      "the limit (ulimit -u, ulimit -v, or pids.max of the control group)");
+}
+
+TEST_CASE("reader pool: a loader whose threads cannot be started says so and leaves nothing behind",
+          "[loader][host]") {
+  const auto data = make_identity_dataset(16, 8);
+  {
+    const test::no_more_threads limit;
+    const auto message = test::message_of<thread_error>([&] {
+      const loader loader{data, sequential{}, make_host_device(), {.readers = 2}};
+    });
+    CHECK(message.find("the transfer's thread cannot be started (Resource temporarily") == 0);
+    loader alone{data, sequential{}, make_host_device(), {.readers = 0}};
+    CHECK(alone.epoch(0).next());
+  }
+  loader loader{data, sequential{}, make_host_device(), {.readers = 2}};
+  CHECK(loader.epoch(0).next());
 }

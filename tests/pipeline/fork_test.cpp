@@ -1,0 +1,106 @@
+/// A loader in a child of fork: its threads are not there, so all that would wait for them must not.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+#include "support/ways.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+/// Runs `body` in a child of fork. @return Whether it came to its end and returned true; a child that
+/// hangs is ended after 20 seconds.
+template <class Body>
+bool holds_in_child(const Body& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    bool holds = false;
+    try {
+      holds = body();
+    } catch (...) {
+      holds = false;
+    }
+    ::_exit(holds ? 0 : 1);  // nothing of the parent's is destroyed
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::string refusal(pid_t owner) {
+  return "this loader belongs to process " + std::to_string(owner) + ", and this is process " +
+         std::to_string(::getpid()) +
+         ", a fork of it, where none of its threads are: make a loader in each process after fork, "
+         "and use this one in its own";
+}
+
+}  // namespace
+
+TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(by.through), readers);
+  loader loader =
+      by.load(make_identity_rows(256, 8), sequential{}, {.batch_size = 8, .readers = readers});
+  auto range = loader.epoch(0, by.stream);
+  REQUIRE(range.next());
+  const pid_t owner = ::getpid();
+  CHECK(holds_in_child([&] {
+    return message_of<usage_error>([&] { (void)range.next(); }) == refusal(owner) &&
+           message_of<usage_error>([&] { (void)loader.epoch(1, by.stream); }) == refusal(owner);
+  }));
+  CHECK(range.next());  // and goes on in its own process
+}
+
+TEST_CASE("fork: in the child all that is the parent's loader's can be stopped and destroyed",
+          "[loader][host]") {
+  const travelling by{GENERATE(from_range(all_ways()))};
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(by.through), readers);
+  auto made = std::make_unique<loader>(
+      by.load(make_identity_rows(256, 8), sequential{}, {.batch_size = 8, .readers = readers}));
+  std::optional<epoch_range> range{made->epoch(0, by.stream)};
+  std::optional<batch> held{range->next()};
+  REQUIRE(held);
+  CHECK(holds_in_child([&] {
+    made->stop();
+    held.reset();
+    range.reset();
+    made.reset();
+    return true;
+  }));
+  CHECK(held->size() == 8);
+  CHECK(range->next());
+}
+
+TEST_CASE("fork: in the child a loader of its own can take the place of the parent's",
+          "[loader][host]") {
+  const auto load = [](int readers) {
+    return loader{make_identity_rows(64, 8),
+                  sequential{},
+                  make_host_device(),
+                  {.batch_size = 8, .readers = readers}};
+  };
+  loader loader = load(2);
+  REQUIRE(loader.epoch(0).next());
+  CHECK(holds_in_child([&] {
+    loader = load(0);  // no thread: sanitizers start none in a child
+    return loader.epoch(0).next().has_value();
+  }));
+}
