@@ -70,12 +70,34 @@ void hdf5_chunk_blocks::read(std::uint64_t block, std::span<const part> parts) c
       }
     }
   } catch (const dataset_error& failure) {
-    dataset_location where = failure.where();
-    where.field = name_;
-    where.sample = block * rows_per_block();
-    throw hdf5_error{std::move(where), failure.message()};
+    throw name_failure(failure, block);
   }
   for (const part& each : parts) reverse_elements(each.out, each.blocks->place_.swapped_bytes);
+}
+
+void hdf5_chunk_blocks::read_chunk(std::uint64_t chunk, std::span<std::byte> out) const {
+  const auto with = scratch_.take();
+  try {
+    if (place_.is_spread()) {
+      with->chunk.resize(chunk_bytes_);
+      decode(chunk, *with, with->chunk);
+      copy_spread(with->chunk.data() + place_.stored_offset, place_.stored_bytes,
+                  chunk_bytes_ / place_.stored_bytes, place_.element_bytes, out.data());
+    } else {
+      decode(chunk, *with, out);
+    }
+  } catch (const dataset_error& failure) {
+    throw name_failure(failure, chunk / chunks_per_block_);
+  }
+  reverse_elements(out, place_.swapped_bytes);
+}
+
+hdf5_error hdf5_chunk_blocks::name_failure(const dataset_error& failure,
+                                           std::uint64_t block) const {
+  dataset_location where = failure.where();
+  where.field = name_;
+  where.sample = block * rows_per_block();
+  return {std::move(where), failure.message()};
 }
 
 void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const {
@@ -101,9 +123,10 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
   if (verify) verified_[chunk / 64].fetch_or(bit, std::memory_order_relaxed);
 }
 
-/// Copies the part of a chunk that lies within the dataset to its place in a block of whole rows.
-/// @param stride From one of its elements to the next; 0: there is one pattern, repeated.
-void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
+/// Copies the part of a chunk's first rows that lies within the dataset to its place in whole rows.
+/// @param values From one of its elements to the next `stride` bytes. Null: `fill` is repeated instead.
+void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::byte* values,
+                            std::size_t stride, std::span<const std::byte> fill,
                             std::span<std::byte> out) const {
   const auto extents = map_->extents();
   const std::size_t rank = extents.size();
@@ -111,7 +134,7 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::s
   std::vector<std::uint64_t> count(rank);  // of elements to copy
   for (std::size_t i = rank; i-- > 0;) {
     begin[i] = i == 0 ? 0 : chunk % map_->grid()[i] * place_.chunk[i];
-    count[i] = i == 0 ? place_.chunk[0] : std::min(place_.chunk[i], extents[i] - begin[i]);
+    count[i] = i == 0 ? rows : std::min(place_.chunk[i], extents[i] - begin[i]);
     chunk /= map_->grid()[i];
   }
   std::vector<std::uint64_t> at(rank, 0);  // the last stays 0: its elements are a run
@@ -122,9 +145,9 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::s
       from = from * place_.chunk[i] + at[i];
       to = (i == 0 ? 0 : to * extents[i]) + begin[i] + at[i];
     }
-    if (stride == 0)
-      repeat_element(stored_fill_, out.subspan(to * place_.element_bytes,
-                                               count[rank - 1] * place_.element_bytes));
+    if (values == nullptr)
+      repeat_element(
+          fill, out.subspan(to * place_.element_bytes, count[rank - 1] * place_.element_bytes));
     else
       copy_spread(values + from * stride, stride, count[rank - 1], place_.element_bytes,
                   out.data() + to * place_.element_bytes);
@@ -137,8 +160,7 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, const std::byte* values, std::s
 void hdf5_chunk_blocks::prefetch(std::uint64_t block) const noexcept {
   const std::uint64_t first = block * chunks_per_block_;
   for (std::uint64_t chunk = first; chunk < first + chunks_per_block_; ++chunk)
-    if (const hdf5_chunk& place = (*map_)[chunk]; place.is_written())
-      file_->will_need(place.address, place.bytes);
+    prefetch_chunk(chunk);
 }
 
 }  // namespace feedline::detail

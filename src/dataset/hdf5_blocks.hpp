@@ -60,6 +60,27 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   /// @param parts The first is this field's.
   void read(std::uint64_t block, std::span<const part> parts) const;
   void prefetch(std::uint64_t block) const noexcept override;
+  void prefetch_chunk(std::uint64_t chunk) const noexcept {
+    if (const hdf5_chunk& stored = (*map_)[chunk]; stored.is_written())
+      file_->will_need(stored.address, stored.bytes);
+  }
+
+  /// Reads one chunk, the padding of one at the dataset's edges included, as the field has its values.
+  /// @param chunk One that is written.
+  /// @param out   `place().chunk` values. @throws as `read`.
+  void read_chunk(std::uint64_t chunk, std::span<std::byte> out) const;
+  /// Puts the values of a row that lie in a chunk to their places in the row.
+  /// @param values Of `read_chunk`, from the row's first on.
+  void put_row_part(std::uint64_t chunk, const std::byte* values, std::span<std::byte> row) const {
+    put(chunk, 1, values, place_.element_bytes, {}, row);
+  }
+  /// As `put_row_part`, of a chunk that was never written.
+  void put_fill_part(std::uint64_t chunk, std::span<std::byte> row) const {
+    put(chunk, 1, nullptr, 0, place_.fill, row);
+  }
+  [[nodiscard]] const hdf5_direct& place() const noexcept { return place_; }
+  [[nodiscard]] const hdf5_chunk_map& map() const noexcept { return *map_; }
+  [[nodiscard]] std::uint64_t chunks_per_block() const noexcept { return chunks_per_block_; }
 
  private:
   struct scratch {
@@ -70,13 +91,14 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
 
   void decode(std::uint64_t chunk, scratch& with, std::span<std::byte> out) const;
   void put_fill(std::uint64_t chunk, std::span<std::byte> out) const {
-    put(chunk, nullptr, 0, out);
+    put(chunk, place_.chunk.front(), nullptr, 0, stored_fill_, out);
   }
   void put_values(std::uint64_t chunk, const std::byte* values, std::span<std::byte> out) const {
-    put(chunk, values + place_.stored_offset, place_.stored_bytes, out);
+    put(chunk, place_.chunk.front(), values + place_.stored_offset, place_.stored_bytes, {}, out);
   }
-  void put(std::uint64_t chunk, const std::byte* values, std::size_t stride,
-           std::span<std::byte> out) const;
+  void put(std::uint64_t chunk, std::uint64_t rows, const std::byte* values, std::size_t stride,
+           std::span<const std::byte> fill, std::span<std::byte> out) const;
+  [[nodiscard]] hdf5_error name_failure(const dataset_error& failure, std::uint64_t block) const;
   [[nodiscard]] std::string name_of(std::uint64_t chunk) const;
 
   random_file_ptr file_;

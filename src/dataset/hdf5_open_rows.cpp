@@ -8,6 +8,7 @@
 #include "dataset/hdf5_map_chunks.hpp"
 #include "dataset/hdf5_plain_rows.hpp"
 #include "dataset/hdf5_spread_rows.hpp"
+#include "dataset/hdf5_tiled_rows.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine_memory.hpp"
 
@@ -26,6 +27,21 @@ constexpr std::uint64_t least_kept = 4;
 
 /// A cache's list of its blocks may take a sixteenth of what it may keep.
 constexpr std::uint64_t bytes_per_listed_block = 64;
+
+/// Of chunks that split rows, those of one row are decoded and kept together up to this size: for a
+/// single row more of them would take long, and much memory.
+constexpr std::size_t most_together_bytes = std::size_t{256} << 20;
+
+/// Whether rows cross so many chunks that these are not to be kept together.
+bool are_tiled(const hdf5_found& found, std::size_t cache_bytes) {
+  const auto& chunk = found.storage.chunk;
+  if (chunk.front() == 1) return false;
+  bool splits_rows = false;
+  for (std::size_t i = 1; i < chunk.size(); ++i)
+    splits_rows = splits_rows || chunk[i] != found.spec.shape[i - 1];
+  return splits_rows &&
+         found.block_bytes() > std::min(cache_bytes / least_kept, most_together_bytes);
+}
 
 template <class Blocks>
 std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
@@ -148,7 +164,8 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
     // Blocks that are too large to keep a few of would only be decoded for nothing, and of too many
     // the list alone would take the memory.
     if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
-        found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block)
+        found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block ||
+        are_tiled(found, cache_bytes))
       return std::make_unique<hdf5_library_rows>(std::move(column));
     return make_rows(
         std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
@@ -164,9 +181,13 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
   }
   if (block_bytes == 0)
     return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
-  return make_rows(
-      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks),
-      found, cache_bytes);
+  auto blocks =
+      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
+  if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
+  const std::uint64_t most_kept = block_cache::most_within(cache_bytes, found.chunks->size(),
+                                                           hdf5_tiled_rows::tile_bytes(storage));
+  return std::make_unique<const hdf5_tiled_rows>(std::move(blocks), found.samples, found.row_bytes,
+                                                 std::max(most_kept, least_kept));
 }
 
 }  // namespace feedline::detail
