@@ -210,8 +210,13 @@ TEST_CASE("hdf5: a damaged description of records is refused, not followed", "[d
     CHECK_FALSE(contains(message, "no such dataset"));
     for (const auto& listing : list_fields(file)) CHECK_FALSE(listing.refusal.empty());
   }
-  CHECK(contains(refusal_of(damaged(integer, 10, 255), "x/count"),
-                 "number of 255 bits from bit 0 of 2 bytes; a field can hold"));
-  CHECK(contains(refusal_of(damaged(integer, 8, 1), "x/count"),
-                 "number of 16 bits from bit 1 of 2 bytes"));
+  // Newer libraries look at it themselves, and do not open the dataset.
+  const auto is_refused_for = [](const std::string& message, const std::string& reason) {
+    INFO(message);
+    CHECK((contains(message, reason) || contains(message, "since 'x' cannot be opened: ")));
+  };
+  is_refused_for(refusal_of(damaged(integer, 10, 255), "x/count"),
+                 "number of 255 bits from bit 0 of 2 bytes; a field can hold");
+  is_refused_for(refusal_of(damaged(integer, 8, 1), "x/count"),
+                 "number of 16 bits from bit 1 of 2 bytes");
 }
