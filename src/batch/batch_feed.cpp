@@ -8,6 +8,7 @@ void batch_feed::begin(std::shared_ptr<epoch_run> run, stream_ref stream) {
   let_go();
   run_ = std::move(run);
   stream_ = stream;
+  failure_.reset();
   dealt_ = 0;
 }
 
@@ -21,7 +22,10 @@ std::optional<batch> batch_feed::deal() {
 }
 
 void batch_feed::accept(slot_index slot) {
-  if ((*ring_)[slot].content.run != run_) {
+  slot_content& content = (*ring_)[slot].content;
+  const bool wanted = content.run == run_;
+  if (wanted) failure_ = std::exchange(content.failure, std::nullopt);
+  if (!wanted || content.batches == 0) {
     ring_->discard(slot);
     return;
   }

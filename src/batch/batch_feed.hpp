@@ -4,12 +4,14 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/index.hpp>
 
+#include "detail/failure.hpp"
 #include "device/device_ring.hpp"
 #include "loader/epoch_run.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -33,6 +35,10 @@ class batch_feed {
   /// not, it goes back.
   /// @throws stage_error if the device fails.
   void accept(slot_index slot);
+  /// Once the slot at hand is dealt: why the next batch cannot be, if it cannot.
+  [[nodiscard]] std::optional<failure> take_failure() noexcept {
+    return std::exchange(failure_, std::nullopt);
+  }
   /// Ends the feed's own lease on the slot at hand.
   void let_go() noexcept;
 
@@ -46,6 +52,7 @@ class batch_feed {
   std::optional<slot_index> slot_;  ///< the slot at hand, leased
   std::uint64_t next_ = 0;          ///< place of the next batch in it
   std::uint64_t dealt_ = 0;
+  std::optional<failure> failure_;  ///< of the batch behind the slot at hand
 };
 
 }  // namespace feedline::detail

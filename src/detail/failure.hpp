@@ -9,25 +9,30 @@
 
 namespace feedline::detail {
 
+/// Why an epoch cannot go on, and where.
+struct failure {
+  stage_location where;
+  std::exception_ptr cause;
+};
+
 /// The one failure of a pipeline: the first put up stays. Any thread.
 class failure_board {
  public:
-  /// Puts up a failure, unless there is one.
-  void report(stage_location where, std::exception_ptr cause) {
-    stage_error failure{std::move(where), std::move(cause)};
+  /// Puts up a failure, unless there is one. Allocates nothing, so it works when memory is exhausted.
+  void report(failure why) noexcept {
     const std::scoped_lock lock{mutex_};
-    if (!failure_) failure_.emplace(std::move(failure));
+    if (!failure_) failure_.emplace(std::move(why));
   }
 
   /// @throws stage_error if there is a failure; each time.
   void rethrow() const {
     const std::scoped_lock lock{mutex_};
-    if (failure_) throw stage_error{*failure_};
+    if (failure_) throw stage_error{failure_->where, failure_->cause};
   }
 
  private:
   mutable std::mutex mutex_;
-  std::optional<stage_error> failure_;
+  std::optional<failure> failure_;
 };
 
 }  // namespace feedline::detail

@@ -58,7 +58,21 @@ void device_ring::deliver(slot_index slot, slot_content content) {
   ready_.push(slot);
 }
 
+void device_ring::end_delivery(std::optional<failure> why) noexcept {
+  {
+    const std::scoped_lock lock{end_failure_mutex_};
+    if (!end_failure_) end_failure_ = std::move(why);
+  }
+  ready_.close();
+}
+
+std::optional<failure> device_ring::end_failure() {
+  const std::scoped_lock lock{end_failure_mutex_};
+  return std::exchange(end_failure_, std::nullopt);
+}
+
 void device_ring::discard(slot_index slot) {
+  (*this)[slot].content.failure.reset();
   move(slot, device_state::filled, device_state::free);
   recycle(slot);
 }
@@ -93,12 +107,12 @@ void device_ring::end_lease(slot_index slot) noexcept {
     recycle(slot);
   } catch (...) {
     // The slot is lost, and with it the order in which work may touch it: the epoch cannot go on.
-    failures_->report({.stage = stage::batch,
-                       .epoch = leased.content.run->epoch,
-                       .ticket = leased.content.ticket.value,
-                       .batch = leased.content.first_batch,
-                       .path = {}},
-                      std::current_exception());
+    failures_->report({.where = {.stage = stage::batch,
+                                 .epoch = leased.content.run->epoch,
+                                 .ticket = leased.content.ticket.value,
+                                 .batch = leased.content.first_batch,
+                                 .path = {}},
+                       .cause = std::current_exception()});
     close();
   }
 }

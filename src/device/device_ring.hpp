@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -53,13 +54,16 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
   void deliver(slot_index slot, slot_content content);
   /// Nothing comes after what was delivered. Transfer.
-  void end_delivery() noexcept { ready_.close(); }
+  /// @param why Nothing if there is simply no more to deliver.
+  void end_delivery(std::optional<failure> why = {}) noexcept;
 
   /// A filled slot in ticket order, if there is one. Consumer.
   [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
   /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
   /// what was delivered is taken. Consumer.
   [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
+  /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
+  [[nodiscard]] std::optional<failure> end_failure();
   /// filled → free: nobody wants it. Consumer.
   void discard(slot_index slot);
   /// filled → leased, with one lease, the caller's: `stream` waits for the copy. Consumer. @throws
@@ -86,6 +90,8 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
+  std::mutex end_failure_mutex_;    ///< `close` may let the consumer in while the transfer writes
+  std::optional<failure> end_failure_;
 };
 
 }  // namespace feedline::detail

@@ -3,6 +3,7 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/index.hpp>
 
+#include "detail/failure.hpp"
 #include "device/owned.hpp"
 #include "loader/epoch_run.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace feedline::detail {
 
@@ -28,14 +30,15 @@ namespace feedline::detail {
 /// of its own; its end hands the staging slot back.
 enum class device_state : std::uint32_t { free, filled, leased };
 
-/// What a device slot holds: whole batches of one ticket.
+/// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
 struct slot_content {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket;
   position first;             ///< of its first sample, in the epoch's order
   std::uint64_t first_batch;  ///< number within the epoch
   std::uint64_t samples;
-  std::uint64_t batches;
+  std::uint64_t batches;  ///< may be 0 if there is a failure: then nothing was copied
+  std::optional<detail::failure> failure = {};  ///< why the batch behind these cannot be delivered
 };
 
 /// One slot of the device ring.
@@ -44,8 +47,11 @@ struct device_slot {
 
   std::atomic<device_state> state{device_state::free};
   std::byte* data = nullptr;
-  event ready;             ///< recorded behind the copy into the slot
-  event released;          ///< recorded behind the consumer's work on the slot
+  event ready;     ///< recorded behind the copy into the slot
+  event released;  ///< recorded behind the consumer's work on the slot
+  /// Work on the slot was issued that no event stands behind: its memory is never used again, nor
+  /// freed. Written by who issued it.
+  bool lost = false;
   slot_content content{};  ///< written in free → filled
   stream_ref stream;       ///< the consumer's, written in filled → leased
   std::atomic<std::uint64_t> leases{

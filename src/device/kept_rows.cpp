@@ -45,9 +45,10 @@ void upload(const device_ptr& device, std::span<const std::byte> from, std::byte
     std::memcpy(staged.data(), from.data() + at, bytes);
     device->copy(to + at, staged.data(), bytes, stream.get());
     try {
-      record_behind(*device, stream.get(), {copied.get()});
+      device->record(copied.get(), stream.get());
       device->sync(copied.get());
     } catch (...) {
+      (void)try_record_behind(*device, stream.get(), {copied.get()});
       wait_again(*device, copied.get());
       throw;
     }

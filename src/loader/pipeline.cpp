@@ -32,7 +32,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       opener_{plan_, schedule_, *staging_, slot_cutter{plan_, path_.kept}},
       read_ahead_{source_, plan_, path_.kept},
       filler_{plan_.batch_size, *path_.reader, *staging_, &read_ahead_},
-      transfer_{std::move(path_.carrier), staging_, ring_, failures_},
+      transfer_{std::move(path_.carrier), staging_, ring_},
       feed_{ring_} {
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
@@ -69,6 +69,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   }
   for (;;) {
     if (auto dealt = feed_.deal()) return dealt;
+    if (auto failure = feed_.take_failure()) fail(std::move(failure));
     if (feed_.dealt() == plan_.batches_per_epoch) {
       run->ended = true;
       schedule_.end(run);
@@ -76,11 +77,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     }
     const auto slot = next_slot();
     if (stopped_.load()) return std::nullopt;
-    if (!slot) {
-      failed_ = true;
-      failures_->rethrow();
-      throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
-    }
+    if (!slot) fail(ring_->end_failure());
     accept(*slot);
   }
 }
@@ -90,16 +87,21 @@ void pipeline::accept(slot_index slot) {
     feed_.accept(slot);
   } catch (...) {
     const slot_content& content = (*ring_)[slot].content;
-    failures_->report({.stage = stage::batch,
-                       .epoch = content.run->epoch,
-                       .ticket = content.ticket.value,
-                       .batch = content.first_batch,
-                       .path = {}},
-                      std::current_exception());
-    failed_ = true;
-    close();
-    failures_->rethrow();
+    fail(failure{.where = {.stage = stage::batch,
+                           .epoch = content.run->epoch,
+                           .ticket = content.ticket.value,
+                           .batch = content.first_batch,
+                           .path = {}},
+                 .cause = std::current_exception()});
   }
+}
+
+void pipeline::fail(std::optional<failure> why) {
+  if (why) failures_->report(std::move(*why));  // or a lease's end has
+  failed_ = true;
+  close();
+  failures_->rethrow();
+  throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
 }
 
 void pipeline::abandon(const std::shared_ptr<epoch_run>& run) {

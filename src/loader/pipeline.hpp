@@ -67,6 +67,8 @@ class pipeline {
   void close() noexcept;
   void drive_transfer();
   void accept(slot_index slot);
+  /// Ends everything for a failure that the consumer has come to: it stands behind all good batches.
+  [[noreturn]] void fail(std::optional<failure> why);
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();

@@ -64,6 +64,9 @@ struct staging_slot {
   std::atomic<staging_state> state{staging_state::free};
   std::byte* data = nullptr;
   event copied;  ///< recorded behind the slot's last copy
+  /// Work with the slot was issued that no event stands behind: its memory is never used again, nor
+  /// freed. Transfer.
+  bool lost = false;
   slot_work work{};
   std::atomic<std::uint32_t> requests_left{0};
   std::atomic<std::size_t> chunk_bytes{0};  ///< claimed by readers, where slots are assembled

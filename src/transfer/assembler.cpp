@@ -43,26 +43,29 @@ assembler::~assembler() {
 
 void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
   const std::uint64_t number = carried_++;
-  const inlet& through = *inlets_[number % inlets];
+  inlet& through = *inlets_[number % inlets];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
   const stream_ref stream = through.order.get();
   try {
     const std::size_t bytes = formats_.inlet.chunks_at() + from.chunk_bytes.load();
     device_->copy(through.data, from.data, bytes, stream);
-    record_behind(*device_, stream, {from.copied.get()});
+    device_->record(from.copied.get(), stream);
     device_->wait(stream, to.released.get());
     // A slot of an epoch that was left may be on its way still, on another stream: nobody took it.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
     assemble(from, through, to, samples, keeps);
+    device_->record(through.assembled.get(), stream);
+    device_->record(to.ready.get(), stream);
   } catch (...) {
     // What was issued may use the slots, and the inlet.
-    try_record_behind(*device_, stream,
-                      {from.copied.get(), through.assembled.get(), to.ready.get()});
+    if (!try_record_behind(*device_, stream,
+                           {from.copied.get(), through.assembled.get(), to.ready.get()})) {
+      from.lost = to.lost = through.lost = true;
+    }
     throw;
   }
-  record_behind(*device_, stream, {through.assembled.get(), to.ready.get()});
   if (!keeps) return;
   keeper_ = number;
   // Readers may count on these rows from now on: the work that does is issued behind this.

@@ -61,7 +61,8 @@ class assembler final : public carrier {
     explicit inlet(const device_ptr& device) : order{device}, assembled{device} {}
     std::byte* data = nullptr;
     stream order;
-    event assembled;  ///< recorded behind the last work with the inlet
+    event assembled;    ///< recorded behind the last work with the inlet
+    bool lost = false;  ///< no event stands behind the last work with it
   };
 
   void copy(staging_slot& from, const inlet& to);

@@ -11,8 +11,8 @@ namespace feedline::detail {
 ///
 /// What it issues begins to write the device slot behind `to.released` and has `to.ready` recorded
 /// behind it; `from.copied` is recorded behind the last of it that reads the staging slot. If it
-/// throws, both slots are lost, but these events stand behind all that was issued, as far as the
-/// device still allows. Threads: the transfer's.
+/// throws, these events stand behind all that was issued, and both slots can be used again; where
+/// the device does not allow even that, both are marked `lost`. Threads: the transfer's.
 class carrier {
  public:
   carrier() = default;
@@ -21,7 +21,7 @@ class carrier {
   virtual ~carrier() = default;
 
   /// @param samples The slot's first ones; at least 1.
-  /// @throws device_error
+  /// @throws device_error, and what a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 };
 

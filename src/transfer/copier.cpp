@@ -10,9 +10,17 @@ copier::copier(device_ptr device, slot_layout layout)
     : device_{std::move(device)}, layout_{std::move(layout)}, stream_{device_} {}
 
 void copier::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  device_->wait(stream_.get(), to.released.get());
-  device_->copy(to.data, from.data, layout_.used_bytes(samples), stream_.get());
-  record_behind(*device_, stream_.get(), {to.ready.get(), from.copied.get()});
+  const stream_ref stream = stream_.get();
+  try {
+    device_->wait(stream, to.released.get());
+    device_->copy(to.data, from.data, layout_.used_bytes(samples), stream);
+    device_->record(to.ready.get(), stream);
+    device_->record(from.copied.get(), stream);
+  } catch (...) {
+    if (!try_record_behind(*device_, stream, {to.ready.get(), from.copied.get()}))
+      from.lost = to.lost = true;
+    throw;
+  }
 }
 
 }  // namespace feedline::detail

@@ -5,63 +5,60 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
 
-transfer::transfer(std::unique_ptr<carrier> carrier, std::shared_ptr<staging_ring> staging,
-                   std::shared_ptr<device_ring> ring, std::shared_ptr<failure_board> failures)
-    : carrier_{std::move(carrier)},
-      staging_{std::move(staging)},
-      ring_{std::move(ring)},
-      failures_{std::move(failures)} {}
-
-bool transfer::step() {
-  const auto slot = staging_->next_filled();
-  if (!slot) {
-    if (auto failure = staging_->opening_failure())
-      failures_->report(std::move(failure->where), failure->cause);
-    ring_->end_delivery();
-    return false;
-  }
-  staging_slot& filled = (*staging_)[*slot];
-  auto failure = filled.take_failure();
-  if (filled.work.run->abandoned.load()) failure.reset();  // nobody wants what could not be read
-  const std::uint64_t batches = failure ? failure->good_batches : filled.work.batches;
-  try {
-    if (!deliver(*slot, batches)) {
-      ring_->end_delivery();
-      return false;
-    }
-  } catch (...) {
-    // The copy may or may not have been issued: neither slot is used again.
-    failure = slot_failure{.where = {.stage = stage::transfer,
-                                     .epoch = filled.work.run->epoch,
-                                     .ticket = filled.work.ticket.value,
-                                     .batch = filled.work.first_batch,
-                                     .path = {}},
-                           .cause = std::current_exception(),
-                           .first = filled.work.first,
-                           .good_batches = 0};
-  }
-  if (failure) {
-    failures_->report(std::move(failure->where), failure->cause);
-    ring_->end_delivery();
-    return false;
-  }
-  return true;
+std::optional<failure> without_place(std::optional<slot_failure> of) noexcept {
+  if (!of) return std::nullopt;
+  return failure{std::move(of->where), std::move(of->cause)};
 }
 
-bool transfer::deliver(slot_index slot, std::uint64_t batches) {
+/// The exception that is being handled, as the transfer's failure to deliver any batch of a ticket.
+failure current_failure(const slot_work& work) noexcept {
+  return {.where = {.stage = stage::transfer,
+                    .epoch = work.run->epoch,
+                    .ticket = work.ticket.value,
+                    .batch = work.first_batch,
+                    .path = {}},
+          .cause = std::current_exception()};
+}
+
+}  // namespace
+
+transfer::transfer(std::unique_ptr<carrier> carrier, std::shared_ptr<staging_ring> staging,
+                   std::shared_ptr<device_ring> ring)
+    : carrier_{std::move(carrier)}, staging_{std::move(staging)}, ring_{std::move(ring)} {}
+
+bool transfer::step() noexcept {
+  const auto slot = staging_->next_filled();
+  if (!slot) {
+    ring_->end_delivery(without_place(staging_->opening_failure()));
+    return false;
+  }
+  try {
+    if (deliver(*slot)) return true;
+    ring_->end_delivery();
+  } catch (...) {  // neither slot is used again
+    ring_->end_delivery(current_failure((*staging_)[*slot].work));
+  }
+  return false;
+}
+
+bool transfer::deliver(slot_index slot) {
   staging_slot& filled = (*staging_)[slot];
-  if (batches == 0 || filled.work.run->abandoned.load()) {
+  auto failed = filled.take_failure();
+  if (filled.work.run->abandoned.load()) {  // nobody wants it, nor what could not be read
     staging_->recycle(slot);
     return true;
   }
+  const std::uint64_t batches = failed ? failed->good_batches : filled.work.batches;
   slot_content content{
       .run = filled.work.run,
       .ticket = filled.work.ticket,
       .first = filled.work.first,
       .first_batch = filled.work.first_batch,
       .samples = std::min(filled.work.samples, batches * ring_->format().layout.batch_size()),
-      .batches = batches};
+      .batches = batches,
+      .failure = without_place(std::move(failed))};
   if (ring_->in_place()) {
     staging_->lend(slot);
     ring_->deliver(slot, std::move(content));
@@ -69,10 +66,26 @@ bool transfer::deliver(slot_index slot, std::uint64_t batches) {
   }
   const auto to = ring_->acquire();
   if (!to) return false;
-  carrier_->carry(filled, (*ring_)[*to], content.samples);
-  staging_->recycle_after_copy(slot);
+  if (batches == 0) {
+    staging_->recycle(slot);
+  } else {
+    carry(slot, *to, content);
+    staging_->recycle_after_copy(slot);
+  }
   ring_->deliver(*to, std::move(content));
   return true;
+}
+
+void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
+  staging_slot& from = (*staging_)[slot];
+  try {
+    carrier_->carry(from, (*ring_)[to], content.samples);
+  } catch (...) {
+    if (from.lost) throw;
+    content.samples = 0;
+    content.batches = 0;
+    content.failure = current_failure(from.work);
+  }
 }
 
 }  // namespace feedline::detail

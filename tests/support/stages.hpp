@@ -10,10 +10,12 @@
 #include "reader/sample_source.hpp"
 #include "staging/staging_ring.hpp"
 #include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace feedline::test {
@@ -70,6 +72,15 @@ struct stages {
     for (std::uint32_t number = 0; number < requests; ++number)
       filler.fill({static_cast<std::uint32_t>(slot.value), number}, own);
     return slot;
+  }
+
+  /// What the consumer is told that takes all that was delivered and comes to a failure.
+  [[nodiscard]] std::string failure() const {
+    while (const auto slot = ring->try_take()) {
+      if ((*ring)[*slot].content.failure) failures->report(*(*ring)[*slot].content.failure);
+    }
+    if (auto last = ring->end_failure()) failures->report(std::move(*last));
+    return message_of<stage_error>([&] { failures->rethrow(); });
   }
 
   device_ptr device;

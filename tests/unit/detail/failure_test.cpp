@@ -16,8 +16,8 @@ using feedline::detail::failure_board;
 namespace {
 
 void report(failure_board& board, std::uint64_t ticket, const std::string& what) {
-  board.report({.stage = stage::reader, .ticket = ticket, .path = {}},
-               std::make_exception_ptr(std::runtime_error{what}));
+  board.report({.where = {.stage = stage::reader, .ticket = ticket, .path = {}},
+                .cause = std::make_exception_ptr(std::runtime_error{what})});
 }
 
 }  // namespace

@@ -1,0 +1,197 @@
+/// A failure is its consumer's who comes to it: in a part of an epoch that was left it is nobody's.
+
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+#include "support/ways.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t batch_size = 8;
+constexpr std::uint64_t bad_batch = 41;
+
+/// Slots of eight batches, as many as reach beyond the bad one, which is the second of its slot.
+loader_options options(int readers) {
+  return {.batch_size = batch_size,
+          .readers = readers,
+          .batches_per_slot = 8,
+          .staging_slots = 6,
+          .device_slots = 6};
+}
+
+/// Where the bad batch is met: whoever comes there says so, waits while the gate is closed, and fails.
+class bad_place {
+ public:
+  void operator()(std::uint64_t batch) {
+    if (batch != bad_batch) return;
+    std::unique_lock lock{mutex_};
+    ++met_;
+    ++inside_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+    --inside_;
+    changed_.notify_all();
+    throw std::runtime_error{"unreadable"};
+  }
+  void close() {
+    const std::scoped_lock lock{mutex_};
+    open_ = false;
+  }
+  /// Lets all go on that wait here.
+  void open() {
+    std::unique_lock lock{mutex_};
+    open_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return inside_ == 0; });
+  }
+  /// Blocks until it was met so often.
+  void wait_until_met(std::uint64_t times) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return met_ >= times; });
+  }
+  std::uint64_t met() {
+    const std::scoped_lock lock{mutex_};
+    return met_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  std::uint64_t met_ = 0;
+  std::uint64_t inside_ = 0;
+};
+
+/// In order, but for the bad batch, whose samples it does not know.
+struct failing_order {
+  bad_place* bad;
+  std::uint64_t size(std::uint64_t samples) const { return samples; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const {
+    (*bad)(first.value / batch_size);
+    sequential{}.indices(samples, epoch, first, out);
+  }
+};
+
+/// A loader whose batch 41 cannot be read: the dataset fails, or the sampler.
+loader failing(const travelling& by, bad_place& bad, bool in_sampler, int readers) {
+  const auto rows = make_identity_rows(64 * batch_size, 16);
+  if (in_sampler) return by.load(rows, failing_order{&bad}, options(readers));
+  const auto data = gated(
+      rows, [&bad](std::span<const sample_index> run) { bad(run.front().value / batch_size); });
+  return by.load(data, sequential{}, options(readers));
+}
+
+/// Takes two batches of an epoch and leaves it; `before_leaving` is called between.
+template <class Function>
+void take_two(loader& loader, const travelling& by, std::uint64_t epoch, Function before_leaving) {
+  auto range = loader.epoch(epoch, by.stream);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const auto batch = range.next();
+    REQUIRE(batch);
+    CHECK(batch->index() == i);
+  }
+  before_leaving();
+}
+
+/// All good batches of an epoch come, then its failure, again and again.
+void check_consumed_wholly(loader& loader, const travelling& by, std::uint64_t epoch) {
+  auto range = loader.epoch(epoch, by.stream);
+  for (std::uint64_t i = 0; i < bad_batch; ++i) {
+    const auto batch = range.next();
+    REQUIRE(batch);
+    CHECK(batch->index() == i);
+  }
+  for (int i = 0; i < 2; ++i) {
+    CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
+          "the reader stage failed in epoch " + std::to_string(epoch) +
+              ", batch 41 (ticket 5): unreadable");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("error: one that was met in an epoch that is left then ends nothing",
+          "[reader][transfer][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const bool in_sampler = GENERATE(false, true);
+  const int readers = GENERATE(0, 1, 4);
+  CAPTURE(to_string(by.through), in_sampler, readers);
+  bad_place bad;
+  loader loader = failing(by, bad, in_sampler, readers);
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    take_two(loader, by, epoch, [&] {
+      if (readers > 0) bad.wait_until_met(epoch + 1);
+    });
+  }
+  check_consumed_wholly(loader, by, 8);
+}
+
+TEST_CASE("error: one that is met in an epoch that was left ends nothing",
+          "[reader][transfer][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const bool in_sampler = GENERATE(false, true);
+  const int readers = GENERATE(1, 4);
+  CAPTURE(to_string(by.through), in_sampler, readers);
+  bad_place bad;
+  loader loader = failing(by, bad, in_sampler, readers);
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    bad.close();
+    take_two(loader, by, epoch, [&] { bad.wait_until_met(epoch + 1); });
+    bad.open();
+  }
+  check_consumed_wholly(loader, by, 8);
+}
+
+TEST_CASE("error: in the slot at hand it ends nothing if its epoch is left before it",
+          "[batch][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(by.through), readers);
+  bad_place bad;
+  loader loader = failing(by, bad, false, readers);
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    auto range = loader.epoch(epoch, by.stream);
+    for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
+    CHECK(bad.met() == epoch + 1);
+  }
+  check_consumed_wholly(loader, by, 4);
+}
+
+TEST_CASE("error: of a user's function it ends nothing if its epoch is left before it",
+          "[transfer][host]") {
+  const scripted on;
+  const int readers = GENERATE(0, 2);
+  CAPTURE(readers);
+  bad_place bad;
+  loader_options with_function = options(readers);
+  with_function.function = batch_function{
+      .fields = {{"nothing", element_type::u8, {1}}},
+      .run = [&](const batch_function_call& call) { bad(call.index); },
+  };
+  loader loader{make_identity_dataset(64 * batch_size, 16), sequential{}, on.device, with_function};
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    auto range = loader.epoch(epoch, on.stream);
+    for (std::uint64_t i = 0; i < 2; ++i) REQUIRE(range.next());
+    if (readers > 0) bad.wait_until_met(epoch + 1);
+  }
+  auto range = loader.epoch(4, on.stream);
+  for (std::uint64_t i = 0; i < 40; ++i) REQUIRE(range.next());
+  CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
+        "the transfer stage failed in epoch 4, batch 40 (ticket 5): unreadable");
+}
