@@ -17,7 +17,15 @@ batch::batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const s
       index_{index},
       samples_{samples} {}
 
-batch::batch(batch&& other) noexcept = default;
+batch::batch(batch&& other) noexcept
+    : ring_{std::move(other.ring_)},
+      slot_{other.slot_},
+      data_{other.data_},
+      epoch_{other.epoch_},
+      index_{other.index_},
+      samples_{other.samples_} {
+  if (ring_) ring_->users().touches();
+}
 
 batch& batch::operator=(batch&& other) noexcept {
   if (this == &other) return *this;
@@ -28,6 +36,7 @@ batch& batch::operator=(batch&& other) noexcept {
   epoch_ = other.epoch_;
   index_ = other.index_;
   samples_ = other.samples_;
+  if (ring_) ring_->users().touches();
   return *this;
 }
 
@@ -44,6 +53,7 @@ void batch::release() noexcept {
 
 const detail::batch_format& batch::format() const {
   if (!ring_) throw usage_error{"a batch was used after it was moved from"};
+  ring_->users().touches();
   return ring_->format();
 }
 

@@ -35,7 +35,7 @@ void batch_feed::accept(slot_index slot) {
 }
 
 void batch_feed::let_go() noexcept {
-  if (slot_) ring_->end_lease(*std::exchange(slot_, std::nullopt));
+  if (slot_) ring_->let_go(*std::exchange(slot_, std::nullopt));
 }
 
 }  // namespace feedline::detail

@@ -39,7 +39,7 @@ class batch_feed {
   [[nodiscard]] std::optional<failure> take_failure() noexcept {
     return std::exchange(failure_, std::nullopt);
   }
-  /// Ends the feed's own lease on the slot at hand.
+  /// Deals no more of the slot at hand. Uses no stream: the consumer's may be gone.
   void let_go() noexcept;
 
   /// Batches dealt of the epoch begun last.
@@ -49,7 +49,7 @@ class batch_feed {
   std::shared_ptr<device_ring> ring_;
   std::shared_ptr<epoch_run> run_;
   stream_ref stream_;
-  std::optional<slot_index> slot_;  ///< the slot at hand, leased
+  std::optional<slot_index> slot_;  ///< the slot at hand, held
   std::uint64_t next_ = 0;          ///< place of the next batch in it
   std::uint64_t dealt_ = 0;
   std::optional<failure> failure_;  ///< of the batch behind the slot at hand

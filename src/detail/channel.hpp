@@ -8,6 +8,7 @@
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -75,6 +76,17 @@ class basic_channel {
       const bool closed = closed_.load();  // first: what was pushed before the close must be found
       return ready() || closed;
     });
+  }
+
+  /// The same, but no longer than to a deadline; false then.
+  template <class Ready>
+  bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
+    return bell_.wait_until(
+        [&] {
+          const bool closed = closed_.load();
+          return ready() || closed;
+        },
+        deadline);
   }
 
   /// No more pushes matter; wakes all receivers. May be called again, by any thread.

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace feedline::detail {
 
@@ -56,12 +58,14 @@ class doorbell {
   void ring(std::size_t waiters) noexcept {
     rings_.fetch_add(1);
     for (; waiters != 0; --waiters) rings_.notify_one();
+    wake_timed();
   }
 
   /// Wakes all waiters.
   void ring_all() noexcept {
     rings_.fetch_add(1);
     rings_.notify_all();
+    wake_timed();
   }
 
   /// Returns once `ready()` is true: spins briefly, where that has paid, then sleeps. Blocks, using
@@ -75,6 +79,19 @@ class doorbell {
     patience_.learn(std::chrono::steady_clock::now() - began);
   }
 
+  /// The same, but no longer than to a deadline; returns what `ready()` said last. For waits that
+  /// are rare: every ring wakes every such waiter.
+  template <class Ready>
+  bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
+    if (spin_until(ready)) return true;
+    std::unique_lock lock{timed_mutex_};
+    timed_.fetch_add(1);
+    (void)rings_.load();  // shows what ringers changed that saw nobody wait here
+    const bool answer = timed_changed_.wait_until(lock, deadline, ready);
+    timed_.fetch_sub(1);
+    return answer;
+  }
+
  private:
   template <class Ready>
   void sleep_until(Ready& ready) {
@@ -85,8 +102,17 @@ class doorbell {
     }
   }
 
+  void wake_timed() noexcept {
+    if (timed_.load() == 0) return;
+    { const std::scoped_lock lock{timed_mutex_}; }  // who has asked in vain is asleep by now
+    timed_changed_.notify_all();
+  }
+
   std::atomic<std::uint32_t> rings_{0};
   patience patience_{spin_time()};
+  std::atomic<std::uint32_t> timed_{0};  ///< who waits to a deadline, which an atomic cannot
+  std::mutex timed_mutex_;
+  std::condition_variable timed_changed_;
 };
 
 }  // namespace feedline::detail

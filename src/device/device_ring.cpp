@@ -1,6 +1,7 @@
 #include "device/device_ring.hpp"
 
 #include "detail/log.hpp"
+#include "transfer/record_behind.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -81,13 +82,13 @@ void device_ring::lease(slot_index slot, stream_ref stream) {
   device_slot& taken = (*this)[slot];
   if (!in_place_) device_->wait(stream, taken.ready.get());
   taken.stream = stream;
-  taken.leases.store(1);
+  taken.leases.hold();
   move(slot, device_state::filled, device_state::leased);
 }
 
 batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
   device_slot& leased = (*this)[slot];
-  leased.leases.fetch_add(1);
+  leased.leases.add();
   const slot_layout& layout = format_->layout;
   const std::uint64_t before = place * layout.batch_size();
   return batch{shared_from_this(),
@@ -98,23 +99,71 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
                std::min(layout.batch_size(), leased.content.samples - before)};
 }
 
+void device_ring::let_go(slot_index slot) noexcept {
+  if ((*this)[slot].leases.let_go()) end_use(slot);
+}
+
 void device_ring::end_lease(slot_index slot) noexcept {
+  users_.touches();
   device_slot& leased = (*this)[slot];
-  if (leased.leases.fetch_sub(1) != 1) return;
+  if (leased.leases.end([&] { mark_released(leased); })) end_use(slot);
+}
+
+void device_ring::mark_released(device_slot& leased) noexcept {
+  if (in_place_) return;
   try {
-    if (!in_place_) device_->record(leased.released.get(), leased.stream);
+    device_->record(leased.released.get(), leased.stream);
+    leased.lost = false;  // where an earlier mark was refused, this one stands for it
+  } catch (...) {
+    // Without the mark nobody knows when the slot may be used again, so it never is.
+    leased.lost = !try_record_behind(*device_, leased.stream, {leased.released.get()});
+    report(leased);
+  }
+}
+
+void device_ring::end_use(slot_index slot) noexcept {
+  device_slot& leased = (*this)[slot];
+  if (leased.lost) return;
+  try {
     move(slot, device_state::leased, device_state::free);
     recycle(slot);
   } catch (...) {
-    // The slot is lost, and with it the order in which work may touch it: the epoch cannot go on.
-    failures_->report({.where = {.stage = stage::batch,
-                                 .epoch = leased.content.run->epoch,
-                                 .ticket = leased.content.ticket.value,
-                                 .batch = leased.content.first_batch,
-                                 .path = {}},
-                       .cause = std::current_exception()});
-    close();
+    report(leased);
   }
+}
+
+void device_ring::report(const device_slot& leased) noexcept {
+  failures_->report({.where = {.stage = stage::batch,
+                               .epoch = leased.content.run->epoch,
+                               .ticket = leased.content.ticket.value,
+                               .batch = leased.content.first_batch,
+                               .path = {}},
+                     .cause = std::current_exception()});
+  close();
+}
+
+bool device_ring::all_leased() const noexcept {
+  return !free_.closed() && std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return slot->state.load() == device_state::leased;
+  });
+}
+
+bool device_ring::wait_for_room(std::chrono::steady_clock::time_point deadline) {
+  const auto room = [this] { return !all_leased(); };
+  return in_place_ ? staging_->wait_for_recycled(room, deadline) : free_.wait_until(room, deadline);
+}
+
+std::string device_ring::held_batches() const {
+  std::uint64_t held = 0;
+  std::string where;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const std::uint64_t here = slots_[i]->leases.held();
+    if (here == 0) continue;
+    held += here;
+    where += (where.empty() ? "" : ", ") + std::to_string(here) + " in slot " + std::to_string(i);
+  }
+  return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
+         "), of " + std::to_string(slots_.size()) + (in_place_ ? " staging" : " device") + " slots";
 }
 
 void device_ring::close() noexcept {

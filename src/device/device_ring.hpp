@@ -8,14 +8,17 @@
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
+#include "device/consumer_thread.hpp"
 #include "device/device_slot.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace feedline::detail {
@@ -66,13 +69,26 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   [[nodiscard]] std::optional<failure> end_failure();
   /// filled → free: nobody wants it. Consumer.
   void discard(slot_index slot);
-  /// filled → leased, with one lease, the caller's: `stream` waits for the copy. Consumer. @throws
-  /// device_error.
+  /// filled → leased, held by the feed: `stream` waits for the copy. Consumer. @throws device_error.
   void lease(slot_index slot, stream_ref stream);
-  /// Another lease on a leased slot: batch number `place` of it. Consumer.
+  /// A lease on a slot that the feed holds: batch number `place` of it. Consumer.
   [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
-  /// Ends one lease; with the last, leased → free. Any thread.
+  /// The feed deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
+  /// Consumer.
+  void let_go(slot_index slot) noexcept;
+  /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
+  /// the feed holds the slot still. Any thread.
   void end_lease(slot_index slot) noexcept;
+
+  /// Who takes batches, and who else has to do with them.
+  [[nodiscard]] consumer_thread& users() noexcept { return users_; }
+  /// Whether batches are held in every slot, so that none can be delivered before one of these is
+  /// free. False once closed. Consumer.
+  [[nodiscard]] bool all_leased() const noexcept;
+  /// Blocks until that is not so any more; false at the deadline. Consumer.
+  bool wait_for_room(std::chrono::steady_clock::time_point deadline);
+  /// How many batches are held in which slots, in words. Any thread.
+  [[nodiscard]] std::string held_batches() const;
 
   /// Wakes everyone who waits here; no slot is acquired any more. Any thread.
   void close() noexcept;
@@ -80,12 +96,16 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
  private:
   void move(slot_index slot, device_state from, device_state to);
   void recycle(slot_index slot);
+  void mark_released(device_slot& leased) noexcept;
+  void report(const device_slot& leased) noexcept;
+  void end_use(slot_index slot) noexcept;
 
   device_ptr device_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<const batch_format> format_;
   std::shared_ptr<failure_board> failures_;
   bool in_place_;
+  consumer_thread users_;
   device_memory memory_;
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread

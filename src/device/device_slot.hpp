@@ -5,6 +5,7 @@
 
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
+#include "device/slot_leases.hpp"
 #include "loader/epoch_run.hpp"
 
 #include <atomic>
@@ -21,11 +22,12 @@ namespace feedline::detail {
 /// | ------ | ------ | --------------------------------------------------------------------------- |
 /// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded   |
 /// | filled | leased | consumer: its stream waits for `ready`                                      |
-/// | leased | free   | whoever ends the last lease: `released` is recorded on its stream           |
+/// | leased | free   | whoever ends the last lease or, later, the feed that deals no more of it    |
 /// | filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot    |
 ///
-/// Invariant: between a lease's end and the next copy's start lies `released`; between the copy's
-/// end and the consumer's first kernel lies `ready`. The host waits for neither. Where the device
+/// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on the
+/// consumer's stream as the batch ends and never later; between the copy's end and the consumer's
+/// first kernel lies `ready`. The host waits for neither. Where the device
 /// reads staging memory, device slot i *is* staging slot i: it has no memory and no events' meaning
 /// of its own; its end hands the staging slot back.
 enum class device_state : std::uint32_t { free, filled, leased };
@@ -54,8 +56,7 @@ struct device_slot {
   bool lost = false;
   slot_content content{};  ///< written in free → filled
   stream_ref stream;       ///< the consumer's, written in filled → leased
-  std::atomic<std::uint64_t> leases{
-      0};  ///< batches not destroyed yet, and one for the feed while it deals
+  slot_leases leases;      ///< who holds the slot in leased
 };
 
 }  // namespace feedline::detail

@@ -29,8 +29,8 @@ epoch_range::iterator epoch_range::begin() {
   if (current.begun)
     throw usage_error{
         "begin() was called twice on one epoch's range: ask the loader for another epoch"};
-  current.begun = true;
   current.current = current.next();
+  current.begun = true;
   return iterator{current};
 }
 
@@ -59,6 +59,11 @@ void epoch_range::abandon() noexcept {
 }
 
 epoch_range::iterator& epoch_range::iterator::operator++() {
+  // While its slot has more, its lease is not the last one, whose end would mark the stream.
+  if (auto dealt = state_->pipeline->deal(state_->run)) {
+    state_->current = std::move(dealt);
+    return *this;
+  }
   state_->current.reset();  // first: its memory may be what the next batch waits for
   state_->current = state_->next();
   return *this;

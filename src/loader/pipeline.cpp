@@ -3,12 +3,14 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
+#include "detail/single_threaded.hpp"
 #include "detail/start_thread.hpp"
 #include "detail/thread_name.hpp"
 #include "loader/plan.hpp"
 
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -80,6 +82,11 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (!slot) fail(ring_->end_failure());
     accept(*slot);
   }
+}
+
+std::optional<batch> pipeline::deal(const std::shared_ptr<epoch_run>& run) {
+  if (!belongs_here() || failed_ || stopped_.load() || feed_.run() != run) return std::nullopt;
+  return feed_.deal();
 }
 
 void pipeline::accept(slot_index slot) {
@@ -155,6 +162,9 @@ bool pipeline::advance() {
 }
 
 std::optional<slot_index> pipeline::next_slot() {
+  ring_->users().takes();
+  if (const auto slot = ring_->try_take()) return slot;
+  await_room();
   if (plan_.background) return ring_->take();
   for (;;) {
     if (const auto slot = ring_->try_take()) return slot;
@@ -163,6 +173,27 @@ std::optional<slot_index> pipeline::next_slot() {
       return ring_->try_take();
     }
   }
+}
+
+void pipeline::await_room() {
+  if (!ring_->all_leased()) return;
+  const auto in = [](std::chrono::milliseconds time) {
+    return std::chrono::steady_clock::now() + time;
+  };
+  if (!ring_->users().others()) {
+    if (!single_threaded() && ring_->wait_for_room(in(limits_.before_refusal))) return;
+    if (!ring_->users().others()) {
+      throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
+                        ", and a slot is filled again when no batch in it is held. End batches "
+                        "before taking the next one, or ask for more " +
+                        (ring_->in_place() ? "staging_slots" : "device_slots") +
+                        " than you hold batches in, or for fewer batches_per_slot"};
+    }
+  }
+  if (ring_->wait_for_room(in(limits_.before_warning)) || warned_) return;
+  warned_ = true;
+  log()->warn("a consumer has waited {} ms for a batch that cannot be delivered: {}; waiting on",
+              limits_.before_warning.count(), ring_->held_batches());
 }
 
 }  // namespace feedline::detail

@@ -22,6 +22,7 @@
 #include "transfer/transfer.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,8 +54,20 @@ class pipeline {
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
   /// another than the last. @throws stage_error; usage_error in a child of fork.
   [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
+  /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.
+  [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run);
   /// Nobody wants the rest of an epoch.
   void abandon(const std::shared_ptr<epoch_run>& run);
+
+  /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
+  struct wait_limits {
+    /// Until it refuses, if only its own thread has had to do with batches so far: who holds them is
+    /// then the caller itself, or another that has not got to them yet.
+    std::chrono::milliseconds before_refusal = std::chrono::seconds{2};
+    /// Until it tells the log, if other threads end batches.
+    std::chrono::milliseconds before_warning = std::chrono::seconds{10};
+  };
+  void set(wait_limits limits) noexcept { limits_ = limits; }
 
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
   /// blocks for nothing. Does nothing in a child of fork.
@@ -73,6 +86,9 @@ class pipeline {
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();
   [[nodiscard]] std::optional<slot_index> next_slot();
+  /// Blocks while batches are held in every slot. @throws usage_error where none but the caller can
+  /// end that.
+  void await_room();
 
   const loader_plan plan_;
   const device_ptr device_;
@@ -90,6 +106,8 @@ class pipeline {
   transfer transfer_;
   batch_feed feed_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
+  wait_limits limits_;
+  bool warned_ = false;  ///< that consumers hold batches in every slot
   std::atomic<bool> stopped_{false};
   std::thread transfer_thread_;
   std::optional<reader_pool> readers_;

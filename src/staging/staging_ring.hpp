@@ -7,6 +7,7 @@
 #include "device/owned.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,13 @@ class staging_ring {
   /// filled or lent → free: nobody reads the slot any more. Transfer, or whoever destroys the
   /// consumer's last batch.
   void recycle(slot_index slot);
+
+  /// Blocks until `ready()`, asked again after every slot that is recycled, or the ring is closed;
+  /// false at the deadline. Consumer.
+  template <class Ready>
+  bool wait_for_recycled(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
+    return recycled_.wait_until(ready, deadline);
+  }
 
   /// Wakes everyone who waits here; no slot is claimed, and none waited for, any more. Any thread.
   void close() noexcept;

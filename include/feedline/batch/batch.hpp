@@ -23,8 +23,10 @@ struct batch_format;
 /// nothing at either end.
 ///
 /// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader; the last one
-/// to do so frees the loader's memory, and waits for the device then. While many batches are kept,
-/// the ring they lie in has no room for new ones: keep fewer than a ring holds (`loader_plan`).
+/// to do so frees the loader's memory, and waits for the device then. A slot (`loader_plan`) is filled
+/// again when no batch in it is held: who holds batches in every slot cannot take another one.
+///
+/// The stream may be destroyed once all batches that were taken on it have ended.
 ///
 /// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
 /// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed. In a

@@ -36,14 +36,19 @@ class epoch_range {
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range();
 
-  /// Takes the first batch; may block until it is there. @throws stage_error; usage_error if called
-  /// twice, or if the range was moved from.
+  /// Takes the first batch; may block until it is there. @throws as `next`; usage_error if called
+  /// twice.
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
   /// The next batch, or nothing at the end of the epoch and after `loader::stop()`: the range by
-  /// hand, where a loop's shape is another. May block. @throws stage_error; usage_error if the range
-  /// was moved from, or in a child of fork.
+  /// hand, where a loop's shape is another. A loop over the range costs less on a device: it marks the
+  /// stream once a slot, this as often as no batch of a slot is held.
+  ///
+  /// May block. While batches are held in every slot, it waits for other threads to end some; if after
+  /// two seconds no other thread has had to do with a batch of this loader, it throws usage_error.
+  /// End a batch, and it can be called again. @throws stage_error; usage_error, also if the range was
+  /// moved from, or in a child of fork.
   [[nodiscard]] std::optional<batch> next();
 
  private:
@@ -84,7 +89,7 @@ class epoch_range::iterator {
   /// The batch; may be moved out.
   [[nodiscard]] batch& operator*() const noexcept { return *state_->current; }
   [[nodiscard]] batch* operator->() const noexcept { return &*state_->current; }
-  /// Ends the lease on this batch and takes the next; may block. @throws stage_error.
+  /// Ends the lease on this batch and takes the next; may block. @throws as `next`.
   iterator& operator++();
   void operator++(int) { ++*this; }
 

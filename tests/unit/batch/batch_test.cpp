@@ -45,7 +45,7 @@ struct leasing {
                                .batches = work.batches});
     parts.ring->lease(parts.ring->take().value(), {});
     batch taken = parts.ring->lease_batch(slot, 0);
-    parts.ring->end_lease(slot);
+    parts.ring->let_go(slot);
     return taken;
   }
   bool is_free(std::uint64_t slot) {

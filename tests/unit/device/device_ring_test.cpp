@@ -9,6 +9,7 @@
 #include "support/stages.hpp"
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
@@ -109,7 +110,7 @@ TEST_CASE("device ring: ending a lease that is none is a failure of the batch st
   on_recording on;
   const slot_index slot = on.deliver(2);
   on.ring[slot].state.store(from);
-  on.ring[slot].leases.store(1);
+  on.ring[slot].leases.add();
   on.ring.end_lease(slot);
   CHECK(test::message_of<stage_error>([&] {
           on.parts.failures->rethrow();
@@ -132,7 +133,7 @@ TEST_CASE("device ring: a slot that is leased is not acquired, and one that came
   (void)on.deliver(1);
   auto third = std::async(std::launch::async, [&] { return on.ring.acquire(); });
   const slot_index slot = on.take_and_lease();
-  on.ring.end_lease(slot);
+  on.ring.let_go(slot);
   CHECK(third.get() == slot);
 }
 
@@ -197,7 +198,7 @@ TEST_CASE("device ring: only the last lease's end marks the consumer's stream an
   {
     std::optional<batch> first{on.ring.lease_batch(slot, 0)};
     const batch second = on.ring.lease_batch(slot, 1);
-    on.ring.end_lease(slot);  // the feed's
+    on.ring.let_go(slot);
     first.reset();
     CHECK(on.device->calls().empty());
     CHECK(on.ring[slot].state.load() == device_state::leased);
@@ -206,6 +207,57 @@ TEST_CASE("device ring: only the last lease's end marks the consumer's stream an
                                                           .event = on.ring[slot].released.get(),
                                                           .stream = on.stream}});
   CHECK(on.ring[slot].state.load() == device_state::free);
+}
+
+TEST_CASE(
+    "device ring: the last batch's end marks the stream though the feed holds the slot, and the "
+    "feed lets go without it",
+    "[device][host]") {
+  on_recording on;
+  const slot_index slot = on.deliver(0);
+  (void)on.take_and_lease();
+  on.device->forget_calls();
+  const auto marks = [&] { return on.device->calls().size(); };
+  for (std::size_t dealt = 0; dealt < 2; ++dealt) {
+    { const batch only = on.ring.lease_batch(slot, dealt); }
+    CHECK(marks() == dealt + 1);
+    CHECK(on.ring[slot].state.load() == device_state::leased);
+  }
+  on.ring.let_go(slot);
+  CHECK(marks() == 2);
+  CHECK(on.ring[slot].state.load() == device_state::free);
+}
+
+TEST_CASE("device ring: it knows when batches are held in every slot, how many and where",
+          "[device][host]") {
+  on_recording on;
+  std::vector<batch> held;
+  for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {
+    CHECK_FALSE(on.ring.all_leased());
+    (void)on.deliver(ticket);
+    const slot_index slot = on.take_and_lease();
+    for (std::uint64_t i = 0; i <= ticket; ++i) held.push_back(on.ring.lease_batch(slot, i));
+    on.ring.let_go(slot);
+  }
+  CHECK(on.ring.all_leased());
+  CHECK(on.ring.held_batches() ==
+        "3 batches are held (1 in slot 0, 2 in slot 1), of 2 device slots");
+  CHECK_FALSE(on.ring.wait_for_room(std::chrono::steady_clock::now()));
+  SECTION("until one of them is free") {
+    auto waiting = std::async(std::launch::async, [&] {
+      return on.ring.wait_for_room(std::chrono::steady_clock::now() + std::chrono::hours{1});
+    });
+    held.erase(held.begin());
+    CHECK(waiting.get());
+    CHECK_FALSE(on.ring.all_leased());
+  }
+  SECTION("until it is closed") {
+    auto waiting = std::async(std::launch::async, [&] {
+      return on.ring.wait_for_room(std::chrono::steady_clock::now() + std::chrono::hours{1});
+    });
+    on.ring.close();
+    CHECK(waiting.get());
+  }
 }
 
 TEST_CASE("device ring: a batch knows its place, and the last of an epoch its smaller size",
@@ -230,7 +282,7 @@ TEST_CASE("device ring: a batch knows its place, and the last of an epoch its sm
   CHECK(last.index() == 4);
   CHECK(last.epoch() == 7);
   CHECK(last.field_at(0).bytes().data() == ring[slot].data + parts.plan.batch_bytes);
-  ring.end_lease(slot);
+  ring.let_go(slot);
 }
 
 TEST_CASE("device ring: a slot nobody wants goes back with no mark on any stream",
@@ -258,8 +310,10 @@ TEST_CASE("device ring: a release the device refuses loses the slot and ends the
   on_recording on;
   const slot_index slot = on.deliver(1);
   (void)on.take_and_lease();
+  auto held = std::make_optional(on.ring.lease_batch(slot, 0));
+  on.ring.let_go(slot);
   on.device->on_call = [](const recorded_call&) { throw device_error{"the stream is gone"}; };
-  on.ring.end_lease(slot);  // a batch's destructor: must not throw
+  held.reset();  // a batch's destructor: must not throw
   CHECK(test::message_of<stage_error>([&] { on.parts.failures->rethrow(); }) ==
         "the batch stage failed in epoch 5, batch 3 (ticket 1): the stream is gone");
   CHECK(on.ring[slot].state.load() == device_state::leased);
@@ -308,7 +362,7 @@ TEST_CASE("device ring: batches keep it, the staging ring and the device alive",
   parts->ring->deliver(slot, whole_slot(run));
   parts->ring->lease(parts->ring->take().value(), {});
   std::optional<batch> kept{parts->ring->lease_batch(slot, 1)};
-  parts->ring->end_lease(slot);
+  parts->ring->let_go(slot);
   parts.reset();
   CHECK_FALSE(device.expired());
   CHECK(test::is_identity(4, (*kept)["id"].bytes().first(8), (*kept)["row"].bytes().first(8)));
@@ -333,7 +387,7 @@ TEST_CASE("device ring in place: its slots are the staging slots, and go back th
   SECTION("after the last lease") {
     ring.lease(slot, {});
     CHECK((*parts.staging)[slot].state.load() == staging_state::lent);
-    ring.end_lease(slot);
+    ring.let_go(slot);
   }
   SECTION("unwanted") {
     ring.discard(slot);

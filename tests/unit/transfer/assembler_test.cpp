@@ -83,7 +83,7 @@ struct carrying {
       if (test::is_identity(sample, {id, 8}, {row, row_bytes})) found.push_back(sample);
     }
     parts->ring->lease(slot, stream);
-    parts->ring->end_lease(slot);
+    parts->ring->let_go(slot);
     return found;
   }
   staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
