@@ -319,8 +319,7 @@ void scripted_device::check(stream_ref stream) const {
 void scripted_device::enqueue(stream_ref stream, operation next) {
   const std::scoped_lock lock{mutex_};
   const auto found = streams_.find(number(stream));
-  if (found == streams_.end() || found->second.destroyed)
-    throw device_error{"the stream is gone"};
+  if (found == streams_.end() || found->second.destroyed) throw device_error{"the stream is gone"};
   found->second.queue.push_back(std::move(next));
   changed_.notify_all();
 }
