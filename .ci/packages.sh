@@ -1,6 +1,7 @@
 # Sourced by the scripts that set a machine up: `feedline_install_packages GROUP...`.
 #
-# Groups, by what they are for; the names are the same on Debian 12 and Ubuntu 24.04:
+# Groups, by what they are for; the names are the same on Debian 12 and 13 and Ubuntu 24.04
+# (but for checks: Debian 13 has no clang 14):
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
 #   tests    the test framework, and what the benchmarks write their results with
@@ -62,15 +63,20 @@ feedline_install_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes
     -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
 
-  echo "packages: installing ${missing[*]}"
+  echo "packages: missing are ${#missing[@]}: ${missing[*]}"
+  echo "packages: asking for the lists of packages (apt-get update)"
   if ! "${as_root[@]}" update; then
     echo "packages: 'apt-get update' failed; see its words above (no network? a wrong line in" >&2
     echo "packages: /etc/apt/sources.list?), mend that and run this again" >&2
     return 1
   fi
+  echo "packages: installing them and what they need (apt-get install); with a bare system that is some"
+  echo "packages: 700 MB on the disk, and takes one to ten minutes by network and machine"
+  local began=$SECONDS
   if ! "${as_root[@]}" install --no-install-recommends "${missing[@]}" >/dev/null; then
     echo "packages: 'apt-get install ${missing[*]}' failed; see its words above." >&2
-    echo "packages: Needed is Debian 12, Ubuntu 24.04 or newer (on Ubuntu with 'universe' enabled)" >&2
+    echo "packages: Needed is Debian 12 or 13 or Ubuntu 24.04 (on Ubuntu with 'universe' enabled)" >&2
     return 1
   fi
+  echo "packages: installed in $((SECONDS - began)) s"
 }

@@ -1,15 +1,64 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the MNIST trainer, and trains.
-#
-#   samples/run_mnist.sh                               on digits it makes itself, in data/digits
-#   samples/run_mnist.sh --data ~/mnist --epochs 10    arguments go to the trainer (--help lists them)
-#
-# On Debian 12 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Uses CUDA where
-# there is a toolkit, and a GPU where there is one.
+# Installs what is missing, builds the MNIST trainer, and trains. `--help` says more.
 set -euo pipefail
+
+usage() {
+  cat <<'END'
+Installs what is missing, builds the MNIST trainer, and trains.
+
+  samples/run_mnist.sh                               on digits it makes itself, in data/digits
+  samples/run_mnist.sh --data ~/mnist --epochs 10    arguments go to the trainer
+
+On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Uses CUDA
+where there is a toolkit, and a GPU where there is one.
+
+  --data PATH              MNIST's four IDX files, or digits in another format
+  --batch-size N           digits in a batch
+  --epochs N               passes over the training data
+  --readers N              threads that read; 0: the training loop; -1: as suits the machine
+  --placement PLACEMENT    auto, stream, gather, resident or cached
+  --cache MIB              memory of the GPU that digits may stay in
+  --device DEVICE          auto, cpu, or cuda:N
+  --seed N                 of the order of the digits and of the initial weights
+  --within-chunks N        mix so many chunks at a time; 0: all digits with each other
+  --sorted-chunks N        take the digits as if stored by label, in chunks of so many
+  --learning-rate X        the highest; it rises and falls
+  --no-prefetch            read each batch when it is asked for, to compare with
+  --help                   this text; the trainer's own says more, with all defaults:
+                           build/samples/samples/mnist_trainer/mnist_trainer --help
+END
+}
+
+# Arguments that cannot be right are refused before anything is installed or built.
+refuse() {
+  echo "run_mnist.sh: $*" >&2
+  exit 2
+}
+data=""
+arguments=("$@")
+for ((i = 0; i < $#; ++i)); do
+  argument=${arguments[i]}
+  case $argument in
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    --data) data=${arguments[i + 1]:-} ;;
+    --data=*) data=${argument#--data=} ;;
+    --*)
+      grep -q -- "^  ${argument%%=*} " < <(usage) || refuse "there is no option ${argument%%=*}; --help lists them"
+      continue
+      ;;
+    *) continue ;;
+  esac
+  [[ -n $data ]] || refuse "--data wants the path of the digits"
+  [[ -e $data ]] || refuse "$data: no such file or folder (--data); data/README.md says where to get MNIST"
+done
+
 started_in=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
+. .ci/quiet.sh
 
 stage="installing packages"
 finish() {
@@ -20,18 +69,24 @@ trap finish EXIT
 
 feedline_install_packages build samples
 
-# A folder of its own: without the tests, and so without what they need.
+# A folder of its own: without the tests, and so without what they need. Of the rest, what is
+# installed is built as well, so that `cmake --install build/samples` works.
 build=$PWD/build/samples
-echo "run_mnist.sh: configuring and building $build with $(nproc) jobs"
+mkdir -p "$build"
 stage="configuring"
-cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF
+echo "run_mnist.sh: configuring $build"
+cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF >"$build/configure.log" 2>&1 ||
+  { cat "$build/configure.log"; exit 1; }
+tail -n 4 "$build/configure.log" | grep feedline
 stage="building"
-cmake --build "$build" --parallel "$(nproc)" --target mnist_trainer make_digits
+echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes some 6 minutes the first time"
+cmake --build "$build" --parallel "$(nproc)" --target mnist_trainer make_digits feedline-convert 2>&1 |
+  tee "$build/build.log" | feedline_show_build run_mnist.sh
 
-data=()
-if [[ " $* " != *" --data "* && " $* " != *" --data="* && " $* " != *" --help "* && " $* " != *" -h "* ]]; then
+chosen=()
+if [[ -z $data ]]; then
   digits=$PWD/data/digits
-  data=(--data "$digits")
+  chosen=(--data "$digits")
   for name in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
     if [[ ! -e $digits/$name-ubyte ]]; then
       stage="making digits"
@@ -44,5 +99,5 @@ fi
 
 stage="training"
 cd "$started_in"  # so that a relative --data means what the caller meant
-echo "run_mnist.sh: mnist_trainer ${data[*]} $*"
-"$build/samples/mnist_trainer/mnist_trainer" "${data[@]}" "$@"
+echo "run_mnist.sh: mnist_trainer ${chosen[*]} $*"
+"$build/samples/mnist_trainer/mnist_trainer" "${chosen[@]}" "$@"

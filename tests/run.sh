@@ -4,11 +4,13 @@
 #   tests/run.sh                 all tests
 #   tests/run.sh -R "staging"    arguments go to ctest: only the tests whose names match
 #
-# On Debian 12 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Tests that need
-# a GPU or data that is not there are shown as skipped.
+# On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Tests
+# that need a GPU or data that is not there are skipped, and counted by reason at the end. All words
+# of the build and of the tests are in build/release/build.log and tests.log.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
+. .ci/quiet.sh
 
 stage="installing packages"
 finish() {
@@ -20,19 +22,22 @@ trap finish EXIT
 feedline_install_packages build samples tests
 
 jobs=$(nproc)
+folder=build/release
+mkdir -p "$folder"
 stage="configuring"
-echo "tests/run.sh: configuring and building build/release with $jobs jobs"
-cmake --preset release
+echo "tests/run.sh: configuring $folder"
+cmake --preset release >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
+tail -n 4 "$folder/configure.log" | grep feedline
+
 stage="building"
-cmake --build --preset release --parallel "$jobs"
+echo "tests/run.sh: building with $jobs jobs; on two cores this takes some 20 minutes the first time"
+cmake --build --preset release --parallel "$jobs" 2>&1 | tee "$folder/build.log" |
+  feedline_show_build tests/run.sh
 
 stage="testing"
-report=build/release/tests.log
-echo "tests/run.sh: running the tests; their report is also in $report"
-ctest --preset release --no-tests=error --parallel "$jobs" "$@" 2>&1 | tee "$report"
-
-skipped=$(grep -c '\*\*\*Skipped' "$report" || true)
-echo
-echo "tests/run.sh: $(grep -m1 'tests passed' "$report" || echo "no tests were run")"
-if ((skipped > 0)); then echo "tests/run.sh: $skipped of them skipped; the list above says which"; fi
-echo "tests/run.sh: passed"
+echo "tests/run.sh: running the tests"
+report=$folder/tests.log
+ctest --preset release --no-tests=error --parallel "$jobs" "$@" 2>&1 | tee "$report" |
+  feedline_show_tests tests/run.sh
+feedline_show_skipped "$folder/Testing/Temporary/LastTest.log"
+echo "tests/run.sh: passed; the whole report is in $report"

@@ -34,6 +34,27 @@ mnist::compute make_compute(const mnist::device_choice& choice,
                 : mnist::make_cpu_compute(options);
 }
 
+/// What the share of the time in which the network waited for its data says.
+void explain_waiting(const mnist::trainer_options& options, double fraction, bool on_cpu) {
+  constexpr double little = 0.05;
+  std::printf("The network waited for its data for %.1f %% of the time. ", 100.0 * fraction);
+  if (options.prefetch) {
+    std::puts(fraction < little
+                  ? "That is little: the digits are read while the network computes."
+                  : "That is much: the digits are read more slowly than the network computes. More "
+                    "--readers or a faster disk would help.");
+    return;
+  }
+  std::puts(
+      "This is what reading costs where nothing is read ahead; leave out --no-prefetch, and it "
+      "happens while the network computes.");
+  if (on_cpu && fraction < little)
+    std::printf(
+        "There is little to gain here: the CPU computes %.0f times as long as it reads. A GPU "
+        "computes so much faster that reading takes a large share.\n",
+        (1.0 - fraction) / std::max(fraction, 1e-4));
+}
+
 void run(int argc, char** argv) {
   const mnist::trainer_options options = mnist::parse_command_line(argc, argv);
   mnist::digit_sets digits = mnist::open_digits(options.data);
@@ -52,6 +73,7 @@ void run(int argc, char** argv) {
               on.device->capabilities().name.c_str());
 
   const mnist::training_result result = mnist::train(options, digits, on);
+  explain_waiting(options, result.wait_fraction, on.name == "cpu");
   std::printf(
       "result accuracy=%.4f samples_per_second=%.0f wait_fraction=%.4f batches_checksum=%016llx "
       "device=%s\n",

@@ -14,6 +14,8 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   ${feedline_absent_headers})
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 set(feedline_components "")
 foreach(component core cuda hdf5 images formats feedline)
   if(TARGET feedline_${component})

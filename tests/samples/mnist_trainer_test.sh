@@ -29,6 +29,8 @@ learns() {
   echo "$output"
   local lines='^epoch 1/1  loss [0-9.]+  accuracy [0-9.]+  [0-9]+ samples/s  waited for data [0-9.]+ ms \([0-9.]+ %\)$'
   [[ $(grep -cE "$lines" <<<"$output") == 1 ]] || fail "no line for the epoch"
+  grep -qE '^The network waited for its data for [0-9.]+ % of the time\. That is (little|much): ' <<<"$output" ||
+    fail "no words on the waiting"
   local result='^result accuracy=[01]\.[0-9]{4} samples_per_second=[0-9]+ wait_fraction=[01]\.[0-9]{4} batches_checksum=[0-9a-f]{16} device=cpu$'
   tail -n 1 <<<"$output" | grep -qE "$result" || fail "the last line is no result line"
   [[ $output != *$'\r'* && $output != *$'\x1b'* ]] || fail "a progress bar where there is no terminal"
@@ -59,6 +61,9 @@ checksums() {
   same "three readers" "$(checksum "$digits" --readers 3)"
   same "no prefetch" "$(checksum "$digits" --no-prefetch 2>"$work/log")"
   grep -q ' 1 a slot; .* 0 readers$' "$work/log" || fail "no prefetch: $(cat "$work/log")"
+  "$trainer" --data "$digits" --device cpu --epochs 1 --no-prefetch >"$work/words" 2>/dev/null
+  grep -q 'of the time\. This is what reading costs where nothing is read ahead; leave out --no-prefetch' "$work/words" ||
+    fail "no prefetch: no words on the waiting in: $(cat "$work/words")"
   same "batches of 50" "$(checksum "$digits" --batch-size 50)"
 
   mkdir "$work/mixed"
