@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -8,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Root of everything feedline throws. `what()` says what failed, where, in whose words, and what
 /// to do.

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <compare>
 #include <cstdint>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// A number that counts one kind of thing: a sample's index is no ticket, though both are integers.
 template <class Tag>

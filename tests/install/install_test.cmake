@@ -33,13 +33,13 @@ file(RENAME ${WORK}/installed ${prefix})
 
 # ---- what was installed --------------------------------------------------------------------------------------------
 file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
-foreach(wanted include/feedline/feedline.hpp include/feedline/version.hpp)
+foreach(wanted include/feedline/feedline.hpp include/feedline/version.hpp share/doc/feedline/LICENSE)
   if(NOT wanted IN_LIST installed)
     message(FATAL_ERROR "${wanted} was not installed, but ${installed}")
   endif()
 endforeach()
 foreach(file IN LISTS installed)
-  if(NOT file MATCHES "^(include/feedline|bin/feedline-convert$|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
+  if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
     message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries, package and converter are")
   elseif(file MATCHES "\\.(cmake|hpp)$")
     file(READ ${prefix}/${file} text)
@@ -52,6 +52,12 @@ foreach(file IN LISTS installed)
     endif()
   endif()
 endforeach()
+
+# The converter starts where it was moved to: shared libraries are found beside it.
+if(EXISTS ${prefix}/bin/feedline-convert)
+  must_run("running the installed feedline-convert" ${prefix}/bin/feedline-convert --help)
+  must_contain("feedline-convert --help" "${output}" "--output")
+endif()
 
 # ---- a project that wants all --------------------------------------------------------------------------------------
 must_run("configuring a project that uses feedline" ${configure} -S ${source}/whole -B ${WORK}/whole)

@@ -2,6 +2,7 @@
 
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/device/stream_ref.hpp>
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstddef>
@@ -10,13 +11,12 @@
 #include <string_view>
 #include <vector>
 
-namespace feedline {
-
-namespace detail {
+namespace feedline::detail {
 class device_ring;
 struct batch_format;
+}  // namespace feedline::detail
 
-}  // namespace detail
+namespace FEEDLINE_EXPORT feedline {
 
 /// A lease on one batch's memory: the consumer reads it on its stream; when the batch is destroyed,
 /// that memory is recycled once the work issued on the stream so far is done. The host waits for

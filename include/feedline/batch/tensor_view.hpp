@@ -2,13 +2,14 @@
 
 #include <feedline/dataset/field.hpp>
 #include <feedline/error.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// One field of one batch: borrowed memory with a type and a shape. Dense, row-major, 256-byte
 /// aligned, in the memory of the batch's device. Valid while the batch lives.

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <feedline/device/device.hpp>
+#include <feedline/export.hpp>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// A CUDA GPU: staging memory is pinned, copies run on a non-blocking stream of the pipeline's own,
 /// consumers name theirs.

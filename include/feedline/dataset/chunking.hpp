@@ -1,9 +1,11 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How a dataset's samples are stored: in chunks of consecutive samples that must be read as one.
 ///

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <filesystem>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Opens files of CIFAR-10's binary version, one after the other as one sequence: fields "label" (u8,
 /// 0 to 9) and "image" (u8[3, 32, 32]: red, green and blue planes).

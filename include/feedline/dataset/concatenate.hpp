@@ -1,10 +1,11 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Datasets one after the other, as one. Their fields must be equal: names, types, shapes, order.
 /// @throws usage_error if there is none, or the fields differ, naming the first difference.

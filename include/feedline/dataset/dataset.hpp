@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/field.hpp>
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Whether a dataset's `read` may run on several threads at once.
 enum class read_concurrency : std::uint8_t {

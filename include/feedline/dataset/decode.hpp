@@ -3,8 +3,9 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/dataset/ragged_dataset.hpp>
+#include <feedline/export.hpp>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Values of varying length that are coded, decoded by the readers: JPEGs in an HDF5 file, or one behind
 /// the other in an array, with offsets. A dataset of one field, named as the element is.

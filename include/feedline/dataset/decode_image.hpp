@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/export.hpp>
 #include <feedline/transfer/field_transform.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What is made of every image, whatever its size: u8[height, width, 3], or u8[3, height, width].
 struct image_options {

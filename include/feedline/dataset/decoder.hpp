@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/field.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Turns a value as it is stored, of any length, into a field's value, of fixed size: a JPEG into pixels,
 /// digits into an integer. Derive from it for a coding of your own.

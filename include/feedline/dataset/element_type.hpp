@@ -1,11 +1,13 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// The type of one element of a field. Values are stable: they may be written to files.
 enum class element_type : std::uint8_t {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// A named component of a sample: what one sample holds under that name.
 ///

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// An HDF5 dataset chosen as a field, or a member of one of records (h5py's structured arrays, tables of
 /// PyTables and pandas).

@@ -2,10 +2,11 @@
 
 #include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/dataset/ragged_dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <filesystem>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Opens a dataset of an HDF5 file whose values are of variable length: sequences (what h5py calls
 /// vlen) of any type that `open_hdf5` reads, or strings, as bytes. A value is a sample.

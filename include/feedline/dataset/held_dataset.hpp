@@ -1,12 +1,13 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How `hold_in_memory` is to go about it.
 struct hold_options {

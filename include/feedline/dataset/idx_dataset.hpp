@@ -1,10 +1,11 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <filesystem>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Opens a pair of IDX files, such as MNIST's: fields "image" (shape as in the file) and "label" (a
 /// scalar).

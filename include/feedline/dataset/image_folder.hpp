@@ -2,13 +2,14 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decode_image.hpp>
+#include <feedline/export.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How a folder of images is read.
 struct image_folder_options {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Turns one sample into another. `in` and `out` hold one value a field, in order; every byte of
 /// `out` must be written. Runs on reader threads, several at once: it must not share state that

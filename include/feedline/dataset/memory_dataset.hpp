@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// One field's values for all samples: dense rows, sample after sample, and what keeps them alive.
 struct memory_field {

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// A NumPy file that becomes a field.
 struct npy_field {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How an archive of arrays is opened.
 struct npz_options {

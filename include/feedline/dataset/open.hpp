@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decode_image.hpp>
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What a file or folder holds, as far as its bytes tell.
 enum class file_format : std::uint8_t {

@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/pad.hpp>
 #include <feedline/dataset/ragged_dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +11,11 @@
 #include <span>
 #include <vector>
 
-namespace feedline {
-
-namespace detail {
+namespace feedline::detail {
 class padding;
-}
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 /// What becomes of a sample that is longer than a row.
 enum class pack_longer : std::uint8_t {

@@ -2,13 +2,14 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/ragged_dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What stands where a sample has no elements: a number, in the field's type; or the bytes of one
 /// element, or of one number of it.

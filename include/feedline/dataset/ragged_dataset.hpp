@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 #include <memory>
 #include <span>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Consecutive elements of one sample, and where they are wanted.
 struct element_run {

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <cstdint>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Chosen samples of a dataset, in the order given; a sample may be chosen twice.
 /// @throws usage_error if an index is not in the dataset, naming it.

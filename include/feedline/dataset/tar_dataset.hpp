@@ -2,13 +2,14 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// A field made of one member of each sample.
 struct tar_field {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What stands before the tokens of a shard.
 enum class token_header : std::uint8_t {

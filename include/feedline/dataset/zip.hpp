@@ -1,10 +1,11 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
 
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Datasets of equal size as one: sample i has the fields of sample i of each. So what lies in several
 /// places, or was padded by itself, is fed together:

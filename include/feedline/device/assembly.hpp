@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How a field's row in the dataset becomes its row in a batch. Rows are seen as images of channels ×
 /// height × width elements; what is no image has one channel, height 1.

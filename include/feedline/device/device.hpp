@@ -3,6 +3,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <span>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What a pipeline must know of a device before it is built.
 struct device_capabilities {

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <feedline/device/device.hpp>
+#include <feedline/export.hpp>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// The CPU as a device, and the reference for every other: the consumer reads staging slots in
 /// place, with no copy. Needs no stream. Memory is ordinary host memory, page-aligned.

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream must
 /// outlive every batch taken on it.

@@ -1,20 +1,21 @@
 #pragma once
 
 #include <feedline/batch/batch.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
 
-namespace feedline {
-
-class loader;
-
-namespace detail {
+namespace feedline::detail {
 class pipeline;
 struct epoch_run;
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
+
+class loader;
 
 /// One epoch's batches: a C++20 input range, gone through once.
 ///

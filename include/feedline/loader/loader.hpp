@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/device/device.hpp>
+#include <feedline/export.hpp>
 #include <feedline/loader/epoch_range.hpp>
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Feeds one consumer: reads batches of a dataset ahead, in a sampler's order, into memory its
 /// device can use.

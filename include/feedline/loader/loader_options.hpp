@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/transfer/batch_function.hpp>
 #include <feedline/transfer/field_transform.hpp>
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What becomes of the last batch of an epoch when the samples do not fill it.
 enum class last_batch : std::uint8_t {

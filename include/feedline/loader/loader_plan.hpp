@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/field.hpp>
+#include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// What a loader settled on, in full; fixed at construction. `staging_bytes` and `device_bytes` are
 /// all the memory the loader allocates for samples, ever, but for up to 4 MiB of staging memory

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <feedline/export.hpp>
+
 #include <cstdint>
 #include <string_view>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Where the rows that batches are made of come from. Order and bytes are the same for all.
 ///

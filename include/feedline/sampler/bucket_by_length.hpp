@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/ragged_dataset.hpp>
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 
@@ -10,11 +11,11 @@
 #include <span>
 #include <vector>
 
-namespace feedline {
-
-namespace detail {
+namespace feedline::detail {
 class length_buckets;
-}
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 /// How `bucket_by_length` is to go about it.
 struct bucket_options {

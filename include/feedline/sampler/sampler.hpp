@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <concepts>
@@ -8,7 +9,7 @@
 #include <span>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 class dataset;
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
 #include <cstdint>
 #include <span>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// Every sample once, in the dataset's order, the same in every epoch.
 struct sequential {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/export.hpp>
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 
@@ -7,7 +8,7 @@
 #include <optional>
 #include <span>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// For `shuffle::within`: how many of a dataset's chunks are mixed with each other.
 struct chunk_window {

@@ -3,6 +3,7 @@
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/device/stream_ref.hpp>
+#include <feedline/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// One batch that a user's function is to turn into what the consumer sees. All addresses are the
 /// device's.

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 /// How the shape of an image field is to be read. A shape of two extents is one channel, {height,
 /// width}, in either.
