@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -67,12 +68,18 @@ hdf5_properties_id with_small_buffer(hid_t dataset, const hdf5_element& element)
 
 }  // namespace
 
-hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen)
-    : path_{file.path()}, name_{chosen.dataset} {
-  std::string member;
-  id_ = file.open_dataset(hdf5, name_, &member);
-  const hdf5_type_id type{H5Dget_type(id_.get())};
-  space_ = hdf5_space_id{H5Dget_space(id_.get())};
+hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset) {
+  hdf5_values values = values_of(hdf5, dataset.get());
+  return std::make_shared<const hdf5_opened>(hdf5_opened{std::move(dataset), std::move(values)});
+}
+
+hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen,
+                         hdf5_opened_ptr opened, const std::string& member)
+    : path_{file.path()},
+      name_{chosen.dataset},
+      opened_{std::move(opened)},
+      space_{H5Dget_space(opened_->id.get())} {
+  const hdf5_type_id& type = opened_->values.type;
   if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
   if (!member.empty() && !has_members(hdf5, type.get()))
     throw file.no_such_member(hdf5, name_, member);
@@ -80,7 +87,7 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
     throw file.error(name_,
                      "its values are of variable length: open_hdf5_ragged reads them, and pad or "
                      "pack make batches of them");
-  element_ = describe_values(hdf5, type.get(), address_bytes_of(hdf5, id_.get()), name_, member);
+  element_ = describe_values(hdf5, opened_->values, name_, member);
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
 
@@ -96,10 +103,10 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
 }
 
 void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
-  require_library_can_read(hdf5, file, name_, id_.get());
-  zero_first_ = leaves_gaps(hdf5, file, name_, id_.get());
+  require_library_can_read(hdf5, file, name_, id());
+  zero_first_ = leaves_gaps(hdf5, file, name_, id());
   if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
-    transfer_ = with_small_buffer(id_.get(), element_);
+    transfer_ = with_small_buffer(id(), element_);
 }
 
 bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const {
@@ -113,7 +120,7 @@ bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* 
   return memory_space &&
          H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
                              nullptr) >= 0 &&
-         H5Dread(id_.get(), element_.memory.get(), memory_space.get(), space_.get(),
+         H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
                  transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
 }
 

@@ -5,11 +5,13 @@
 #include "dataset/hdf5_direct.hpp"
 #include "dataset/hdf5_file.hpp"
 #include "dataset/hdf5_handle.hpp"
+#include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_session.hpp"
 #include "dataset/hdf5_type.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,23 +25,36 @@ namespace feedline::detail {
 [[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                               const std::string& name, hid_t space);
 
+/// A dataset that is open, shared by the fields that are members of its records. It is destroyed within a
+/// session.
+struct hdf5_opened {
+  hdf5_dataset_id id;
+  hdf5_values values;
+};
+using hdf5_opened_ptr = std::shared_ptr<const hdf5_opened>;
+
+[[nodiscard]] hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset);
+
 /// An HDF5 dataset, or a member of its records, read as a field by the library: its rows are the samples'
 /// values. All calls, the destructor's
 /// included, fall within a session.
 class hdf5_column {
  public:
   /// @throws hdf5_error if it is no dataset of the file, has no rows, or no numeric type.
-  hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen);
+  /// @param opened The chosen dataset.
+  /// @param member As `hdf5_file::open_dataset` gives it.
+  hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen,
+              hdf5_opened_ptr opened, const std::string& member);
 
   [[nodiscard]] const field& spec() const noexcept { return spec_; }
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
   [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
   /// The dataset's name within the file, the member's included.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] hid_t id() const noexcept { return id_.get(); }
+  [[nodiscard]] hid_t id() const noexcept { return opened_->id.get(); }
   /// How its values are stored.
   [[nodiscard]] hdf5_direct storage(const hdf5_session& hdf5, const hdf5_file& file) const {
-    return examine_storage(hdf5, file, name_, id_.get(), element_);
+    return examine_storage(hdf5, file, name_, id(), element_);
   }
 
   /// Before the first read.
@@ -65,7 +80,7 @@ class hdf5_column {
   std::uint64_t samples_ = 0;
   std::size_t row_bytes_ = 0;
   bool zero_first_ = false;  ///< the library may leave bytes unwritten
-  hdf5_dataset_id id_;
+  hdf5_opened_ptr opened_;
   hdf5_space_id space_;
   hdf5_element element_;
   hdf5_properties_id transfer_ = {};   ///< of a member

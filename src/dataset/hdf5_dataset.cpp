@@ -12,8 +12,11 @@
 #include "detail/log.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <new>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace feedline {
@@ -173,6 +176,30 @@ void make_small_ones_resident(std::vector<source>& sources, std::uint64_t sample
   }
 }
 
+/// A dataset's own field, or those of the members of its records.
+std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
+                                       const detail::hdf5_file& file, const std::string& path,
+                                       const detail::hdf5_opened_ptr& dataset) {
+  std::vector<hdf5_listing> listings;
+  const auto list = [&](const std::string& name, const std::string& member) {
+    try {
+      const detail::hdf5_column column{hdf5, file, {name}, dataset, member};
+      listings.push_back(
+          {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
+      return true;
+    } catch (const detail::hdf5_unreadable& failure) {
+      listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
+      return true;
+    } catch (const hdf5_error&) {
+      return false;  // no rows of numbers
+    }
+  };
+  if (!list(path, {}))
+    for (const auto& member : detail::member_paths(hdf5, dataset->values.type.get()))
+      list(path + '/' + member, member);
+  return listings;
+}
+
 }  // namespace
 
 dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields,
@@ -194,28 +221,17 @@ dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field>
 std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
+  std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
+  const auto links =
+      opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
+        fields[path] =
+            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, std::move(dataset)));
+      });
   std::vector<hdf5_listing> listings;
-  const auto list = [&](const std::string& path, const std::string& member) {
-    try {
-      const detail::hdf5_column column{hdf5, opened, {path}};
-      listings.push_back(
-          {path, column.samples(), column.spec(), column.storage(hdf5, opened).describe(), member});
-      return true;
-    } catch (const detail::hdf5_unreadable& failure) {
-      listings.push_back({.dataset = path, .member = member, .refusal = failure.message()});
-      return true;
-    } catch (const hdf5_error&) {
-      return false;  // no rows of numbers
-    }
-  };
-  for (const auto& [path, fault] : opened.datasets(hdf5)) {
-    if (!fault.empty()) {
-      listings.push_back({.dataset = path, .refusal = fault});
-      continue;
-    }
-    const auto kept = opened.open_dataset(hdf5, path);  // so that the library describes it once
-    if (!list(path, {}))
-      for (const auto& member : opened.member_paths(hdf5, path)) list(path + '/' + member, member);
+  for (const auto& [path, fault] : links) {
+    if (!fault.empty()) listings.push_back({.dataset = path, .refusal = fault});
+    auto& found = fields[path];
+    std::ranges::move(found, std::back_inserter(listings));
   }
   return listings;
 }

@@ -104,13 +104,6 @@ hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path
                        message};
 }
 
-std::vector<std::string> hdf5_file::member_paths(const hdf5_session& hdf5,
-                                                 const std::string& dataset) const {
-  const auto id = open_dataset(hdf5, dataset);
-  const hdf5_type_id type{H5Dget_type(id.get())};
-  return detail::member_paths(hdf5, type.get());
-}
-
 hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                       const std::string& besides) const {
   return error(dataset, "there is no such dataset; " + list_of(datasets(hdf5)) + besides);
@@ -141,6 +134,9 @@ void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dat
 hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                         std::string* member) const {
   if (member != nullptr) member->clear();
+  if (auto id = try_open_dataset(hdf5, id_.get(), dataset)) return id;
+  const auto failure = unreadable(hdf5, dataset, "cannot be opened");
+
   if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
     if (member != nullptr && linked > 0)
       if (auto id = try_open_dataset(hdf5, id_.get(), dataset.substr(0, linked))) {
@@ -150,9 +146,6 @@ hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::str
     require_look_up(hdf5, dataset, linked);
     throw no_such_dataset(hdf5, dataset);
   }
-  if (auto id = try_open_dataset(hdf5, id_.get(), dataset)) return id;
-
-  const auto failure = unreadable(hdf5, dataset, "cannot be opened");
   const hdf5_object_id object{
       H5Oopen(id_.get(), dataset.empty() ? "/" : dataset.c_str(), H5P_DEFAULT)};
   if (object && H5Iget_type(object.get()) != H5I_DATASET)

@@ -26,13 +26,10 @@ class hdf5_file {
   hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path);
 
   /// As `find_datasets`.
-  [[nodiscard]] std::vector<hdf5_link> datasets(const hdf5_session& hdf5) const {
-    return find_datasets(hdf5, id_.get());
+  [[nodiscard]] std::vector<hdf5_link> datasets(const hdf5_session& hdf5,
+                                                const dataset_visitor& visitor = {}) const {
+    return find_datasets(hdf5, id_.get(), visitor);
   }
-
-  /// As `detail::member_paths`, of a dataset's values. @throws hdf5_error if there is no such dataset.
-  [[nodiscard]] std::vector<std::string> member_paths(const hdf5_session& hdf5,
-                                                      const std::string& dataset) const;
 
   /// @param dataset Its path, from the root.
   /// @param member  If given, the path may go on into the dataset, as if it were a group: becomes that rest,

@@ -59,13 +59,14 @@ using member_steps = std::vector<unsigned>;
 bool find_member(const hdf5_session& hdf5, hid_t type, std::string_view path, member_steps& steps) {
   if (!has_members(hdf5, type)) return false;
   const without_arrays record{type};
+  if (const int i = H5Tget_member_index(record.get(), std::string{path}.c_str()); i >= 0) {
+    steps.push_back(static_cast<unsigned>(i));
+    return true;
+  }
+  if (path.find('/') == std::string_view::npos) return false;
   std::vector<std::pair<std::size_t, unsigned>> beginnings;  // lengths of names, and members
   for (unsigned i = 0; i < count_members(record.get()); ++i) {
     const std::string name = name_of(record.get(), i);
-    if (name == path) {
-      steps.push_back(i);
-      return true;
-    }
     if (path.starts_with(name) && path[name.size()] == '/') beginnings.emplace_back(name.size(), i);
   }
   std::ranges::sort(beginnings, std::greater{});
@@ -113,10 +114,18 @@ struct field_place {
   std::size_t address_bytes;
 };
 
+/// Of values that are no records, nothing.
+hdf5_record_layout layout_of_values(const hdf5_session& hdf5, hid_t type,
+                                    std::size_t address_bytes) {
+  if (H5Tget_class(type) != H5T_COMPOUND) return {};
+  return layout_in_file(hdf5, type, address_bytes);
+}
+
 /// A member as the library reads it: into a record of just that member, or of a record of just that, …
-/// @param where Of the field, for messages, and how many bytes an address takes in the file.
-hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const field_place& where,
-                             std::span<const unsigned> steps) {
+/// @param layout Of records, in the file. @param where Of the field, for messages, and how many bytes an
+/// address takes in the file.
+hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_record_layout& layout,
+                             const field_place& where, std::span<const unsigned> steps) {
   if (steps.empty()) {
     auto element = describe_type(hdf5, type);
     if (!element.refusal.empty() && has_members(hdf5, type))
@@ -125,7 +134,9 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const field_p
   }
   if (H5Tget_class(type) == H5T_ARRAY) {
     const hdf5_type_id record{H5Tget_super(type)};
-    auto element = describe_member(hdf5, record.get(), where, steps);
+    auto element =
+        describe_member(hdf5, record.get(),
+                        layout_of_values(hdf5, record.get(), where.address_bytes), where, steps);
     if (!element.refusal.empty()) return element;
     if (element.indirect.empty())
       element.indirect = "its values lie apart: they are members of records in an array";
@@ -135,13 +146,14 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const field_p
   if (!lies_within(H5Tget_member_offset(type, steps.front()), H5Tget_size(member.get()),
                    H5Tget_size(type)))
     return refuse_beyond(H5Tget_size(type));
-  auto element = describe_member(hdf5, member.get(), where, steps.subspan(1));
+  auto element =
+      describe_member(hdf5, member.get(), layout_of_values(hdf5, member.get(), where.address_bytes),
+                      where, steps.subspan(1));
   if (!element.refusal.empty()) return element;
   hdf5_type_id memory{H5Tcreate(H5T_COMPOUND, H5Tget_size(element.memory.get()))};
   H5Tinsert(memory.get(), name_of(type, steps.front()).c_str(), 0, element.memory.get());
   element.memory = std::move(memory);
-  const auto offset =
-      offset_in_file(hdf5, type, H5Tget_member_offset(type, steps.front()), where.address_bytes);
+  const auto offset = layout.offsets[steps.front()];
   if (!offset && element.indirect.empty()) element.indirect = unknown_place;
   element.record_offset += offset.value_or(0);
   return element;
@@ -159,8 +171,16 @@ std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type) {
   return paths;
 }
 
-hdf5_element describe_values(const hdf5_session& hdf5, hid_t type, std::size_t address_bytes,
+hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset) {
+  hdf5_values values{.type = hdf5_type_id{H5Dget_type(dataset)},
+                     .address_bytes = address_bytes_of(hdf5, dataset)};
+  if (values.type) values.layout = layout_of_values(hdf5, values.type.get(), values.address_bytes);
+  return values;
+}
+
+hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values,
                              const std::string& path, std::string_view member) {
+  const hid_t type = values.type.get();
   member_steps steps;
   if (!member.empty() && !find_member(hdf5, type, member, steps)) {
     hdf5_element element;
@@ -168,11 +188,11 @@ hdf5_element describe_values(const hdf5_session& hdf5, hid_t type, std::size_t a
                       list_names(member_paths(hdf5, type));
     return element;
   }
-  const field_place where{path, address_bytes};
-  auto element = describe_member(hdf5, type, where, steps);
+  const field_place where{path, values.address_bytes};
+  auto element = describe_member(hdf5, type, values.layout, where, steps);
   if (steps.empty() || !element.refusal.empty() || !element.indirect.empty()) return element;
 
-  const auto record_bytes = offset_in_file(hdf5, type, H5Tget_size(type), address_bytes);
+  const auto record_bytes = values.layout.bytes;
   if (!record_bytes)
     element.indirect = unknown_place;
   else if (lies_within(element.record_offset, H5Tget_size(element.memory.get()), *record_bytes))

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "dataset/hdf5_handle.hpp"
+#include "dataset/hdf5_record_layout.hpp"
 #include "dataset/hdf5_session.hpp"
 #include "dataset/hdf5_type.hpp"
 
@@ -17,16 +19,24 @@ namespace feedline::detail {
 /// Complex numbers are no records. Records that lie too deep in each other (32) are left out.
 [[nodiscard]] std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type);
 
+/// The type of a dataset's values, and what is worked out once for all members of records: the library
+/// copies a type whole each time it is asked for it.
+struct hdf5_values {
+  hdf5_type_id type = {};          ///< empty if the library cannot make it out
+  std::size_t address_bytes = 0;   ///< in the dataset's file
+  hdf5_record_layout layout = {};  ///< of records
+};
+
+[[nodiscard]] hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset);
+
 /// Describes the values of a dataset, or those of one member of its records.
 ///
 /// A member of a record in a record is named with both: "position/x". A name that contains '/' itself
 /// is tried before its parts are. Where records lie in an array, its dimensions come before the
 /// member's own.
-/// @param address_bytes In the dataset's file.
 /// @param path   Of the field, for the refusal of what is a record.
 /// @param member Empty: the values themselves; else they are records.
-[[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, hid_t type,
-                                           std::size_t address_bytes, const std::string& path,
-                                           std::string_view member);
+[[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values,
+                                           const std::string& path, std::string_view member);
 
 }  // namespace feedline::detail

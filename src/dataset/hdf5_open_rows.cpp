@@ -105,6 +105,21 @@ void require_whole_chunks(const hdf5_session& hdf5, const hdf5_column& column, h
   }
 }
 
+/// Opens a dataset, if no field before was a member of the same one.
+hdf5_column open_column(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
+                        const hdf5_field& chosen) {
+  const std::string& path = chosen.dataset;
+  for (std::size_t end = path.size(); end != std::string::npos && end > 0;
+       end = path.find_last_of('/', end - 1))
+    if (const auto known = common.opened.find(path.substr(0, end)); known != common.opened.end())
+      return {hdf5, file, chosen, known->second, path.substr(std::min(end + 1, path.size()))};
+  std::string member;
+  auto opened = make_opened(hdf5, file.open_dataset(hdf5, path, &member));
+  const std::size_t own = member.empty() ? path.size() : path.size() - member.size() - 1;
+  common.opened.emplace(path.substr(0, own), opened);
+  return {hdf5, file, chosen, std::move(opened), member};
+}
+
 }  // namespace
 
 std::size_t hdf5_found::block_bytes() const {
@@ -136,7 +151,7 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& 
 
 hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
                       const hdf5_field& chosen) {
-  hdf5_column column{hdf5, file, chosen};
+  auto column = open_column(hdf5, file, common, chosen);
   hdf5_found found{.name = column.name(),
                    .spec = column.spec(),
                    .samples = column.samples(),
@@ -151,7 +166,6 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_comm
       require_whole_chunks(hdf5, column, common, found);
     found.column = std::move(column);
   }
-  if (!found.column) common.open.push_back(std::move(column));
   return found;
 }
 

@@ -43,8 +43,9 @@ struct hdf5_common {
 
   hdf5_raw_files files = {};
   std::map<std::pair<random_file_ptr, std::uint64_t>, dataset> datasets =
-      {};                              ///< by the file and the dataset's object header
-  std::vector<hdf5_column> open = {};  ///< the library describes a dataset once while it is open
+      {};  ///< by the file and the dataset's object header
+  std::map<std::string, hdf5_opened_ptr> opened =
+      {};  ///< datasets, by their paths as they were chosen
 };
 
 /// Finds the file and the chunks of a dataset that feedline may read itself, or says in its storage's

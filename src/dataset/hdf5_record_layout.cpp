@@ -4,6 +4,8 @@
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -31,7 +33,7 @@ std::optional<std::size_t> bytes_in_file(const hdf5_session& hdf5, hid_t type,
     case H5T_VLEN:
       return variable_bytes(address_bytes);
     case H5T_COMPOUND:
-      return offset_in_file(hdf5, type, bytes, address_bytes, depth + 1);
+      return layout_in_file(hdf5, type, address_bytes, depth + 1).bytes;
     case H5T_ARRAY: {
       if (depth == most_nested_records) return std::nullopt;
       const hdf5_type_id each{H5Tget_super(type)};
@@ -56,22 +58,35 @@ std::size_t address_bytes_of(const hdf5_session& /*hdf5*/, hid_t dataset) {
   return address_bytes;
 }
 
-std::optional<std::size_t> offset_in_file(const hdf5_session& hdf5, hid_t record,
-                                          std::size_t offset, std::size_t address_bytes,
-                                          unsigned depth) {
-  if (depth == most_nested_records) return std::nullopt;
+hdf5_record_layout layout_in_file(const hdf5_session& hdf5, hid_t record, std::size_t address_bytes,
+                                  unsigned depth) {
+  const auto members = static_cast<unsigned>(std::max(H5Tget_nmembers(record), 0));
+  hdf5_record_layout layout{.offsets = std::vector<std::optional<std::size_t>>(members)};
+  if (depth == most_nested_records) return layout;
   const auto holds = [&](H5T_class_t kind) { return H5Tdetect_class(record, kind) != 0; };
-  if (!holds(H5T_VLEN) && !holds(H5T_STRING) && !holds(H5T_REFERENCE)) return offset;  // as most
-  const int members = H5Tget_nmembers(record);
-  std::size_t in_file = offset;  // sums and differences modulo 2 to the 64
-  for (unsigned i = 0; i < static_cast<unsigned>(std::max(members, 0)); ++i) {
-    if (H5Tget_member_offset(record, i) >= offset) continue;
+  const bool as_in_memory = !holds(H5T_VLEN) && !holds(H5T_STRING) && !holds(H5T_REFERENCE);
+  std::vector<unsigned> by_offset(members);
+  std::iota(by_offset.begin(), by_offset.end(), 0U);
+  const auto offset_of = [&](unsigned i) { return H5Tget_member_offset(record, i); };
+  std::ranges::stable_sort(by_offset, {}, offset_of);
+  std::optional<std::size_t> moved = 0;   // by those before; modulo 2 to the 64
+  std::optional<std::size_t> passed = 0;  // by those before, and those that begin with this one
+  std::size_t last = 0;
+  for (const unsigned i : by_offset) {
+    const std::size_t offset = offset_of(i);
+    if (offset != last) moved = passed;
+    last = offset;
+    if (moved) layout.offsets[i] = offset + *moved;
+    if (as_in_memory || !passed || offset >= H5Tget_size(record)) continue;
     const hdf5_type_id member{H5Tget_member_type(record, i)};
     const auto bytes = bytes_in_file(hdf5, member.get(), address_bytes, depth);
-    if (!bytes) return std::nullopt;
-    in_file += *bytes - H5Tget_size(member.get());
+    if (bytes)
+      *passed += *bytes - H5Tget_size(member.get());
+    else
+      passed.reset();
   }
-  return in_file;
+  if (passed) layout.bytes = H5Tget_size(record) + *passed;
+  return layout;
 }
 
 }  // namespace feedline::detail

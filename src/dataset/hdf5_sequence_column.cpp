@@ -35,11 +35,11 @@ bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type
 }
 
 /// Why a member of records is no dataset of values of variable length.
-std::string refusal_of_member(const hdf5_session& hdf5, hid_t records, std::size_t address_bytes,
+std::string refusal_of_member(const hdf5_session& hdf5, const hdf5_values& records,
                               const std::string& member) {
-  auto element = describe_values(hdf5, records, address_bytes, member, member);
+  auto element = describe_values(hdf5, records, member, member);
   if (element.refusal.empty()) return "its values are all of one length: open_hdf5 reads them";
-  const auto members = member_paths(hdf5, records);
+  const auto members = member_paths(hdf5, records.type.get());
   if (std::ranges::find(members, member) == members.end()) return std::move(element.refusal);
   return "is a member of records, whose values of variable length cannot be read: write them as a "
          "dataset of their own";
@@ -57,8 +57,7 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
   if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
   if (!member.empty()) {
     if (!has_members(hdf5, type.get())) throw file.no_such_member(hdf5, name_, member);
-    throw file.error(
-        name_, refusal_of_member(hdf5, type.get(), address_bytes_of(hdf5, id_.get()), member));
+    throw file.error(name_, refusal_of_member(hdf5, values_of(hdf5, id_.get()), member));
   }
   type_ = describe_sequence(hdf5, type.get());
   if (!type_.element.refusal.empty()) throw file.error(name_, type_.element.refusal);

@@ -71,7 +71,8 @@ herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info,
 /// Groups are entered one in the other without recursion, for files may nest them as deep as they like.
 class search {
  public:
-  explicit search(const hdf5_session& hdf5) : hdf5_{hdf5} {}
+  search(const hdf5_session& hdf5, const dataset_visitor& visitor)
+      : hdf5_{hdf5}, visitor_{visitor} {}
 
   std::vector<hdf5_link> run(hid_t file) {
     if (const auto root = describe_object(file, "/")) entered_.insert(root->key);
@@ -117,8 +118,9 @@ class search {
                                  H5Oexists_by_name(group, link.name.c_str(), H5P_DEFAULT) == 0;
       if (!leads_nowhere) found_.push_back({path, "cannot be opened: " + why});
     } else if (object->type == H5O_TYPE_DATASET) {
-      const bool opens{try_open_dataset(hdf5_, group, link.name)};
-      found_.push_back({path, opens ? "" : "cannot be opened: " + hdf5_.last_message()});
+      auto dataset = try_open_dataset(hdf5_, group, link.name);
+      found_.push_back({path, dataset ? "" : "cannot be opened: " + hdf5_.last_message()});
+      if (dataset && visitor_) visitor_(path, std::move(dataset));
     } else if (object->type == H5O_TYPE_GROUP && link.type == H5L_TYPE_HARD &&
                entered_.insert(object->key).second) {
       enter(group, link.name, path);
@@ -126,6 +128,7 @@ class search {
   }
 
   const hdf5_session& hdf5_;
+  const dataset_visitor& visitor_;
   std::vector<hdf5_link> found_ = {};
   std::vector<open_group> open_ = {};  ///< each in the one before
   std::set<decltype(object_info::key)> entered_ = {};
@@ -152,8 +155,9 @@ std::optional<H5O_type_t> type_of_object(const hdf5_session& /*hdf5*/, hid_t loc
   return object->type;
 }
 
-std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file) {
-  return search{hdf5}.run(file);
+std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
+                                     const dataset_visitor& visitor) {
+  return search{hdf5, visitor}.run(file);
 }
 
 }  // namespace feedline::detail

@@ -3,6 +3,7 @@
 #include "dataset/hdf5_handle.hpp"
 #include "dataset/hdf5_session.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ struct hdf5_link {
   std::string path;        ///< absolute
   std::string fault = {};  ///< why nothing is known of what is there; empty: a dataset that opens
 };
+
+/// Is given a dataset that was found, open. @param path Absolute.
+using dataset_visitor = std::function<void(const std::string& path, hdf5_dataset_id dataset)>;
 
 /// Opens a dataset. Raw files of an external one are looked for where the HDF5 file is.
 /// @param location The file, or a group in it.
@@ -30,6 +34,8 @@ struct hdf5_link {
 /// soft and external links are not entered. What cannot be opened has its reason: datasets, groups
 /// that cannot be listed (whose other members are), external links to nothing. Soft links to nothing
 /// are left out, for nothing is there.
-[[nodiscard]] std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file);
+/// @param visitor If given, is called for each dataset that opens, in no order of paths.
+[[nodiscard]] std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
+                                                   const dataset_visitor& visitor = {});
 
 }  // namespace feedline::detail
