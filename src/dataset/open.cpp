@@ -87,6 +87,12 @@ dataset_ptr open(const paths& files, const open_options& options) {
                               std::string{to_string(format)} +
                               "; files that are opened together are of one format"};
   }
+  if (!options.like.empty() && (format != file_format::hdf5 || !options.fields.empty()))
+    throw usage_error{
+        "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
+        (format == file_format::hdf5
+             ? std::string{"give one of both"}
+             : files.front().string() + " is of the format " + std::string{to_string(format)})};
   switch (format) {
     case file_format::tar:
       return detail::open_whole_tar(files, options);

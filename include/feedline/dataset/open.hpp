@@ -40,6 +40,9 @@ struct open_options {
   /// paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there are. NumPy array
   /// and IDX: the field's name.
   std::vector<std::string> fields = {};
+  /// HDF5, instead of `fields`: the path of one dataset, "train/images"; opened are all that have as many
+  /// samples, and where some of these share a name, only those of its group. Empty: all of the file.
+  std::string like = {};
   image_options image = {};                     ///< for images in folders and tar shards
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
   std::uint64_t tokens_per_sample = 0;          ///< for shards of tokens; to be given there
@@ -48,6 +51,7 @@ struct open_options {
 /// Opens whatever a file or folder holds, with the reader that suits its content. Target `feedline::formats`.
 ///
 ///     auto train = feedline::open("train.h5");
+///     auto some = feedline::open("all.h5", {.like = "train/images"});  // and what belongs to it
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`, `open_tar`,

@@ -41,10 +41,12 @@ TEST_CASE("open: an HDF5 file gives all its datasets, behind a user block too", 
 TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = write_file(folder.path() / "a.h5", 0, 5);
-  CHECK(test::message_of<dataset_error>([&] { (void)open(path); }) ==
-        path.string() +
-            ": field '/train/labels': holds 5 samples, but /train/images holds 4; name those that "
-            "belong together in open_options::fields");
+  CHECK(
+      test::message_of<dataset_error>([&] { (void)open(path); }) ==
+      path.string() +
+          ": field '/train/labels': holds 5 samples, but /train/images holds 4; choose one of "
+          "those that belong together in open_options::like, as in \"/train/images\", or name all "
+          "in open_options::fields. Samples: 4: /train/images; 5: /train/labels");
   CHECK(open(path, {.fields = {"train/labels"}})->size() == 5);
 
   test::hdf5_writer twice{folder.path() / "b.h5"};
@@ -56,8 +58,9 @@ TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[d
   const auto other = twice.close();
   CHECK(test::message_of<dataset_error>([&] { (void)open(other); }) ==
         other.string() +
-            ": field '/b/x': has the name of /a/x; name those that belong together in "
-            "open_options::fields");
+            ": field '/b/x': has the name of /a/x; choose one of those that belong together in "
+            "open_options::like, as in \"/a/x\", or name all in open_options::fields");
+  CHECK(open(other, {.like = "b/x"})->size() == 4);
 }
 
 TEST_CASE(
@@ -102,4 +105,50 @@ TEST_CASE("open: a dataset of records gives its members, by their names, or all 
                                                    {"label", element_type::u16, {}}});
   CHECK(open(path, {.fields = {"events/speed/x", "label"}})->fields() ==
         std::vector<field>{{"x", element_type::i16, {}}, {"label", element_type::u16, {}}});
+}
+
+TEST_CASE("open: of an HDF5 file what belongs to one dataset can be chosen by that dataset",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto bytes = test::various_bytes(64);
+  test::hdf5_writer writer{folder.path() / "a.h5"};
+  const auto add = [&](const std::string& name, hsize_t samples) {
+    writer.write(name, H5T_STD_U8LE, {samples}, H5T_NATIVE_UINT8, bytes.data());
+  };
+  for (const std::string group : {"train", "test", "other"}) {
+    writer.make_group(group);
+    add(group + "/image", group == "train" ? 9 : 6);
+    add(group + "/label", group == "train" ? 9 : 6);
+  }
+  add("weight", 9);
+  const detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, 2)};
+  H5Tinsert(record.get(), "id", 0, H5T_STD_U8LE);
+  H5Tinsert(record.get(), "kind", 1, H5T_STD_U8LE);
+  writer.write("events", record.get(), {3}, record.get(), bytes.data());
+  const auto path = writer.close();
+  const auto names = [&](const std::string& like) {
+    std::vector<std::string> found;
+    for (const field& each : open(path, {.like = like})->fields()) found.push_back(each.name);
+    return found;
+  };
+  CHECK(names("train/image") == std::vector<std::string>{"image", "label", "weight"});
+  CHECK(names("/weight") == names("train/label"));
+  CHECK(names("test/image") == std::vector<std::string>{"image", "label"});
+  CHECK(open(path, {.like = "test/image"})->size() == 6);
+  CHECK(names("events") == std::vector<std::string>{"id", "kind"});
+  CHECK(names("events/kind") == names("events"));
+  const std::string lengths =
+      "3: /events/id, /events/kind; 6: /other/image, /other/label, /test/image, /test/label; 9: "
+      "/train/image, /train/label, /weight";
+  CHECK(test::message_of<dataset_error>([&] { (void)open(path, {.like = "train"}); }) ==
+        path.string() +
+            ": field 'train': open_options::like is no dataset that can be a field; samples: " +
+            lengths);
+  CHECK(test::message_of<usage_error>(
+            [&] { (void)open(path, {.fields = {"weight"}, .like = "weight"}); }) ==
+        "open: open_options::like chooses datasets of HDF5 files, instead of fields; give one of "
+        "both");
+  CHECK(test::message_of<usage_error>([&] { (void)open(folder.path(), {.like = "x"}); }) ==
+        "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
+            folder.path().string() + " is of the format folder of images");
 }
