@@ -70,8 +70,8 @@ feedline_install_packages() {
     echo "packages: /etc/apt/sources.list?), mend that and run this again" >&2
     return 1
   fi
-  echo "packages: installing them and what they need (apt-get install); with a bare system that is some"
-  echo "packages: 700 MB on the disk, and takes one to ten minutes by network and machine"
+  echo "packages: installing them and what they need (apt-get install); with a bare system that is"
+  echo "packages: some 900 MB on the disk, and takes one to ten minutes by network and machine"
   local began=$SECONDS
   if ! "${as_root[@]}" install --no-install-recommends "${missing[@]}" >/dev/null; then
     echo "packages: 'apt-get install ${missing[*]}' failed; see its words above." >&2
