@@ -75,11 +75,18 @@ __global__ void __launch_bounds__(block_threads)
   run_part(work.frame, planned, blockIdx.x - planned.part.first_block);
 }
 
-void start(const copy_launch& work, std::uint32_t blocks, cudaStream_t stream) {
-  copy_kernel<<<blocks, block_threads, 0, stream>>>(work);
+// Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an error of
+// the user's, from before.
+template <class Work>
+cudaError_t start(void (*kernel)(Work), Work& work, std::uint32_t blocks, cudaStream_t stream) {
+  void* parameters[] = {&work};
+  return cudaLaunchKernel(kernel, dim3{blocks}, dim3{block_threads}, parameters, 0, stream);
 }
-void start(const convert_launch& work, std::uint32_t blocks, cudaStream_t stream) {
-  convert_kernel<<<blocks, block_threads, 0, stream>>>(work);
+cudaError_t start(copy_launch& work, std::uint32_t blocks, cudaStream_t stream) {
+  return start(copy_kernel, work, blocks, stream);
+}
+cudaError_t start(convert_launch& work, std::uint32_t blocks, cudaStream_t stream) {
+  return start(convert_kernel, work, blocks, stream);
 }
 
 /// Collects parts and launches them, as many at once as fit.
@@ -107,8 +114,7 @@ class launcher {
       part_in(launch_.parts[i]).first_block = blocks;
       blocks += part_in(launch_.parts[i]).blocks;
     }
-    start(launch_, blocks, stream_);
-    FEEDLINE_CUDA_CHECK(cudaGetLastError());
+    FEEDLINE_CUDA_CHECK(start(launch_, blocks, stream_));
     launch_.count = 0;
   }
 

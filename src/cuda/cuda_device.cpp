@@ -3,6 +3,7 @@
 
 #include "cuda/assemble.hpp"
 #include "cuda/cuda_check.hpp"
+#include "cuda/cuda_context.hpp"
 #include "cuda/cuda_current_device.hpp"
 #include "cuda/mapped_memory.hpp"
 #include "cuda/pinned_memory.hpp"
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 
@@ -51,7 +53,7 @@ void* allocate_on_gpu(std::size_t bytes) {
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
+    detail::clear_error(status);
     return nullptr;
   }
   FEEDLINE_CUDA_CHECK(status);
@@ -73,7 +75,7 @@ class cuda_device final : public device {
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     void* const memory =
         kind == memory_kind::staging ? detail::allocate_pinned(bytes) : allocate_on_gpu(bytes);
     if (memory != nullptr) return memory;
@@ -85,6 +87,8 @@ class cuda_device final : public device {
   }
 
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    if (memory == nullptr) return;
+    const cuda_current_device current{context_, std::nothrow};
     if (kind == memory_kind::staging) {
       detail::free_pinned(memory, bytes);
     } else {
@@ -93,17 +97,18 @@ class cuda_device final : public device {
   }
 
   [[nodiscard]] stream_ref make_stream() override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     cudaStream_t stream = nullptr;
     FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return stream_ref::from_raw(stream);
   }
   void destroy_stream(stream_ref stream) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
     FEEDLINE_CUDA_LOG(cudaStreamDestroy(native(stream)));
   }
 
   [[nodiscard]] event_handle make_event() override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     cudaEvent_t event = nullptr;
     // Blocking: who syncs on it sleeps. No timing: it is cheaper to record.
     FEEDLINE_CUDA_CHECK(
@@ -111,21 +116,22 @@ class cuda_device final : public device {
     return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(event));
   }
   void destroy_event(event_handle event) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
     FEEDLINE_CUDA_LOG(cudaEventDestroy(native(event)));
   }
 
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)));
   }
 
   void assemble(const assembly& work, stream_ref stream) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     detail::issue_assembly(work, native(stream));
   }
 
   [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     if (detail::map_memory(memory)) return memory.data();
     throw out_of_memory{
         memory.size(), memory_kind::staging,
@@ -133,38 +139,62 @@ class cuda_device final : public device {
             " bytes of the dataset's memory: use the placement stream, which pins " +
             "its slots alone"};
   }
-  void unmap(std::span<const std::byte> memory) noexcept override { detail::unmap_memory(memory); }
+  void unmap(std::span<const std::byte> memory) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
+    detail::unmap_memory(memory);
+  }
 
-  // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, so it is set for
-  // each of these too.
+  // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, and a thread that
+  // has none gets device 0 with its first call: so it is set for each of these too.
   void record(event_handle event, stream_ref stream) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaEventRecord(native(event), native(stream)));
   }
   void wait(stream_ref stream, event_handle event) override {
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(native(stream), native(event), cudaEventWaitDefault));
   }
 
   [[nodiscard]] bool is_done(event_handle event) override {
+    const cuda_current_device current{context_};
     const cudaError_t status = cudaEventQuery(native(event));
     if (status == cudaErrorNotReady) {
-      (void)cudaGetLastError();  // an answer, but sticky all the same
+      detail::clear_error(status);  // it is an answer
       return false;
     }
     FEEDLINE_CUDA_CHECK(status);
     return true;
   }
   void sync(event_handle event) override {
+    const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaEventSynchronize(native(event)));
+  }
+
+  void begin_thread() noexcept override { cuda_current_device::keep_for_this_thread(context_); }
+
+  [[nodiscard]] bool is_capturing(stream_ref stream) override {
+    const cuda_current_device current{context_};
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
+    if (answer == cudaErrorStreamCaptureImplicit) {
+      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used meanwhile.
+      detail::clear_error(answer);
+      return true;
+    }
+    FEEDLINE_CUDA_CHECK(answer);
+    return status != cudaStreamCaptureStatusNone;
   }
 
   void check(stream_ref stream) const override {
     if (!stream) {
-      throw usage_error{name_ + " needs the stream that its batches are consumed on: " +
-                        "call loader.epoch(n, feedline::stream_ref{your_stream})"};
+      throw usage_error{
+          name_ + " needs the stream that its batches are consumed on: call loader.epoch(n, " +
+          "feedline::stream_ref{your_stream}); if yours is null, as the default stream of "
+          "libtorch " +
+          "is, it is the legacy default stream: call loader.epoch(n, " +
+          "feedline::stream_ref{cudaStreamLegacy})"};
     }
-    const cuda_current_device current{ordinal_};
+    const cuda_current_device current{context_};
     int owner = ordinal_;
     if (native(stream) != cudaStreamLegacy && native(stream) != cudaStreamPerThread) {
       FEEDLINE_CUDA_CHECK(cudaStreamGetDevice(native(stream), &owner));
@@ -178,6 +208,7 @@ class cuda_device final : public device {
  private:
   const int ordinal_;
   const std::string name_;
+  mutable detail::cuda_context context_{ordinal_};
 };
 
 }  // namespace
@@ -195,11 +226,10 @@ device_ptr make_cuda_device(int ordinal) {
 
 int cuda_device_count() noexcept {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  return count;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return count;
+  detail::clear_error(status);
+  return 0;
 }
 
 }  // namespace feedline

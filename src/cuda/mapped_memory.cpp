@@ -54,7 +54,7 @@ bool try_register(range pages) {
   const cudaError_t status =
       cudaHostRegister(pointer_to(pages.begin), pages.end - pages.begin, flags);
   if (status == cudaSuccess) return true;
-  (void)cudaGetLastError();
+  clear_error(status);
   if (status == cudaErrorMemoryAllocation) throw no_memory{};
   // What cudaHostAlloc gave is no memory to register, and CUDA says no more than that.
   const bool already = status == cudaErrorHostMemoryAlreadyRegistered ||

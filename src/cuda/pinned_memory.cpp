@@ -55,7 +55,7 @@ void* allocate_registered(std::size_t bytes) {
   if (status == cudaSuccess) return memory;
   std::free(memory);
   if (status != cudaErrorMemoryAllocation) FEEDLINE_CUDA_CHECK(status);
-  (void)cudaGetLastError();
+  clear_error(status);
   return nullptr;
 }
 
@@ -63,7 +63,7 @@ void* allocate_by_cuda(std::size_t bytes) {
   void* memory = nullptr;
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
   if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
+    clear_error(status);
     return nullptr;
   }
   FEEDLINE_CUDA_CHECK(status);

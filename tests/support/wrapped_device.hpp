@@ -35,6 +35,10 @@ class wrapped_device : public device {
   void wait(stream_ref stream, event_handle event) override { real_->wait(stream, event); }
   [[nodiscard]] bool is_done(event_handle event) override { return real_->is_done(event); }
   void sync(event_handle event) override { real_->sync(event); }
+  void begin_thread() noexcept override { real_->begin_thread(); }
+  [[nodiscard]] bool is_capturing(stream_ref stream) override {
+    return real_->is_capturing(stream);
+  }
   void check(stream_ref stream) const override { real_->check(stream); }
 
  private:

@@ -85,6 +85,14 @@ class device {
   /// `is_done`.
   virtual void sync(event_handle event) = 0;
 
+  /// Called once by each thread that the pipeline starts, before any other call: what the device sets
+  /// for the thread may stay. Other threads are left as they were by every call. By default nothing.
+  virtual void begin_thread() noexcept {}
+
+  /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done now:
+  /// then nothing is recorded on it, and it is let wait for nothing. By default never.
+  [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }
+
   /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
   /// consumer.
   /// @throws usage_error if it needs a stream and has none, or the stream is another device's.
