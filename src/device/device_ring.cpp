@@ -23,6 +23,7 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
   const std::size_t slot_bytes = format_->layout.slot_bytes();
   if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
   const std::size_t count = in_place_ ? staging_->size() : slots;
+  postponed_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     slots_.push_back(std::make_unique<device_slot>(device_));
     if (in_place_) {
@@ -112,7 +113,17 @@ void device_ring::end_lease(slot_index slot) noexcept {
 void device_ring::mark_released(device_slot& leased) noexcept {
   if (in_place_) return;
   try {
+    if (device_->is_capturing(leased.stream)) {
+      if (!std::exchange(leased.unmarked, true)) {
+        log()->warn(
+            "a batch of epoch {} was destroyed while its stream was being captured: its memory is "
+            "used again after the capture; work captured on it must not run then",
+            leased.content.run->epoch);
+      }
+      return;
+    }
     device_->record(leased.released.get(), leased.stream);
+    leased.unmarked = false;
     leased.lost = false;  // where an earlier mark was refused, this one stands for it
   } catch (...) {
     // Without the mark nobody knows when the slot may be used again, so it never is.
@@ -125,6 +136,7 @@ void device_ring::end_use(slot_index slot) noexcept {
   device_slot& leased = (*this)[slot];
   if (leased.lost) return;
   try {
+    if (leased.unmarked) return postpone(slot);
     move(slot, device_state::leased, device_state::free);
     recycle(slot);
   } catch (...) {
@@ -164,6 +176,38 @@ std::string device_ring::held_batches() const {
   }
   return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
          "), of " + std::to_string(slots_.size()) + (in_place_ ? " staging" : " device") + " slots";
+}
+
+void device_ring::postpone(slot_index slot) {
+  const std::scoped_lock lock{postponed_mutex_};
+  postponed_.push_back(slot);
+  postponed_count_.store(postponed_.size());
+}
+
+std::optional<slot_index> device_ring::take_postponed() noexcept {
+  const std::scoped_lock lock{postponed_mutex_};
+  if (postponed_.empty()) return std::nullopt;
+  const slot_index first = postponed_.front();
+  postponed_.erase(postponed_.begin());
+  postponed_count_.store(postponed_.size());
+  return first;
+}
+
+std::size_t device_ring::end_postponed() noexcept {
+  for (std::size_t left = postponed_count_.load(); left != 0; --left) {
+    const auto slot = take_postponed();
+    if (!slot) break;
+    mark_released((*this)[*slot]);
+    end_use(*slot);
+  }
+  return postponed_count_.load();
+}
+
+bool device_ring::is_idle() {
+  if (end_postponed() != 0) return false;
+  return std::all_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+    return device_->is_done(slot->ready.get()) && device_->is_done(slot->released.get());
+  });
 }
 
 void device_ring::close() noexcept {

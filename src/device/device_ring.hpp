@@ -10,9 +10,11 @@
 #include "detail/own_process.hpp"
 #include "device/consumer_thread.hpp"
 #include "device/device_slot.hpp"
+#include "device/retired.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -35,17 +37,15 @@ struct batch_format {
 ///
 /// Batches keep it alive, so it keeps alive all that they point into. Its memory is freed when
 /// every event on it is done. Threads: at each function.
-class device_ring : public std::enable_shared_from_this<device_ring> {
+class device_ring final : public retirable, public std::enable_shared_from_this<device_ring> {
  public:
   /// A ring with memory of its own, or, with 0 slots, one over the staging ring's.
   /// @throws out_of_memory, device_error.
   device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
               std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
               std::size_t slots);
-  device_ring(const device_ring&) = delete;
-  device_ring& operator=(const device_ring&) = delete;
   /// Blocks until no copy and no consumer's work uses the ring any more.
-  ~device_ring();
+  ~device_ring() override;
 
   [[nodiscard]] device_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
   [[nodiscard]] const batch_format& format() const noexcept { return *format_; }
@@ -78,7 +78,14 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   void let_go(slot_index slot) noexcept;
   /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
   /// the feed holds the slot still. Any thread.
+  /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
   void end_lease(slot_index slot) noexcept;
+  /// Frees the slots that were postponed and whose streams are captured no more. How many are left.
+  /// Any thread.
+  std::size_t end_postponed() noexcept;
+
+  /// Whether every event on the ring is done, and no slot is postponed. Any thread.
+  [[nodiscard]] bool is_idle() override;
 
   /// Who takes batches, and who else has to do with them.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
@@ -99,6 +106,8 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   void mark_released(device_slot& leased) noexcept;
   void report(const device_slot& leased) noexcept;
   void end_use(slot_index slot) noexcept;
+  void postpone(slot_index slot);
+  [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
 
   device_ptr device_;
   std::shared_ptr<staging_ring> staging_;
@@ -112,6 +121,9 @@ class device_ring : public std::enable_shared_from_this<device_ring> {
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
   std::mutex end_failure_mutex_;    ///< `close` may let the consumer in while the transfer writes
   std::optional<failure> end_failure_;
+  std::mutex postponed_mutex_;
+  std::vector<slot_index> postponed_;  ///< leased, by nobody
+  std::atomic<std::size_t> postponed_count_{0};
 };
 
 }  // namespace feedline::detail

@@ -54,6 +54,9 @@ struct device_slot {
   /// Work on the slot was issued that no event stands behind: its memory is never used again, nor
   /// freed. Written by who issued it.
   bool lost = false;
+  /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written by
+  /// who ends it, or who frees the slot later.
+  bool unmarked = false;
   slot_content content{};  ///< written in free → filled
   stream_ref stream;       ///< the consumer's, written in filled → leased
   slot_leases leases;      ///< who holds the slot in leased

@@ -6,16 +6,43 @@
 #include "detail/single_threaded.hpp"
 #include "detail/start_thread.hpp"
 #include "detail/thread_name.hpp"
+#include "device/retired.hpp"
 #include "loader/plan.hpp"
 
 #include <unistd.h>
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+/// What outlives a loader while the device is still at work for it.
+struct remains final : retirable {
+  remains(std::unique_ptr<carrier> carrying, std::shared_ptr<device_ring> into)
+      : to{std::move(into)}, by{std::move(carrying)} {}
+  [[nodiscard]] bool is_idle() override { return by->is_idle() && to->is_idle(); }
+
+  std::shared_ptr<device_ring> to;
+  std::unique_ptr<carrier> by;
+};
+
+/// A ring whose last owner does not wait for work of the consumer's that may never end.
+std::shared_ptr<device_ring> make_ring(const device_ptr& device,
+                                       const std::shared_ptr<staging_ring>& staging,
+                                       const std::shared_ptr<const batch_format>& format,
+                                       const std::shared_ptr<failure_board>& failures,
+                                       std::size_t slots) {
+  free_retired();
+  return {new device_ring{device, staging, format, failures, slots},
+          [](device_ring* ring) { retire(std::unique_ptr<retirable>{ring}); }};
+}
+
+}  // namespace
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
                    const loader_options& options)
@@ -26,8 +53,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                        dataset->size()})},
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
-      ring_{
-          std::make_shared<device_ring>(device_, staging_, format_, failures_, plan_.device_slots)},
+      ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, sampler},
       path_{make_slot_path(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
@@ -40,7 +66,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   if (!plan_.background) return;
   try {
     transfer_thread_ = start_thread("the transfer's thread", [this] { drive_transfer(); });
-    if (plan_.readers != 0) readers_.emplace(plan_.readers, opener_, filler_);
+    if (plan_.readers != 0) readers_.emplace(plan_.readers, *device_, opener_, filler_);
   } catch (...) {
     shut_down();
     throw;
@@ -49,6 +75,13 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
 
 pipeline::~pipeline() {
   shut_down();
+  auto carrier = transfer_.take_carrier();
+  if (!carrier || carrier->uses_others_memory()) return;
+  try {
+    retire(std::make_unique<remains>(std::move(carrier), ring_));
+  } catch (const std::bad_alloc&) {
+    // The carrier is gone, and has waited.
+  }
 }
 
 std::shared_ptr<epoch_run> pipeline::claim(std::uint64_t epoch, stream_ref stream) {
@@ -77,6 +110,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
       schedule_.end(run);
       return std::nullopt;
     }
+    check_capture(stream);
     const auto slot = next_slot();
     if (stopped_.load()) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
@@ -87,6 +121,21 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
 std::optional<batch> pipeline::deal(const std::shared_ptr<epoch_run>& run) {
   if (!belongs_here() || failed_ || stopped_.load() || feed_.run() != run) return std::nullopt;
   return feed_.deal();
+}
+
+void pipeline::check_capture(stream_ref stream) {
+  const std::size_t postponed = ring_->end_postponed();
+  if (device_->is_capturing(stream)) {
+    throw usage_error{
+        "a batch cannot be taken while its stream is being captured: the graph would wait for this "
+        "one copy each time it is launched. Take the batch before the capture begins, or after it"};
+  }
+  if (postponed != 0 && postponed == plan_.device_slots) {
+    throw usage_error{
+        "all " + std::to_string(postponed) +
+        " slots are held by batches that were destroyed while their stream was being captured: end "
+        "the capture before the next batch is taken, and destroy batches outside of captures"};
+  }
 }
 
 void pipeline::accept(slot_index slot) {
@@ -145,6 +194,7 @@ void pipeline::close() noexcept {
 
 void pipeline::drive_transfer() {
   name_this_thread("fl-transfer");
+  device_->begin_thread();
   if (plan_.readers != 0) {
     while (transfer_.step()) {
     }

@@ -82,6 +82,8 @@ class pipeline {
   void accept(slot_index slot);
   /// Ends everything for a failure that the consumer has come to: it stands behind all good batches.
   [[noreturn]] void fail(std::optional<failure> why);
+  /// Before the next slot is taken. @throws usage_error if its stream is captured.
+  void check_capture(stream_ref stream);
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();

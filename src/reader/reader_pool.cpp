@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-reader_pool::reader_pool(int threads, opener& opener, filler& filler)
-    : opener_{opener}, filler_{filler} {
+reader_pool::reader_pool(int threads, device& device, opener& opener, filler& filler)
+    : device_{device}, opener_{opener}, filler_{filler} {
   try {
     for (int i = 0; i < threads; ++i) {
       const std::string what =
@@ -30,6 +30,7 @@ reader_pool::~reader_pool() {
 }
 
 void reader_pool::run() {
+  device_.begin_thread();
   reader_scratch own;
   while (const auto taken = opener_.next()) filler_.fill(*taken, own);
 }

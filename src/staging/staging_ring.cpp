@@ -1,6 +1,7 @@
 #include "staging/staging_ring.hpp"
 
 #include "detail/log.hpp"
+#include "detail/poll.hpp"
 
 #include <exception>
 #include <stdexcept>
@@ -45,7 +46,13 @@ std::optional<slot_index> staging_ring::claim() {
   if (claimed.state.load() == staging_state::copying) {
     const event_handle copied = claimed.copied.get();
     const auto done = [&] { return device_->is_done(copied); };
-    if (!spin_until(done, pauses_between_polls)) device_->sync(copied);
+    if (!spin_until(done, pauses_between_polls)) {
+      // The copy may stand behind the consumer's work, and that may wait for the thread that closes
+      // the ring: so nobody blocks on the device here.
+      bool is_done = false;
+      poll_until([&] { return (is_done = done()) || recycled_.closed(); });
+      if (!is_done) return std::nullopt;
+    }
     move(*slot, staging_state::copying, staging_state::free);
   }
   return slot;

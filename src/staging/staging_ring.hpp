@@ -34,7 +34,7 @@ class staging_ring {
   [[nodiscard]] staging_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
 
   /// Claims a slot that nobody uses; blocks until there is one, and until its copy is done. Nothing
-  /// once closed. If the copy failed, the slot is lost and the device's exception thrown. Opener.
+  /// once closed, whatever the device does. If the copy failed, the slot is lost and the device's exception thrown. Opener.
   [[nodiscard]] std::optional<slot_index> claim();
   /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
   /// Opener.

@@ -3,6 +3,7 @@
 #include "detail/log.hpp"
 #include "transfer/record_behind.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <span>
 #include <utility>
@@ -70,6 +71,16 @@ void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples
   keeper_ = number;
   // Readers may count on these rows from now on: the work that does is issued behind this.
   visit_rows_to_keep(from, samples, [&](std::uint32_t row) { kept_->hold(row); });
+}
+
+bool assembler::is_idle() {
+  return std::all_of(inlets_.begin(), inlets_.end(),
+                     [&](const auto& each) { return device_->is_done(each->assembled.get()); });
+}
+
+bool assembler::uses_others_memory() const noexcept {
+  return function_ || std::any_of(fields_.begin(), fields_.end(),
+                                  [](const field_assembly& field) { return field.kept_on_host; });
 }
 
 void assembler::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {

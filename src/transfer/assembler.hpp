@@ -54,6 +54,8 @@ class assembler final : public carrier {
   ~assembler() override;
 
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+  [[nodiscard]] bool is_idle() override;
+  [[nodiscard]] bool uses_others_memory() const noexcept override;
 
  private:
   /// Device memory for one staging slot on its way, and the stream on which all work with it stands.

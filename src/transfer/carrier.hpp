@@ -23,6 +23,13 @@ class carrier {
   /// @param samples The slot's first ones; at least 1.
   /// @throws device_error, and what a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
+
+  /// Whether nothing that was issued uses memory of the carrier's any more; never blocks.
+  /// @throws device_error
+  [[nodiscard]] virtual bool is_idle() { return true; }
+  /// Whether what was issued may use memory of the user's too, which may be freed once the loader has
+  /// gone: then its end waits for all of it.
+  [[nodiscard]] virtual bool uses_others_memory() const noexcept { return false; }
 };
 
 }  // namespace feedline::detail

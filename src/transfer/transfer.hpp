@@ -7,6 +7,7 @@
 #include "transfer/carrier.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -27,6 +28,9 @@ class transfer {
   /// comes after it: the rings closed, opening failed, or slots were lost. Delivery has ended then,
   /// with that failure.
   bool step() noexcept;
+
+  /// Ends the transfer, whose thread is gone: its carrier, which may have work on the device.
+  [[nodiscard]] std::unique_ptr<carrier> take_carrier() noexcept { return std::move(carrier_); }
 
  private:
   bool deliver(slot_index slot);

@@ -4,6 +4,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "detail/poll.hpp"
+#include "device/retired.hpp"
 #include "support/catch.hpp"
 #include "support/gated_dataset.hpp"
 #include "support/identity_dataset.hpp"
@@ -66,6 +68,45 @@ TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "
   CHECK(!range.next());
   stopper.join();
   blocked.gate.set_value();
+}
+
+TEST_CASE("destruction: does not wait for work of the consumer's that waits for this thread",
+          "[loader][host]") {
+  const travelling by{GENERATE(way::stream, way::transformed, way::resident)};
+  const int readers = GENERATE(0, 2);
+  const bool outlived = GENERATE(false, true);  // a batch is the last to hold the memory
+  CAPTURE(to_string(by.through), readers, outlived);
+  const scripted& on = by.on;
+  {
+    std::optional<loader> destroyed{by.load(make_identity_rows(256, 8), sequential{},
+                                            {.batch_size = 8,
+                                             .readers = readers,
+                                             .batches_per_slot = 1,
+                                             .staging_slots = 2,
+                                             .device_slots = 2})};
+    on.device->hold_work();
+    auto range = destroyed->epoch(0, by.stream);
+    std::optional<batch> kept;
+    for (int i = 0; i < 2; ++i) {
+      kept = range.next();
+      REQUIRE(kept);
+      on.device->launch(by.stream, [] {});
+    }
+    if (!outlived) kept.reset();
+    // The copies into both slots stand behind the work, and the opener waits for one of them.
+    if (readers != 0) on.device->wait_for_issued_copies(outlived ? 3 : 4);
+    destroyed.reset();
+    kept.reset();
+  }
+  CHECK(on.device->allocated_bytes(memory_kind::device) != 0);
+  CHECK(on.device->freed_in_use() == 0);
+  on.device->allow_all_work();
+  detail::poll_until([&] {
+    detail::free_retired();
+    return on.device->allocated_bytes(memory_kind::device) == 0;
+  });
+  CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
+  CHECK(on.device->freed_in_use() == 0);
 }
 
 TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",

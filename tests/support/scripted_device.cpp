@@ -87,6 +87,21 @@ void scripted_device::favour_young_streams() {
   favours_young_ = true;
 }
 
+void scripted_device::begin_capture(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  streams_.at(number(stream)).capturing = true;
+}
+
+void scripted_device::end_capture(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  streams_.at(number(stream)).capturing = false;
+}
+
+std::uint64_t scripted_device::captured_calls() const {
+  const std::scoped_lock lock{mutex_};
+  return captured_calls_;
+}
+
 void scripted_device::launch(stream_ref stream, std::function<void()> work) {
   enqueue(stream, {.what = step::work, .work = std::move(work)});
 }
@@ -144,6 +159,11 @@ std::uint64_t scripted_device::issued_assemblies() const {
 std::uint64_t scripted_device::issued_copies() const {
   const std::scoped_lock lock{mutex_};
   return issued_copies_;
+}
+
+std::uint64_t scripted_device::started_copies() const {
+  const std::scoped_lock lock{mutex_};
+  return started_copies_;
 }
 
 std::uint64_t scripted_device::copied_bytes() const {
@@ -272,16 +292,19 @@ void scripted_device::unmap(std::span<const std::byte> memory) noexcept {
 
 void scripted_device::record(event_handle event, stream_ref stream) {
   count_call(device_call::record);
+  refuse_capturing(stream);
   std::uint64_t recording = 0;
   {
     const std::scoped_lock lock{mutex_};
     recording = ++events_.at(number(event)).recorded;
+    pending_.emplace(number(event), recording);
   }
   enqueue(stream, {.what = step::record, .event = number(event), .recording = recording});
 }
 
 void scripted_device::wait(stream_ref stream, event_handle event) {
   count_call(device_call::wait);
+  refuse_capturing(stream);
   std::uint64_t recording = 0;
   {
     const std::scoped_lock lock{mutex_};
@@ -293,20 +316,19 @@ void scripted_device::wait(stream_ref stream, event_handle event) {
 bool scripted_device::is_done(event_handle event) {
   count_call(device_call::is_done);
   const std::scoped_lock lock{mutex_};
-  const auto& state = events_.at(number(event));
-  return state.done == state.recorded;
+  return latest_is_done(event);
 }
 
 void scripted_device::sync(event_handle event) {
   count_call(device_call::sync);
   std::unique_lock lock{mutex_};
   wait_long(
-      lock,
-      [&] {
-        const auto& state = events_.at(number(event));
-        return state.done == state.recorded;
-      },
-      "an event");
+      lock, [&] { return latest_is_done(event); }, "an event");
+}
+
+bool scripted_device::is_capturing(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  return streams_.at(number(stream)).capturing;
 }
 
 void scripted_device::check(stream_ref stream) const {
@@ -322,6 +344,21 @@ void scripted_device::enqueue(stream_ref stream, operation next) {
   if (found == streams_.end() || found->second.destroyed) throw device_error{"the stream is gone"};
   found->second.queue.push_back(std::move(next));
   changed_.notify_all();
+}
+
+void scripted_device::refuse_capturing(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  if (!streams_.at(number(stream)).capturing) return;
+  ++captured_calls_;
+  throw device_error{"the scripted device was called on a stream that is captured"};
+}
+
+bool scripted_device::is_pending(std::uint64_t event, std::uint64_t recording) const {
+  return pending_.contains({event, recording});
+}
+
+bool scripted_device::latest_is_done(event_handle event) const {
+  return !is_pending(number(event), events_.at(number(event)).recorded);
 }
 
 void scripted_device::count_call(device_call call) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace feedline::test {
@@ -67,6 +68,13 @@ class scripted_device final : public device {
   /// From now on, of several streams that could go on the one made last does, not the one made first.
   void favour_young_streams();
 
+  /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it is
+  /// let wait for, would be written down, not done. That is refused, and counted.
+  void begin_capture(stream_ref stream);
+  void end_capture(stream_ref stream);
+  /// Calls that would have been captured.
+  [[nodiscard]] std::uint64_t captured_calls() const;
+
   /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
   void launch(stream_ref stream, std::function<void()> work);
   /// Blocks the host until all that is queued on a stream is done.
@@ -91,6 +99,7 @@ class scripted_device final : public device {
   /// inlets not read yet.
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
+  [[nodiscard]] std::uint64_t started_copies() const;
   [[nodiscard]] std::uint64_t issued_assemblies() const;
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;
@@ -123,12 +132,12 @@ class scripted_device final : public device {
   void wait(stream_ref stream, event_handle event) override;
   [[nodiscard]] bool is_done(event_handle event) override;
   void sync(event_handle event) override;
+  [[nodiscard]] bool is_capturing(stream_ref stream) override;
   void check(stream_ref stream) const override;
 
  private:
   struct event_state {
     std::uint64_t recorded = 0;  ///< how often
-    std::uint64_t done = 0;      ///< the latest recording that is done
   };
   enum class step : std::uint8_t { copy, assemble, work, record, wait };
   struct operation {
@@ -147,6 +156,7 @@ class scripted_device final : public device {
     std::deque<operation> queue;  ///< the first is there until it is done
     bool running = false;         ///< the device's thread is at it
     bool destroyed = false;       ///< goes away once empty
+    bool capturing = false;
   };
 
   void run();
@@ -154,6 +164,9 @@ class scripted_device final : public device {
   bool may_run(operation& next);
   void execute(std::unique_lock<std::mutex>& lock, operation& next);
   void enqueue(stream_ref stream, operation next);
+  void refuse_capturing(stream_ref stream);
+  [[nodiscard]] bool is_pending(std::uint64_t event, std::uint64_t recording) const;
+  [[nodiscard]] bool latest_is_done(event_handle event) const;
   void check_free(const void* memory, std::size_t bytes) noexcept;
   void count_call(device_call call);
   void wait_long(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready,
@@ -163,6 +176,9 @@ class scripted_device final : public device {
   std::condition_variable changed_;
   std::map<std::uint64_t, stream_state> streams_;
   std::map<std::uint64_t, event_state> events_;
+  /// Recordings that are not done: event and number. A wait is for one of them, and for no later one,
+  /// though the event be recorded again, or destroyed.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pending_;
   std::map<device_call, std::uint64_t> failing_;  ///< calls until the one that fails
   std::uint64_t next_handle_ = 1;
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
@@ -177,6 +193,7 @@ class scripted_device final : public device {
   std::uint64_t copied_bytes_ = 0;
   std::size_t mappings_ = 0;
   std::uint64_t freed_in_use_ = 0;
+  std::uint64_t captured_calls_ = 0;
   std::uint64_t allocations_ = 0;
   std::map<memory_kind, std::size_t> allocated_;
   std::map<memory_kind, std::size_t> limits_;

@@ -81,10 +81,8 @@ bool scripted_device::may_run(operation& next) {
       return take(work_permits_);
     case step::record:
       return true;
-    case step::wait: {
-      const auto found = events_.find(next.event);
-      return found == events_.end() || found->second.done >= next.recording;
-    }
+    case step::wait:
+      return !is_pending(next.event, next.recording);
   }
   return true;
 }
@@ -110,12 +108,9 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       next.work();
       lock.lock();
       return;
-    case step::record: {
-      const auto found = events_.find(next.event);
-      // Streams may come to recordings of one event in another order than they were issued in.
-      if (found != events_.end()) found->second.done = std::max(found->second.done, next.recording);
+    case step::record:
+      pending_.erase({next.event, next.recording});
       return;
-    }
     case step::wait:
       return;
   }

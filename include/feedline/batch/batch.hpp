@@ -23,7 +23,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// nothing at either end.
 ///
 /// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader; the last one
-/// to do so frees the loader's memory, and waits for the device then. A slot (`loader_plan`) is filled
+/// to do so frees the loader's memory, and waits for the device then, a second at most: what is still
+/// used after it is freed as the next loader is made or goes away. A slot (`loader_plan`) is filled
 /// again when no batch in it is held: who holds batches in every slot cannot take another one.
 ///
 /// The stream may be destroyed once all batches that were taken on it have ended.

@@ -57,7 +57,7 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
   opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
   filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
   {
-    const reader_pool pool{3, opener, filler};
+    const reader_pool pool{3, *parts.device, opener, filler};
     for (std::uint64_t ticket = 0; ticket < 4; ++ticket) {
       const auto slot = parts.staging->next_filled();
       CHECK(slot.has_value());
@@ -79,7 +79,7 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
     epoch_schedule schedule{parts.plan.batches_per_epoch, 0};
     opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
     filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
-    const reader_pool pool{3, opener, filler};
+    const reader_pool pool{3, *parts.device, opener, filler};
     opener.close();
   }
   SUCCEED("every thread ended");

@@ -1,0 +1,78 @@
+#include "device/retired.hpp"
+
+#include "detail/log.hpp"
+#include "detail/poll.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::chrono::seconds longest_wait{1};
+
+using all_retired = std::vector<std::unique_ptr<retirable>>;
+
+/// Never destroyed: loaders may go away after everything static.
+struct set_aside {
+  std::mutex mutex;
+  all_retired all;
+};
+
+set_aside& aside() {
+  static auto* const things = new set_aside;
+  return *things;
+}
+
+bool is_idle(retirable& what) noexcept {
+  try {
+    return what.is_idle();
+  } catch (const std::exception&) {
+    return true;  // the device has failed: waiting would change nothing
+  }
+}
+
+}  // namespace
+
+void retire(std::unique_ptr<retirable> what) noexcept {
+  free_retired();
+  const auto until = std::chrono::steady_clock::now() + longest_wait;
+  bool idle = false;
+  poll_until([&] {
+    idle = is_idle(*what);
+    return idle || std::chrono::steady_clock::now() >= until;
+  });
+  if (idle) return;
+  try {
+    log()->warn(
+        "a loader went away while the device still had work on its batches: their memory is freed "
+        "when the next loader is made or goes away and that work is done");
+    set_aside& things = aside();
+    const std::scoped_lock lock{things.mutex};
+    things.all.push_back(std::move(what));
+  } catch (const std::exception&) {
+    (void)what.release();  // leaked: the device uses it
+  }
+}
+
+void free_retired() noexcept {
+  all_retired idle;  // destroyed unlocked: what it owns may retire too
+  try {
+    set_aside& things = aside();
+    const std::scoped_lock lock{things.mutex};
+    idle.reserve(things.all.size());
+    const auto used = std::partition(things.all.begin(), things.all.end(),
+                                     [](const auto& each) { return !is_idle(*each); });
+    std::move(used, things.all.end(), std::back_inserter(idle));
+    things.all.erase(used, things.all.end());
+  } catch (const std::exception&) {
+    // Out of memory: a later call finds it.
+  }
+}
+
+}  // namespace feedline::detail
