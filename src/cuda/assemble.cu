@@ -64,6 +64,11 @@ __device__ __forceinline__ void run_part(const slot_frame& frame, const planned_
       return fill_padding(frame, part, by, block);
     case part_kind::one_hot:
       return write_classes(frame, part, by, block);
+    case part_kind::cast:
+      return visit_element(by.from, [&](auto type) {
+        if constexpr (is_whole_element<decltype(type)>)
+          cast_samples<decltype(type)>(frame, part, by, block);
+      });
   }
 }
 

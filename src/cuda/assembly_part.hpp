@@ -33,6 +33,7 @@ enum class part_kind : std::uint8_t {
   scatter,  ///< the same, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
+  cast,     ///< whole numbers to such, by groups of elements of the slot
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, or groups of

@@ -225,6 +225,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.program.what == field_program::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
+  } else if (is_whole(field.program.to)) {
+    add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {
     assembly_part part = of_field(work, place, part_kind::scatter);
     set_lines(part, work.samples, source_alignment(work, field), scattered_a_thread);

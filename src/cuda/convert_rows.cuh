@@ -157,6 +157,35 @@ __device__ inline void fill_padding(const slot_frame& frame, const assembly_part
   }
 }
 
+/// Casts samples' rows into the slot: one block's share of a part.
+template <class T>
+__device__ __forceinline__ void cast_samples(const slot_frame& frame, const assembly_part& part,
+                                             const conversion& by, std::uint32_t block) {
+  for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
+       each += std::uint64_t{part.blocks} * block_threads) {
+    const row_item place = split(part, each);
+    const std::byte* const row =
+        sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+    std::byte* const to = slot_row(frame, part, place.row);
+    const image_window window = window_of(by, variation_of_sample(frame, place.row));
+    const std::uint32_t first = place.item * group_elements;
+    const std::uint32_t length = group_length(by, first);
+    for (std::uint32_t i = 0; i < length; ++i) {
+      std::uint32_t from = first + i;
+      bool inside = true;
+      if (!by.straight) {
+        const pixel source =
+            source_pixel(by, window, pixel_of(from, by.to_channels_last, by.outer, by.lines));
+        inside = is_inside(by, source);
+        from = element_of(source, by.channels_last, by.channels, by.height, by.width);
+      }
+      const std::uint64_t value =
+          inside ? to_whole(load_element<T>(row, from, by.aligned_loads)) : 0;
+      store_whole(to, first + i, value, by.to);
+    }
+  }
+}
+
 /// Writes samples' classes into the slot: one block's share of a part.
 __device__ inline void write_classes(const slot_frame& frame, const assembly_part& part,
                                      const conversion& by, std::uint32_t block) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace feedline::detail {
 
@@ -69,6 +70,44 @@ __device__ inline float to_float(bf16_word value) {
 }
 __device__ inline float to_float(boolean_byte value) {
   return value.byte != 0 ? 1.0F : 0.0F;
+}
+
+/// Whether the elements that a type stands for are whole numbers.
+template <class T>
+inline constexpr bool is_whole_element = std::is_integral_v<T> || std::is_same_v<T, boolean_byte>;
+
+/// A whole number modulo 2^64.
+template <class T>
+__device__ std::uint64_t to_whole(T value) {
+  return static_cast<std::uint64_t>(value);
+}
+__device__ inline std::uint64_t to_whole(boolean_byte value) {
+  return value.byte != 0 ? 1 : 0;
+}
+
+/// Stores a whole number, cut to an integer's bits or as a boolean, as the element number `index`.
+__device__ inline void store_whole(std::byte* to, std::uint32_t index, std::uint64_t value,
+                                   element_type type) {
+  switch (type) {
+    case element_type::boolean:
+      reinterpret_cast<std::uint8_t*>(to)[index] = value != 0 ? 1 : 0;
+      return;
+    case element_type::u8:
+    case element_type::i8:
+      reinterpret_cast<std::uint8_t*>(to)[index] = static_cast<std::uint8_t>(value);
+      return;
+    case element_type::u16:
+    case element_type::i16:
+      reinterpret_cast<std::uint16_t*>(to)[index] = static_cast<std::uint16_t>(value);
+      return;
+    case element_type::u32:
+    case element_type::i32:
+      reinterpret_cast<std::uint32_t*>(to)[index] = static_cast<std::uint32_t>(value);
+      return;
+    default:
+      reinterpret_cast<std::uint64_t*>(to)[index] = value;
+      return;
+  }
 }
 
 /// An element as an index: what is negative is larger than any; what is no integer, too.

@@ -2,16 +2,15 @@
 
 #include "cuda/cuda_check.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/parallel_for.hpp"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
-#include <system_error>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
-#include <vector>
+#include <new>
 
 namespace feedline::detail {
 namespace {
@@ -24,24 +23,17 @@ constexpr std::size_t most_threads = 8;
 
 /// Zeroes memory that was never touched, which makes the system find its pages: the time is the
 /// system's, and several threads share it.
-void zero(std::byte* memory, std::size_t bytes) {
-  const std::size_t count = std::clamp<std::size_t>(
-      bytes / bytes_a_thread, 1,
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads));
+void zero(std::byte* memory, std::size_t bytes) noexcept {
+  const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, most_threads);
   const std::size_t share = round_up(divide_up(bytes, count), page_bytes);
-  std::vector<std::thread> threads;
-  std::size_t begun = share;  // the first share is this thread's
   try {
-    for (; begun < bytes; begun += share) {
-      threads.emplace_back([at = memory + begun, length = std::min(share, bytes - begun)] {
-        std::memset(at, 0, length);
-      });
-    }
-  } catch (const std::system_error&) {
-    std::memset(memory + begun, 0, bytes - begun);  // no more threads to be had
+    parallel_for(divide_up(bytes, share), [&](std::size_t each) {
+      const std::size_t begin = each * share;
+      std::memset(memory + begin, 0, std::min(share, bytes - begin));
+    });
+  } catch (const std::bad_alloc&) {
+    std::memset(memory, 0, bytes);
   }
-  std::memset(memory, 0, std::min(share, bytes));
-  for (auto& thread : threads) thread.join();
 }
 
 void* allocate_registered(std::size_t bytes) {

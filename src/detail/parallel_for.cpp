@@ -2,8 +2,6 @@
 
 #include "detail/usable_cores.hpp"
 
-#include <system_error>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -34,7 +32,7 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
   helpers.reserve(std::min(cores, count));
   try {
     while (helpers.size() + 1 < std::min(cores, count)) helpers.emplace_back(work);
-  } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
+  } catch (const std::exception&) {  // no more threads to be had: those there are do it all
   }
   work();
   for (std::thread& helper : helpers) helper.join();

@@ -37,6 +37,40 @@ void read_line(const std::byte* in, step count, float* out) noexcept {
   }
 }
 
+template <class Word>
+std::uint64_t as_whole(Word word) noexcept {
+  return static_cast<std::uint64_t>(word);  // with its sign
+}
+std::uint64_t as_whole_boolean(std::uint8_t byte) noexcept {
+  return byte != 0 ? 1 : 0;
+}
+
+template <class Word, std::uint64_t (*Value)(Word) noexcept = as_whole<Word>>
+void read_whole(const std::byte* in, step count, std::uint64_t* out) noexcept {
+  for (step i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, in + i * step{sizeof word}, sizeof word);
+    out[i] = Value(word);
+  }
+}
+
+template <class Word>
+Word cut(std::uint64_t value) noexcept {
+  return static_cast<Word>(value);
+}
+std::uint8_t is_not_0(std::uint64_t value) noexcept {
+  return value != 0 ? 1 : 0;
+}
+
+template <class Word, Word (*Cut)(std::uint64_t) noexcept = cut<Word>>
+void write_whole(const std::uint64_t* in, step in_step, std::byte* out, step out_step, step count,
+                 affine) noexcept {
+  for (step i = 0; i < count; ++i) {
+    const Word word = Cut(in[i * in_step]);
+    std::memcpy(out + i * out_step * step{sizeof word}, &word, sizeof word);
+  }
+}
+
 /// A NaN becomes the one that an NVIDIA device's arithmetic gives; a CPU's has any sign and payload.
 std::uint32_t to_f32(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -111,6 +145,42 @@ line_writer line_writer_of(element_type from, element_type to) noexcept {
   const bool may_be_nan = from == element_type::f16 || from == element_type::bf16 ||
                           from == element_type::f32 || from == element_type::f64;
   return may_be_nan ? write_line<std::uint32_t, to_f32> : write_line<float, as_is>;
+}
+
+whole_reader whole_reader_of(element_type from) noexcept {
+  switch (from) {
+    case element_type::i8:
+      return read_whole<std::int8_t>;
+    case element_type::u16:
+      return read_whole<std::uint16_t>;
+    case element_type::i16:
+      return read_whole<std::int16_t>;
+    case element_type::u32:
+      return read_whole<std::uint32_t>;
+    case element_type::i32:
+      return read_whole<std::int32_t>;
+    case element_type::u64:
+    case element_type::i64:
+      return read_whole<std::uint64_t>;
+    case element_type::boolean:
+      return read_whole<std::uint8_t, as_whole_boolean>;
+    default:
+      return read_whole<std::uint8_t>;
+  }
+}
+
+whole_writer whole_writer_of(element_type to) noexcept {
+  if (to == element_type::boolean) return write_whole<std::uint8_t, is_not_0>;
+  switch (size_bytes(to)) {
+    case 1:
+      return write_whole<std::uint8_t>;
+    case 2:
+      return write_whole<std::uint16_t>;
+    case 4:
+      return write_whole<std::uint32_t>;
+    default:
+      return write_whole<std::uint64_t>;
+  }
 }
 
 }  // namespace feedline::detail

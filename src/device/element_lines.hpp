@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace feedline::detail {
 
@@ -26,5 +27,17 @@ using line_writer = void (*)(const float* in, std::ptrdiff_t in_step, std::byte*
 
 /// For values that were elements of type `from`, to f32, f16 or bf16.
 [[nodiscard]] line_writer line_writer_of(element_type from, element_type to) noexcept;
+
+/// Reads likewise elements that are whole numbers, modulo 2^64; a boolean as 0 or 1.
+using whole_reader = void (*)(const std::byte* in, std::ptrdiff_t count,
+                              std::uint64_t* out) noexcept;
+
+[[nodiscard]] whole_reader whole_reader_of(element_type from) noexcept;
+
+/// Writes numbers as above, cut to an integer's bits; to a boolean, whether they are not 0.
+using whole_writer = void (*)(const std::uint64_t* in, std::ptrdiff_t in_step, std::byte* out,
+                              std::ptrdiff_t out_step, std::ptrdiff_t count, affine none) noexcept;
+
+[[nodiscard]] whole_writer whole_writer_of(element_type to) noexcept;
 
 }  // namespace feedline::detail

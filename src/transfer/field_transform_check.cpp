@@ -62,7 +62,21 @@ class transform_check {
     if (transform_.to == element_type::f32 || transform_.to == element_type::f16 ||
         transform_.to == element_type::bf16)
       return;
-    refuse("to is " + std::string{to_string(transform_.to)}, "say float32, float16 or bfloat16");
+    const std::string what = "to is " + std::string{to_string(transform_.to)};
+    const std::string floats = "say float32, float16 or bfloat16";
+    if (transform_.one_hot != 0) refuse(what + " and one_hot is set", floats);
+    if (!is_whole(transform_.to)) refuse(what, floats);
+    if (!is_whole(field_.type))
+      refuse(what + " and the field is " + to_string(field_),
+             "integers and booleans are made of such alone, " + floats);
+    const auto alone = [&](bool is_default, std::string_view member) {
+      if (!is_default)
+        refuse(what + " and " + std::string{member} + " is set",
+               "values are cast as they are, leave it out, or " + floats);
+    };
+    alone(transform_.scale == 1.0, "scale");
+    alone(transform_.mean.empty(), "mean");
+    alone(transform_.deviation.empty(), "deviation");
   }
 
   void check_one_hot() const {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <random>
@@ -159,6 +160,9 @@ constexpr element_type all_types[] = {element_type::u8,     element_type::i8,  e
                                       element_type::u64,    element_type::i64, element_type::f16,
                                       element_type::bf16,   element_type::f32, element_type::f64,
                                       element_type::boolean};
+constexpr element_type all_whole[] = {element_type::u8,  element_type::i8,  element_type::u16,
+                                      element_type::i16, element_type::u32, element_type::i32,
+                                      element_type::u64, element_type::i64, element_type::boolean};
 constexpr element_type all_targets[] = {element_type::f32, element_type::f16, element_type::bf16};
 
 }  // namespace
@@ -205,6 +209,19 @@ TEST_CASE("assembly: every element type becomes every target as on the host, bit
   const auto from = GENERATE(from_range(std::begin(all_types), std::end(all_types)));
   const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{7}));
+  const auto where = seed % 3 == 0 ? kept_in::host : kept_in::device;
+  std::mt19937_64 random{seed};
+  check_on_gpu({.batch_size = 40, .samples = 90, .run_samples = 16},
+               {converted(from, to, random), converted(from, to, random)}, seed, where);
+}
+
+TEST_CASE(
+    "assembly: whole numbers of every type are cast to every other as on the host, bit for bit",
+    "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto from = GENERATE(from_range(std::begin(all_whole), std::end(all_whole)));
+  const auto to = GENERATE(from_range(std::begin(all_whole), std::end(all_whole)));
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{4}));
   const auto where = seed % 3 == 0 ? kept_in::host : kept_in::device;
   std::mt19937_64 random{seed};
   check_on_gpu({.batch_size = 40, .samples = 90, .run_samples = 16},

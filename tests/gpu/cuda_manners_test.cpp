@@ -2,6 +2,7 @@
 /// and that its end does not wait for the user.
 
 #include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/half.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -17,6 +18,8 @@
 #include "support/message_of.hpp"
 #include "support/wrapped_device.hpp"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -144,6 +147,31 @@ TEST_CASE("cuda: a loader goes away while a kernel of the consumer's waits for t
     return tidy->blocks() == 0 || std::chrono::steady_clock::now() >= until;
   });
   CHECK(tidy->blocks() == 0);
+}
+
+TEST_CASE("cuda: halves are given as CUDA's types, labels as they were cast, and may be written",
+          "[batch][gpu]") {
+  static_assert(element_type_of<__half>() == element_type::f16);
+  static_assert(element_type_of<__nv_bfloat16>() == element_type::bf16);
+  FEEDLINE_NEEDS_GPU();
+  const gpu_stream consumer;
+  loader loader{make_identity_dataset(batch_size, row_bytes),
+                sequential{},
+                make_cuda_device(0),
+                {.batch_size = batch_size,
+                 .transforms = {{.field = "row", .to = element_type::f16},
+                                {.field = "id", .to = element_type::i32}}}};
+  auto range = loader.epoch(0, consumer.ref());
+  const auto batch = range.next();
+  REQUIRE(batch);
+  std::int32_t last = 0;
+  const auto* const ids = (*batch)["id"].data<std::int32_t>();
+  FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(&last, ids + batch_size - 1, sizeof last,
+                                      cudaMemcpyDeviceToHost, consumer.get()));
+  FEEDLINE_CUDA_CHECK(cudaMemsetAsync((*batch)["row"].mutable_data<__half>(), 0,
+                                      (*batch)["row"].mutable_bytes().size(), consumer.get()));
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(consumer.get()));
+  CHECK(last == batch_size - 1);
 }
 
 TEST_CASE("cuda: who gives a null stream is told of the legacy default stream", "[device][gpu]") {

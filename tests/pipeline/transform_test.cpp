@@ -130,6 +130,34 @@ TEST_CASE("transforms: halves are the same everywhere too", "[loader][host]") {
   CHECK((deliver(through, options) == deliver(way::in_place, reference)));
 }
 
+TEST_CASE(
+    "transforms: integers are cast to integers everywhere, masks flipped and cropped likewise",
+    "[loader][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  CAPTURE(to_string(through));
+  loader_options options = options_of(2);
+  options.transforms = training_transforms();
+  options.transforms[0].to = element_type::i16;
+  options.transforms[0].scale = 1.0;
+  options.transforms[0].mean = options.transforms[0].deviation = {};
+  options.transforms[1] = {.field = "label", .to = element_type::i64};
+  loader_options reference = options;
+  reference.readers = 0;
+  CHECK((deliver(through, options) == deliver(way::in_place, reference)));
+
+  const travelling by{through};
+  const auto data = images();
+  loader loader{data, sequential{}, by.device, by_placement(through, *data, options)};
+  auto range = loader.epoch(0, by.stream);
+  const auto first = range.next();
+  REQUIRE(first);
+  CHECK((*first)["image"].type() == element_type::i16);
+  if (by.stream) by.on.device->drain(by.stream);
+  const auto labels = (*first)["label"].values<std::int64_t>();
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    CHECK(labels[i] == static_cast<std::int64_t>(i * 7 % 10));
+}
+
 TEST_CASE("transforms: choices depend on seed, epoch and sample, and on no order",
           "[loader][host]") {
   const way through = GENERATE(way::in_place, way::transformed, way::resident, way::gather);

@@ -71,6 +71,12 @@ field_program random_program(std::mt19937& random) {
   }
   program.what = field_program::operation::convert;
   program.from = static_cast<element_type>(between(random, 0, 12));
+  if (is_whole(program.from) && chance(random, 50)) {  // a cast
+    constexpr std::array whole{element_type::u8,  element_type::i8,  element_type::u16,
+                               element_type::i16, element_type::u32, element_type::i32,
+                               element_type::u64, element_type::i64, element_type::boolean};
+    program.to = whole[between(random, 0, whole.size() - 1)];
+  }
   if (chance(random, 20)) {
     program.width = program.to_width = between(random, 1, 2500);
   } else {

@@ -3,7 +3,10 @@
 #include "device/variation.hpp"
 #include "support/slow_half.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 namespace feedline::test {
@@ -70,6 +73,24 @@ void put(bytes& out, std::uint64_t place, element_type type, float value) {
   }
 }
 
+/// A whole number as it is, cut to the bytes of another type.
+void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<const std::byte> row,
+               element_type from, std::uint64_t at) {
+  const std::size_t from_bytes = size_bytes(from);
+  const auto sign = std::to_integer<unsigned>(row[(at + 1) * from_bytes - 1]) >> 7;
+  const bool is_signed = from == element_type::i8 || from == element_type::i16 ||
+                         from == element_type::i32 || from == element_type::i64;
+  std::array<std::byte, 8> wide{};
+  wide.fill(is_signed && sign != 0 ? std::byte{0xFF} : std::byte{0});
+  std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(at * from_bytes), from_bytes, wide.begin());
+  const bool is_true =
+      std::any_of(wide.begin(), wide.end(), [](std::byte each) { return each != std::byte{0}; });
+  if (from == element_type::boolean || type == element_type::boolean)
+    wide = {is_true ? std::byte{1} : std::byte{0}};
+  std::copy_n(wide.begin(), size_bytes(type),
+              out.begin() + static_cast<std::ptrdiff_t>(place * size_bytes(type)));
+}
+
 bytes converted(const field_program& program, std::span<const std::byte> row,
                 std::uint32_t variation) {
   using detail::choice;
@@ -99,13 +120,17 @@ bytes converted(const field_program& program, std::span<const std::byte> row,
       for (std::int64_t x = 0; x < to_width; ++x) {
         const std::int64_t from_y = top + y - padding;
         const std::int64_t from_x = left + (flipped ? to_width - 1 - x : x) - padding;
-        double value = 0.0;
-        if (from_y >= 0 && from_y < height && from_x >= 0 && from_x < width)
-          value = element_at(row, program.from,
-                             place_in(program.channels_last, height, width, c, from_y, from_x));
+        const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
+        const std::uint64_t from =
+            inside ? place_in(program.channels_last, height, width, c, from_y, from_x) : 0;
+        const std::uint64_t to = place_in(program.to_channels_last, to_height, to_width, c, y, x);
+        if (is_whole(program.to)) {
+          if (inside) put_whole(out, to, program.to, row, program.from, from);
+          continue;
+        }
+        const double value = inside ? element_at(row, program.from, from) : 0.0;
         const auto by = program.per_channel ? static_cast<std::size_t>(c) : 0;
-        put(out, place_in(program.to_channels_last, to_height, to_width, c, y, x), program.to,
-            scaled(value, program.scale[by], program.offset[by]));
+        put(out, to, program.to, scaled(value, program.scale[by], program.offset[by]));
       }
   return out;
 }

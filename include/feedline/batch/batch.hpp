@@ -18,7 +18,7 @@ struct batch_format;
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// A lease on one batch's memory: the consumer reads it on its stream; when the batch is destroyed,
+/// A lease on one batch's memory: the consumer reads it on its stream, and may write it; when the batch is destroyed,
 /// that memory is recycled once the work issued on the stream so far is done. The host waits for
 /// nothing at either end.
 ///

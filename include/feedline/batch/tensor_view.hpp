@@ -13,6 +13,9 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// One field of one batch: borrowed memory with a type and a shape. Dense, row-major, 256-byte
 /// aligned, in the memory of the batch's device. Valid while the batch lives.
+///
+/// That memory is the consumer's while it holds the batch: it may be written, on the batch's stream
+/// (`mutable_data`), and is overwritten by a later batch after that.
 class tensor_view {
  public:
   /// @param spec    Outlives the view.
@@ -39,6 +42,16 @@ class tensor_view {
   [[nodiscard]] const T* data() const {
     expect(element_type_of<T>());
     return reinterpret_cast<const T*>(data_);
+  }
+
+  /// The same, to be written by the batch's consumer. @throws usage_error as `data`.
+  template <element T>
+  [[nodiscard]] T* mutable_data() const {
+    return const_cast<T*>(data<T>());  // batches lie in memory that is not constant
+  }
+  /// All bytes, to be written by the batch's consumer.
+  [[nodiscard]] std::span<std::byte> mutable_bytes() const noexcept {
+    return {const_cast<std::byte*>(data_), bytes_};
   }
 
   /// All elements, for a consumer on the host. @throws usage_error as `data`.

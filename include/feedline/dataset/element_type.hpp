@@ -7,6 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
+#if defined(__STDCPP_FLOAT16_T__) || defined(__STDCPP_BFLOAT16_T__)
+#include <stdfloat>
+#endif
+
 namespace FEEDLINE_EXPORT feedline {
 
 /// The type of one element of a field. Values are stable: they may be written to files.
@@ -50,21 +54,58 @@ enum class element_type : std::uint8_t {
   return 0;
 }
 
+/// Whether its elements are whole numbers: an integer, or a boolean.
+[[nodiscard]] constexpr bool is_whole(element_type type) noexcept {
+  return type <= element_type::i64 || type == element_type::boolean;
+}
+
 /// NumPy's word for the type: "uint8", "float32", …; "bfloat16" where NumPy has none.
 [[nodiscard]] std::string_view to_string(element_type type) noexcept;
+
+/// What element type a C++ type stands for that C++20 does not have. Specialize it for types of your
+/// own, of that type's size:
+///
+///     template <>
+///     struct feedline::element_traits<my_half> {
+///       static constexpr element_type type = element_type::f16;
+///     };
+///
+/// It is there for std::float16_t and std::bfloat16_t where the compiler has them; for CUDA's __half
+/// and __nv_bfloat16 include `feedline/cuda/half.hpp`.
+template <class T>
+struct element_traits {};
+
+#ifdef __STDCPP_FLOAT16_T__
+template <>
+struct element_traits<std::float16_t> {
+  static constexpr element_type type = element_type::f16;
+};
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+template <>
+struct element_traits<std::bfloat16_t> {
+  static constexpr element_type type = element_type::bf16;
+};
+#endif
 
 namespace detail {
 
 template <class T>
 inline constexpr bool is_integer_element = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
+template <class T>
+concept has_element_traits = requires {
+  requires size_bytes(element_traits<T>::type)
+  == sizeof(T);
+};
+
 }  // namespace detail
 
-/// A C++ type that one element type stands for: an integer of 1 to 8 bytes, float, double, bool or
-/// std::byte (as u8). Half-precision types have no C++20 equivalent: read them as 16-bit words with
-/// `tensor_view::bytes()`.
+/// A C++ type that one element type stands for: an integer of 1 to 8 bytes, float, double, bool,
+/// std::byte (as u8), or one that has `element_traits`.
 template <class T>
 concept element =
+    detail::has_element_traits<std::remove_cv_t<T>> ||
     detail::is_integer_element<std::remove_cv_t<T>> || std::is_same_v < std::remove_cv_t<T>,
 float > || std::is_same_v<std::remove_cv_t<T>, double> ||
     std::is_same_v<std::remove_cv_t<T>, bool> || std::is_same_v<std::remove_cv_t<T>, std::byte>;
@@ -74,6 +115,7 @@ float > || std::is_same_v<std::remove_cv_t<T>, double> ||
 template <element T>
 [[nodiscard]] constexpr element_type element_type_of() noexcept {
   using U = std::remove_cv_t<T>;
+  if constexpr (detail::has_element_traits<U>) return element_traits<U>::type;
   if constexpr (std::is_same_v<U, bool>) return element_type::boolean;
   if constexpr (std::is_same_v<U, std::byte>) return element_type::u8;
   if constexpr (std::is_same_v<U, float>) return element_type::f32;

@@ -18,13 +18,14 @@ struct field_program {
 
   enum class operation : std::uint8_t {
     copy,     ///< bytes as they are; nothing below counts
-    convert,  ///< each element × scale + offset, moved by crop, flip and layout
+    convert,  ///< each element × scale + offset, moved by crop, flip and layout; to an integer or
+              ///< boolean, from one, it is cast: modulo 2^bits, or whether it is not 0
     one_hot,  ///< `classes` elements: 1 at the row's only element, else 0
   };
 
   operation what = operation::copy;
   element_type from = element_type::u8;
-  element_type to = element_type::u8;  ///< f32, f16 or bf16, unless copied
+  element_type to = element_type::u8;  ///< f32, f16 or bf16, or whole if `from` is, unless copied
   bool channels_last = false;          ///< of the dataset's row
   bool to_channels_last = false;       ///< of the batch's row
   bool per_channel = false;            ///< scale and offset: one a channel; else the first for all

@@ -33,15 +33,18 @@ struct image_crop {
 ///      .layout = image_layout::hwc, .to_layout = image_layout::chw,
 ///      .flip = 0.5, .crop = image_crop{.height = 32, .width = 32, .padding = 4}}
 ///     {.field = "label", .one_hot = 10}
+///     {.field = "label", .to = element_type::i64}
 ///
 /// Each element becomes (value × scale − mean[c]) ÷ deviation[c], computed as one product and one sum
-/// in binary32, rounded to nearest even into `to`. A crop comes before a flip; both choose by a
+/// in binary32, rounded to nearest even into `to`. Where `to` is an integer or boolean it is cast
+/// instead, exactly: a value that `to` does not hold wraps around (modulo 2 to its bits, as in NumPy and
+/// PyTorch), and any number but 0 is true; neither scale, mean nor deviation may be set. A crop comes before a flip; both choose by a
 /// counter-based generator keyed by (`loader_options::transform_seed`, epoch, sample), so that
 /// neither placement nor readers change the choice; fields of one sample share it, so that an image
 /// and its mask stay aligned.
 struct field_transform {
   std::string field;                    ///< of the dataset
-  element_type to = element_type::f32;  ///< f32, f16 or bf16
+  element_type to = element_type::f32;  ///< f32, f16 or bf16; of integers and booleans also those
   double scale = 1.0;
   std::vector<double> mean = {};       ///< for each channel, or one for all; empty: 0
   std::vector<double> deviation = {};  ///< for each channel, or one for all; empty: 1; none is 0

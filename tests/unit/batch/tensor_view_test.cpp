@@ -11,6 +11,33 @@
 
 using namespace feedline;
 
+namespace {
+
+struct my_half {
+  std::uint16_t bits;
+};
+struct my_bfloat {
+  std::uint16_t bits;
+};
+struct not_a_half {
+  std::uint32_t bits;
+};
+
+}  // namespace
+
+template <>
+struct feedline::element_traits<my_half> {
+  static constexpr element_type type = element_type::f16;
+};
+template <>
+struct feedline::element_traits<my_bfloat> {
+  static constexpr element_type type = element_type::bf16;
+};
+template <>
+struct feedline::element_traits<not_a_half> {
+  static constexpr element_type type = element_type::f16;
+};
+
 TEST_CASE("tensor view: its shape begins with the batch, then the sample's", "[batch][host]") {
   const field image{"image", element_type::u8, {28, 27}};
   const field label{"label", element_type::i64, {}};
@@ -49,11 +76,24 @@ TEST_CASE("tensor view: a type that is not the field's is refused, with both nam
   CHECK_THROWS_AS(view.values<std::int64_t>(), usage_error);
 }
 
-TEST_CASE("tensor view: half-precision fields are read as bytes only", "[batch][host]") {
-  const auto type = GENERATE(element_type::f16, element_type::bf16);
-  const field spec{"h", type, {2}};
+TEST_CASE("tensor view: what it shows may be written by who holds the batch", "[batch][host]") {
+  const field spec{"x", element_type::i32, {}};
+  std::vector<std::int32_t> values{1, 2, 3};
+  const tensor_view view{spec, 3, 12, std::as_bytes(std::span{values}).data()};
+  view.mutable_data<std::int32_t>()[1] = 7;
+  view.mutable_bytes()[8] = std::byte{9};
+  CHECK(values == std::vector<std::int32_t>{1, 7, 9});
+  CHECK_THROWS_AS(view.mutable_data<float>(), usage_error);
+}
+
+TEST_CASE("tensor view: half-precision fields are given as types that say what they are",
+          "[batch][host]") {
+  const field spec{"h", element_type::f16, {2}};
   const std::array<std::byte, 8> bytes{};
   const tensor_view view{spec, 2, 8, bytes.data()};
+  CHECK(static_cast<const void*>(view.data<my_half>()) == bytes.data());
+  CHECK(view.values<my_half>().size() == 4);
+  CHECK_THROWS_AS(view.data<my_bfloat>(), usage_error);
   CHECK_THROWS_AS(view.data<std::uint16_t>(), usage_error);
-  CHECK(view.bytes().size() == 8);
+  static_assert(!element<not_a_half>);  // of another size
 }

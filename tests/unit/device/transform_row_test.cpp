@@ -100,6 +100,36 @@ TEST_CASE("transform row: any program makes of any row what the description says
   }
 }
 
+TEST_CASE("transform row: whole numbers are cast exactly, and wrap around as in NumPy",
+          "[device][host]") {
+  const auto cast = [](element_type from, element_type to, std::uint32_t width) {
+    field_program program = conversion(from, to, 1.0F, 0.0F);
+    program.width = program.to_width = width;
+    return program;
+  };
+  using type = element_type;
+  const bytes labels{std::byte{0}, std::byte{9}, std::byte{255}};
+  CHECK(transformed<std::int64_t>(cast(type::u8, type::i64, 3), labels) ==
+        std::vector<std::int64_t>{0, 9, 255});
+  CHECK(transformed<std::int64_t>(cast(type::i8, type::i64, 3), labels) ==
+        std::vector<std::int64_t>{0, 9, -1});
+  CHECK(transformed<std::uint64_t>(cast(type::i8, type::u64, 3), labels) ==
+        std::vector<std::uint64_t>{0, 9, std::numeric_limits<std::uint64_t>::max()});
+  CHECK(transformed<std::uint8_t>(cast(type::u8, type::boolean, 3), labels) ==
+        std::vector<std::uint8_t>{0, 1, 1});
+  CHECK(transformed<std::int32_t>(cast(type::boolean, type::i32, 3), labels) ==
+        std::vector<std::int32_t>{0, 1, 1});
+  const bytes wide = bytes_of<std::int64_t>({(std::int64_t{1} << 53) + 1, -2, 256, 32768});
+  CHECK(transformed<std::uint64_t>(cast(type::i64, type::u64, 4), wide)[0] ==
+        (std::uint64_t{1} << 53) + 1);  // no float on the way
+  CHECK(transformed<std::uint8_t>(cast(type::i64, type::u8, 4), wide) ==
+        std::vector<std::uint8_t>{1, 254, 0, 0});
+  CHECK(transformed<std::int16_t>(cast(type::i64, type::i16, 4), wide) ==
+        std::vector<std::int16_t>{1, -2, 256, -32768});
+  CHECK(transformed<std::uint8_t>(cast(type::i64, type::boolean, 4), wide) ==
+        std::vector<std::uint8_t>{1, 1, 1, 1});
+}
+
 TEST_CASE("transform row: bytes become normalized floats", "[device][host]") {
   const auto out = transformed<float>(line(3, element_type::u8, 1 / 255.0F, -0.5F), counting(3));
   CHECK(out == std::vector{1 / 255.0F - 0.5F, 2 * (1 / 255.0F) - 0.5F, 3 * (1 / 255.0F) - 0.5F});

@@ -94,7 +94,7 @@ TEST_CASE("reader pool: a thread that cannot be started is named, with how many 
   const test::no_more_threads limit;
   CHECK(
       test::message_of<thread_error>([&] {
-        const reader_pool pool{3, opener, filler};
+        const reader_pool pool{3, *parts.device, opener, filler};
       }) ==
       "reader thread 1 of 3 cannot be started (Resource temporarily unavailable): the system "
       "allows no more threads, or has no memory for their stacks; ask for fewer readers, or raise "

@@ -53,14 +53,35 @@ TEST_CASE("field transform: what can be had is accepted", "[transfer][host]") {
   CHECK(refusal({.field = "x", .one_hot = 10}, {}, element_type::u64) == accepted);
 }
 
+TEST_CASE("field transform: integers and booleans are cast to each other, and not scaled",
+          "[transfer][host]") {
+  for (int from = 0; from <= 12; ++from) {
+    const auto type = static_cast<element_type>(from);
+    CHECK((refusal({.field = "x", .to = element_type::i64}, {}, type) == accepted) ==
+          is_whole(type));
+    if (is_whole(type))
+      CHECK(refusal({.field = "x", .to = type}, {8, 6}, element_type::boolean) == accepted);
+  }
+  CHECK(refusal({.field = "x", .to = element_type::i32, .layout = hwc, .flip = 0.5}) == accepted);
+  CHECK(refusal({.field = "x", .to = element_type::i64}, {2}, element_type::f32) ==
+        "to is int64 and the field is x: float32[2]: integers and booleans are made of such "
+        "alone, say float32, float16 or bfloat16");
+  const std::string rest =
+      " is set: values are cast as they are, leave it out, or say float32, float16 or bfloat16";
+  CHECK(refusal({.field = "x", .to = element_type::u8, .scale = 2}) ==
+        "to is uint8 and scale" + rest);
+  CHECK(refusal({.field = "x", .to = element_type::u8, .mean = {2}}) ==
+        "to is uint8 and mean" + rest);
+  CHECK(refusal({.field = "x", .to = element_type::boolean, .deviation = {2}}) ==
+        "to is bool and deviation" + rest);
+}
+
 TEST_CASE("field transform: a field becomes one of three floating-point types",
           "[transfer][host]") {
   for (const element_type to : {element_type::f32, element_type::f16, element_type::bf16})
     CHECK(refusal({.field = "x", .to = to}) == accepted);
   CHECK(refusal({.field = "x", .to = element_type::f64}) ==
         "to is float64: say float32, float16 or bfloat16");
-  CHECK(refusal({.field = "x", .to = element_type::u8}) ==
-        "to is uint8: say float32, float16 or bfloat16");
 }
 
 TEST_CASE("field transform: numbers are finite, and a deviation is above 0", "[transfer][host]") {
@@ -202,7 +223,7 @@ TEST_CASE("field transform: one-hot is for one integer a sample, of a class", "[
   CHECK(refusal({.field = "x", .one_hot = 4'294'967'296}, {}) ==
         "one_hot is 4294967296: say 1 to 4294967295 classes");
   CHECK(refusal({.field = "x", .to = element_type::i32, .one_hot = 10}, {}) ==
-        "to is int32: say float32, float16 or bfloat16");
+        "to is int32 and one_hot is set: say float32, float16 or bfloat16");
 }
 
 TEST_CASE("field transform: beside one-hot nothing but the type counts", "[transfer][host]") {
