@@ -1,6 +1,8 @@
 #include "durable_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -27,11 +29,37 @@ durable_file::~durable_file() {
 }
 
 void durable_file::reserve(std::uint64_t bytes) const {
-  const auto size = static_cast<off_t>(bytes);
-  if (size > 0 && ::fallocate(descriptor_, 0, 0, size) == 0) return;
-  if (errno == ENOSPC) fail("there is no room on the disk for " + std::to_string(bytes) + " bytes");
-  if (::ftruncate(descriptor_, size) != 0)
+  take_room(0, 0, bytes);
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
     fail("cannot be made " + std::to_string(bytes) + " bytes long");
+}
+
+void durable_file::reserve_room(std::uint64_t offset, std::uint64_t bytes) const {
+  take_room(FALLOC_FL_KEEP_SIZE, offset, bytes);
+}
+
+void durable_file::release_room() const {
+  struct stat found {};
+  if (::fstat(descriptor_, &found) != 0 || ::ftruncate(descriptor_, found.st_size) != 0)
+    fail("cannot give back the room behind its end");
+}
+
+void durable_file::take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return;
+  const auto take = [&] {
+    return ::fallocate(descriptor_, flags, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  };
+  int taken = take();
+  while (taken != 0 && errno == EINTR) taken = take();
+  if (taken == 0) return;
+  if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) {
+    struct statvfs room {};
+    if (::fstatvfs(descriptor_, &room) != 0 || room.f_bavail >= bytes / room.f_frsize) return;
+    errno = ENOSPC;
+  }
+  const bool is_full = errno == ENOSPC || errno == EDQUOT;
+  fail((is_full ? "there is no room on the disk for " : "the file system refuses to store ") +
+       std::to_string(bytes) + " bytes");
 }
 
 void durable_file::write(std::uint64_t offset, std::span<const std::byte> bytes) const {

@@ -22,13 +22,19 @@ class durable_file {
   ~durable_file();
 
   /// Makes the file that long, and takes the disk space for it now where the file system can.
+  /// Where it can only say how much room there is, as much must be there.
   void reserve(std::uint64_t bytes) const;
+  /// As `reserve`, for bytes that somebody else will write; the file's length stays.
+  void reserve_room(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Gives back what was reserved beyond the file's end.
+  void release_room() const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// Returns once all that was written is on the disk, and forgets it, so that who reads it next gets
   /// what the disk has.
   void sync() const;
 
  private:
+  void take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::filesystem::path path_;

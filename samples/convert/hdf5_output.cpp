@@ -8,7 +8,8 @@
 #include <feedline/error.hpp>
 
 #include "durable_file.hpp"
-#include "hdf5_handle.hpp"
+#include "hdf5_access.hpp"
+#include "hdf5_calls.hpp"
 #include "hdf5_type_of.hpp"
 #include "output.hpp"
 #include "packed_chunks.hpp"
@@ -45,6 +46,7 @@ std::uint64_t chunk_rows_of(const content& what, const hdf5_layout& layout) {
 }
 
 void require_plugin(H5Z_filter_t filter, const char* name) {
+  const feedline::detail::hdf5_session hdf5;
   if (H5Zfilter_avail(filter) > 0) return;
   throw feedline::usage_error{
       std::string{"the HDF5 library has no "} + name +
@@ -54,8 +56,8 @@ void require_plugin(H5Z_filter_t filter, const char* name) {
 
 /// One field, to be written.
 struct column {
-  hdf5_handle type;
-  hdf5_handle dataset;
+  hdf5_type_id type;
+  hdf5_dataset_id dataset;
   bool packed_here;  ///< in chunks whose filters are not the library's work
 };
 
@@ -71,28 +73,49 @@ class hdf5_output final : public output {
     if (layout_.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
   }
 
+  // After a failed write the library could not close the file, and would damage what was flushed before:
+  // it is left open, which leave_hdf5_as_it_is_at_exit makes last.
+  ~hdf5_output() override {
+    const hdf5_session hdf5{path_};
+    if (is_writing_) {
+      for (column& each : columns_) (void)each.dataset.release();
+      (void)file_.release();
+    }
+    columns_.clear();
+    file_ = {};
+  }
+
   std::uint64_t unit() const noexcept override { return layout_.contiguous ? 1 : chunk_rows_; }
 
   void create() override {
-    const hdf5_handle access = file_access();
-    file_.emplace("create the file; check its folder and permissions",
-                  H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access), H5Fclose);
-    for (const feedline::field& field : what_.fields) create(field);
+    const hdf5_session hdf5{path_};
+    file_ = required<hdf5_file_id>(
+        hdf5, H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, hdf5_file_access(hdf5).get()),
+        "create the file; check its folder and permissions");
+    on_disk_.emplace(path_, durable_file::mode::open);
+    for (const feedline::field& field : what_.fields) create(hdf5, field);
+    reserve(hdf5, 0, 0);
   }
 
   void resume() override {
-    const hdf5_handle access = file_access();
-    file_.emplace("open the unfinished file", H5Fopen(path_.c_str(), H5F_ACC_RDWR, access),
-                  H5Fclose);
+    const hdf5_session hdf5{path_};
+    file_ = required<hdf5_file_id>(
+        hdf5, H5Fopen(path_.c_str(), H5F_ACC_RDWR, hdf5_file_access(hdf5).get()),
+        "open the unfinished file");
+    on_disk_.emplace(path_, durable_file::mode::open);
     for (const feedline::field& field : what_.fields)
-      columns_.push_back({type_of(field.type),
-                          {"open a dataset of the unfinished file",
-                           H5Dopen2(*file_, field.name.c_str(), dataset_access()), H5Dclose},
-                          is_packed_here(field)});
+      columns_.push_back(
+          {type_of(hdf5, field.type),
+           required<hdf5_dataset_id>(
+               hdf5, H5Dopen2(file_.get(), field.name.c_str(), hdf5_dataset_access(hdf5).get()),
+               "open a dataset of the unfinished file"),
+           is_packed_here(field)});
+    reserve(hdf5, 0, 0);
   }
 
   void write(std::uint64_t first, std::uint64_t count,
              std::span<const std::span<const std::byte>> columns) override {
+    is_writing_ = true;
     for (std::size_t f = 0; f < columns_.size(); ++f) {
       if (columns_[f].packed_here) {
         write_packed(f, first, columns[f]);
@@ -100,17 +123,24 @@ class hdf5_output final : public output {
         write_plain(f, first, count, columns[f]);
       }
     }
+    is_writing_ = false;
   }
 
   void sync() override {
-    require(H5Fflush(*file_, H5F_SCOPE_GLOBAL), "write the file out; is the disk full?");
-    durable_file{path_, durable_file::mode::open}.sync();
+    flush();
+    on_disk_->sync();
   }
 
   void close() override {
-    columns_.clear();
-    file_.reset();
-    durable_file{path_, durable_file::mode::open}.sync();
+    flush();
+    {
+      const hdf5_session hdf5{path_};
+      columns_.clear();
+      require(hdf5, H5Fclose(file_.release()), "close the file");
+    }
+    on_disk_->release_room();
+    on_disk_->sync();
+    on_disk_.reset();
   }
 
   feedline::dataset_ptr read_back() const override {
@@ -120,57 +150,69 @@ class hdf5_output final : public output {
   }
 
  private:
-  static hdf5_handle file_access() {
-    hdf5_handle access{"prepare a file", H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
-    require(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "prepare a file");
-    H5AC_cache_config_t config{};
-    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-    require(H5Pget_mdc_config(access, &config), "prepare a file");
-    config.evictions_enabled = 0;  // nothing is written between two flushes but data
-    config.incr_mode = H5C_incr__off;
-    config.flash_incr_mode = H5C_flash_incr__off;
-    config.decr_mode = H5C_decr__off;
-    require(H5Pset_mdc_config(access, &config), "prepare a file");
-    return access;
+  void flush() {
+    const hdf5_session hdf5{path_};
+    is_writing_ = true;
+    require(hdf5, H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "write the file out");
+    is_writing_ = false;
   }
 
-  /// Whole chunks are written at once: a cache would only copy them.
-  static hdf5_handle dataset_access() {
-    hdf5_handle access{"prepare a dataset", H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
-    require(H5Pset_chunk_cache(access, 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), "prepare a dataset");
-    return access;
+  /// Takes disk space for what is to be written next, so that the library never meets a full disk: for
+  /// all that the file has a place for already, and these bytes behind it.
+  void reserve(const hdf5_session& hdf5, std::uint64_t bytes, std::uint64_t chunks) {
+    constexpr std::uint64_t index_bytes = 256;  // of a chunk, at most
+    constexpr std::uint64_t header_bytes = 64 << 10;
+    hsize_t end = 0;
+    require(hdf5, H5Fget_filesize(file_.get(), &end), "tell the size of the file");
+    end += bytes + chunks * index_bytes + header_bytes;
+    if (end <= reserved_) return;
+    on_disk_->reserve_room(reserved_, end - reserved_);
+    reserved_ = end;
   }
 
   void write_plain(std::size_t f, std::uint64_t first, std::uint64_t count,
-                   std::span<const std::byte> rows) const {
+                   std::span<const std::byte> rows) {
     std::vector<hsize_t> counts{count};
     const auto& shape = what_.fields[f].shape;
     counts.insert(counts.end(), shape.begin(), shape.end());
     std::vector<hsize_t> start(counts.size(), 0);
     start[0] = first;
-    const hdf5_handle memory{
-        "describe samples",
-        H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose};
-    const hdf5_handle space{"describe a dataset", H5Dget_space(columns_[f].dataset), H5Sclose};
-    require(
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr),
-        "select samples");
-    require(
-        H5Dwrite(columns_[f].dataset, columns_[f].type, memory, space, H5P_DEFAULT, rows.data()),
-        "write samples; is the disk full?");
+    const hdf5_session hdf5{path_};
+    if (!is_contiguous(what_.fields[f])) {
+      const std::uint64_t chunks = (count + chunk_rows_ - 1) / chunk_rows_;
+      reserve(hdf5, chunks * chunk_rows_ * feedline::sample_bytes(what_.fields[f]), chunks);
+    }
+    const auto memory = required<hdf5_space_id>(
+        hdf5, H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr),
+        "describe samples");
+    const auto space = required<hdf5_space_id>(hdf5, H5Dget_space(columns_[f].dataset.get()),
+                                               "describe a dataset");
+    require(hdf5,
+            H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                                nullptr),
+            "select samples");
+    require(hdf5,
+            H5Dwrite(columns_[f].dataset.get(), columns_[f].type.get(), memory.get(), space.get(),
+                     H5P_DEFAULT, rows.data()),
+            "write samples");
   }
 
   /// @param first Of a chunk.
-  void write_packed(std::size_t f, std::uint64_t first, std::span<const std::byte> rows) const {
+  void write_packed(std::size_t f, std::uint64_t first, std::span<const std::byte> rows) {
     const feedline::field& field = what_.fields[f];
     const auto chunks = pack_chunks(rows, chunk_rows_ * feedline::sample_bytes(field),
                                     feedline::size_bytes(field.type), layout_.level);
+    std::uint64_t bytes = 0;
+    for (const packed_chunk& chunk : chunks) bytes += chunk.bytes.size();
     std::vector<hsize_t> start(1 + field.shape.size(), 0);
     start[0] = first;
+    const hdf5_session hdf5{path_};
+    reserve(hdf5, bytes, chunks.size());
     for (const packed_chunk& chunk : chunks) {
-      require(H5Dwrite_chunk(columns_[f].dataset, H5P_DEFAULT, chunk.filter_mask, start.data(),
-                             chunk.bytes.size(), chunk.bytes.data()),
-              "write a chunk; is the disk full?");
+      require(hdf5,
+              H5Dwrite_chunk(columns_[f].dataset.get(), H5P_DEFAULT, chunk.filter_mask,
+                             start.data(), chunk.bytes.size(), chunk.bytes.data()),
+              "write a chunk");
       start[0] += chunk_rows_;
     }
   }
@@ -185,47 +227,48 @@ class hdf5_output final : public output {
     return !is_contiguous(field) && layout_.filter == compression::deflate;
   }
 
-  void create(const feedline::field& field) {
+  void create(const hdf5_session& hdf5, const feedline::field& field) {
+    constexpr auto prepare = "prepare a dataset";
     std::vector<hsize_t> extents{what_.samples};
     extents.insert(extents.end(), field.shape.begin(), field.shape.end());
     const auto rank = static_cast<int>(extents.size());
-    const hdf5_handle space{"describe a dataset of that shape",
-                            H5Screate_simple(rank, extents.data(), nullptr), H5Sclose};
+    const auto space = required<hdf5_space_id>(
+        hdf5, H5Screate_simple(rank, extents.data(), nullptr), "describe a dataset of that shape");
 
-    const hdf5_handle storage{"prepare a dataset", H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
-    const bool small =
-        chunk_rows_ * feedline::sample_bytes(field) < least_chunk_bytes && layout_.chunk_rows == 0;
-    if (layout_.contiguous || small) {
-      require(H5Pset_alloc_time(storage, H5D_ALLOC_TIME_EARLY), "prepare a dataset");
+    const auto storage = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_CREATE), prepare);
+    if (is_contiguous(field)) {
+      require(hdf5, H5Pset_alloc_time(storage.get(), H5D_ALLOC_TIME_EARLY), prepare);
     } else {
       extents[0] = chunk_rows_;
-      require(H5Pset_chunk(storage, rank, extents.data()),
+      require(hdf5, H5Pset_chunk(storage.get(), rank, extents.data()),
               "store chunks of that size; take a smaller --chunk-rows");
-      set_filters(storage, field);
+      set_filters(hdf5, storage.get(), field);
     }
-    require(H5Pset_fill_time(storage, H5D_FILL_TIME_NEVER), "prepare a dataset");
+    require(hdf5, H5Pset_fill_time(storage.get(), H5D_FILL_TIME_NEVER), prepare);
 
-    const hdf5_handle link{"prepare a dataset", H5Pcreate(H5P_LINK_CREATE), H5Pclose};
-    require(H5Pset_create_intermediate_group(link, 1), "prepare a dataset");
-    hdf5_handle type = type_of(field.type);
-    hdf5_handle dataset{
-        "create a dataset of that name",
-        H5Dcreate2(*file_, field.name.c_str(), type, space, link, storage, dataset_access()),
-        H5Dclose};
+    const auto link = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_LINK_CREATE), prepare);
+    require(hdf5, H5Pset_create_intermediate_group(link.get(), 1), prepare);
+    auto type = type_of(hdf5, field.type);
+    auto dataset = required<hdf5_dataset_id>(
+        hdf5,
+        H5Dcreate2(file_.get(), field.name.c_str(), type.get(), space.get(), link.get(),
+                   storage.get(), hdf5_dataset_access(hdf5).get()),
+        "create a dataset of that name");
     columns_.push_back({std::move(type), std::move(dataset), is_packed_here(field)});
   }
 
-  void set_filters(hid_t storage, const feedline::field& field) const {
+  void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field& field) const {
     if (layout_.filter == compression::none) return;
-    if (feedline::size_bytes(field.type) > 1) require(H5Pset_shuffle(storage), "shuffle bytes");
+    if (feedline::size_bytes(field.type) > 1)
+      require(hdf5, H5Pset_shuffle(storage), "shuffle bytes");
     const unsigned level = layout_.level;
     if (layout_.filter == compression::deflate)
-      require(H5Pset_deflate(storage, level), "compress with deflate");
+      require(hdf5, H5Pset_deflate(storage, level), "compress with deflate");
     if (layout_.filter == compression::lz4)
-      require(H5Pset_filter(storage, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr),
+      require(hdf5, H5Pset_filter(storage, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr),
               "compress with lz4");
     if (layout_.filter == compression::zstd)
-      require(H5Pset_filter(storage, zstd_filter, H5Z_FLAG_MANDATORY, 1, &level),
+      require(hdf5, H5Pset_filter(storage, zstd_filter, H5Z_FLAG_MANDATORY, 1, &level),
               "compress with zstd");
   }
 
@@ -233,11 +276,18 @@ class hdf5_output final : public output {
   content what_;
   hdf5_layout layout_;
   std::uint64_t chunk_rows_;
-  std::optional<hdf5_handle> file_;
-  std::vector<column> columns_;  // go before their file
+  hdf5_file_id file_;
+  std::vector<column> columns_;
+  std::optional<durable_file> on_disk_;  ///< the same file
+  std::uint64_t reserved_ = 0;           ///< so many of its bytes have room
+  bool is_writing_ = false;              ///< still, at the end: a write failed
 };
 
 }  // namespace
+
+void leave_hdf5_as_it_is_at_exit() {
+  H5dont_atexit();
+}
 
 std::unique_ptr<output> make_hdf5_output(const fs::path& path, const content& what,
                                          const hdf5_layout& layout) {

@@ -2,38 +2,41 @@
 
 #include <feedline/dataset/element_type.hpp>
 
-#include "hdf5_handle.hpp"
+#include "hdf5_calls.hpp"
 
 #include <array>
 
 namespace convert {
 
 /// An IEEE-like format that HDF5 has no name for, of two bytes.
-inline hdf5_handle half_type(std::size_t exponent_bits, std::size_t bias) {
-  hdf5_handle type{"describe a 16-bit float", H5Tcopy(H5T_NATIVE_FLOAT), H5Tclose};
+inline hdf5_type_id half_type(const hdf5_session& hdf5, std::size_t exponent_bits,
+                              std::size_t bias) {
+  constexpr auto what = "describe a 16-bit float";
+  auto type = required<hdf5_type_id>(hdf5, H5Tcopy(H5T_NATIVE_FLOAT), what);
   const std::size_t mantissa_bits = 15 - exponent_bits;
   // Fields before the size, for they must fit in it.
-  require(H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits),
-          "describe a 16-bit float");
-  require(H5Tset_size(type, 2), "describe a 16-bit float");
-  require(H5Tset_ebias(type, bias), "describe a 16-bit float");
+  require(hdf5, H5Tset_fields(type.get(), 15, mantissa_bits, exponent_bits, 0, mantissa_bits),
+          what);
+  require(hdf5, H5Tset_size(type.get(), 2), what);
+  require(hdf5, H5Tset_ebias(type.get(), bias), what);
   return type;
 }
 
 /// What h5py takes for NumPy's bool.
-inline hdf5_handle boolean_type() {
-  hdf5_handle type{"describe a boolean", H5Tenum_create(H5T_NATIVE_INT8), H5Tclose};
+inline hdf5_type_id boolean_type(const hdf5_session& hdf5) {
+  constexpr auto what = "describe a boolean";
+  auto type = required<hdf5_type_id>(hdf5, H5Tenum_create(H5T_NATIVE_INT8), what);
   const std::array<signed char, 2> values{0, 1};
-  require(H5Tenum_insert(type, "FALSE", &values[0]), "describe a boolean");
-  require(H5Tenum_insert(type, "TRUE", &values[1]), "describe a boolean");
+  require(hdf5, H5Tenum_insert(type.get(), "FALSE", &values[0]), what);
+  require(hdf5, H5Tenum_insert(type.get(), "TRUE", &values[1]), what);
   return type;
 }
 
 /// An element's type in memory, and in the file as well.
-inline hdf5_handle type_of(feedline::element_type type) {
+inline hdf5_type_id type_of(const hdf5_session& hdf5, feedline::element_type type) {
   using enum feedline::element_type;
-  const auto copy = [](hid_t native) {
-    return hdf5_handle{"describe a type", H5Tcopy(native), H5Tclose};
+  const auto copy = [&](hid_t native) {
+    return required<hdf5_type_id>(hdf5, H5Tcopy(native), "describe a type");
   };
   switch (type) {
     case u8:
@@ -53,15 +56,15 @@ inline hdf5_handle type_of(feedline::element_type type) {
     case i64:
       return copy(H5T_NATIVE_INT64);
     case f16:
-      return half_type(5, 15);
+      return half_type(hdf5, 5, 15);
     case bf16:
-      return half_type(8, 127);
+      return half_type(hdf5, 8, 127);
     case f32:
       return copy(H5T_NATIVE_FLOAT);
     case f64:
       return copy(H5T_NATIVE_DOUBLE);
     case boolean:
-      return boolean_type();
+      return boolean_type(hdf5);
   }
   throw std::logic_error{"an element type that is none"};
 }

@@ -15,6 +15,7 @@
 #include "conversion.hpp"
 #include "input_guard.hpp"
 #include "options.hpp"
+#include "output.hpp"
 #include "output_place.hpp"
 #include "progress_line.hpp"
 #include "source.hpp"
@@ -56,6 +57,7 @@ void run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  convert::leave_hdf5_as_it_is_at_exit();
   const auto log = spdlog::stderr_color_mt("feedline");
   log->set_level(spdlog::level::warn);  // what its loaders settle on is of no interest here
   spdlog::set_default_logger(log);

@@ -27,6 +27,8 @@ class hdf5_handle {
 
   explicit operator bool() const noexcept { return id_ >= 0; }
   [[nodiscard]] hid_t get() const noexcept { return id_; }
+  /// Gives the id away: whoever takes it closes it.
+  [[nodiscard]] hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
 
  private:
   hid_t id_ = H5I_INVALID_HID;

@@ -38,12 +38,21 @@ herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
 }
 
 hdf5_session::hdf5_session() : lock_{library_mutex} {
-  H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
+#ifndef H5_NO_DEPRECATED_SYMBOLS
+  unsigned is_v2 = 1;
+  if (H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 == 0)
+    H5Eget_auto1(&printer_v1_, &printer_data_);
+  else
+#endif
+    H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
   H5Eset_auto2(H5E_DEFAULT, record_failure, this);
 }
 
 hdf5_session::~hdf5_session() {
   H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
+#ifndef H5_NO_DEPRECATED_SYMBOLS
+  if (printer_v1_ != nullptr) H5Eset_auto1(printer_v1_, printer_data_);
+#endif
 }
 
 std::string hdf5_session::last_message() const {

@@ -8,8 +8,8 @@
 namespace feedline::detail {
 
 /// The process-wide lock around every call of the HDF5 library, which is not safe, and at best not
-/// faster, on several threads. While one lives the library prints no errors; how it reports them
-/// otherwise is restored after.
+/// faster, on several threads. While one lives the library prints no errors on this thread, whose own
+/// setting, which every thread has where the library is built for threads, is restored after.
 ///
 /// Functions that call the library take a session by reference, so that none can be called without.
 /// Not recursive: a thread has one at a time.
@@ -31,6 +31,9 @@ class hdf5_session {
   std::unique_lock<std::mutex> lock_;
   mutable std::string message_ = {};  ///< recorded while others hold the session as const
   H5E_auto2_t printer_ = nullptr;
+#ifndef H5_NO_DEPRECATED_SYMBOLS
+  H5E_auto1_t printer_v1_ = nullptr;  ///< of a user who set it by the library's older interface
+#endif
   void* printer_data_ = nullptr;
 };
 
