@@ -3,7 +3,11 @@
 #include <feedline/error.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace convert {
@@ -57,6 +61,20 @@ input input_of(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// "2026-03-01 17:20:05.123456789 UTC".
+std::string to_string(fs::file_time_type time) {
+  using namespace std::chrono;
+  const auto since_1970 = fs::file_time_type::clock::to_sys(time).time_since_epoch();
+  const auto whole = floor<seconds>(since_1970);
+  const std::time_t count = whole.count();
+  std::tm parts{};
+  ::gmtime_r(&count, &parts);
+  std::ostringstream text;
+  text << std::put_time(&parts, "%Y-%m-%d %H:%M:%S.") << std::setw(9) << std::setfill('0')
+       << nanoseconds{since_1970 - whole}.count() << " UTC";
+  return text.str();
+}
+
 /// Size and time of the last change, of a file or of all files in a folder.
 std::string state_of(const fs::path& path) {
   std::uintmax_t bytes = 0;
@@ -70,8 +88,7 @@ std::string state_of(const fs::path& path) {
   } else {
     bytes = fs::file_size(path);
   }
-  return std::to_string(bytes) + " bytes, changed at " +
-         std::to_string(changed.time_since_epoch().count());
+  return std::to_string(bytes) + " bytes, changed at " + to_string(changed);
 }
 
 /// What else decides what the samples are.

@@ -16,10 +16,13 @@
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
@@ -353,7 +356,8 @@ TEST_CASE("convert: inputs stand side by side, under the names they are given", 
   const auto both = convert::open_source({"image=" + images, "label=" + labels});
   CHECK(both.samples->fields() ==
         std::vector<field>{{"image", element_type::u8, {5, 3}}, {"label", element_type::i16, {}}});
-  CHECK(both.words.find("from image=" + images + ", 166 bytes, changed at ") != std::string::npos);
+  CHECK(both.words.find("from image=" + images + ", 166 bytes, changed at 20") !=
+        std::string::npos);
   CHECK(read_sample(*both.samples, {3})[1] == bytes_of({0x07, 0x06}));
 
   const auto refusal = [](const std::vector<std::string>& inputs) {
@@ -364,4 +368,15 @@ TEST_CASE("convert: inputs stand side by side, under the names they are given", 
   CHECK(refusal({"x=" + images, "y=" + few}) == few + ": has 4 samples, and " + images + " has 10");
   CHECK(refusal({folder.path() / "nothing"}) ==
         (folder.path() / "nothing").string() + ": no such file or folder");
+}
+
+TEST_CASE("convert: a time of change is printed as people read it, to the nanosecond",
+          "[samples][host]") {
+  const temporary_directory folder;
+  const auto file = folder.write("labels", idx_file_bytes(0x08, {4}, 4)).string();
+  const std::array<timespec, 2> times{{{0, 0}, {1'772'385'605, 45'000'678}}};
+  REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times.data(), 0) == 0);
+  const auto words = convert::open_source({file}).words;
+  INFO(words);
+  CHECK(words.find("bytes, changed at 2026-03-01 17:20:05.045000678 UTC\n") != std::string::npos);
 }
