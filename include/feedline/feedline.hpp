@@ -12,6 +12,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decode.hpp>
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/idx_dataset.hpp>
 #include <feedline/dataset/map.hpp>

@@ -54,8 +54,10 @@ command parse_command_line(int argc, char** argv) {
   std::string label_type = "int32";
   std::uint64_t seed = 0;
   std::size_t checkpoint_mib = job.checkpoint_bytes >> 20;
-  app.add_option("input", line.inputs,
-                 "Files or folders, each PATH or NAME=PATH; fields of all of them, side by side")
+  app.add_option(
+         "input", line.inputs,
+         "Files or folders, each PATH or NAME=PATH; fields of all of them, side by side. Shards "
+         "of one format by a quoted pattern: 'image=shard-{0000..0003}.npy', 'part-*.tar'")
       ->required();
   app.add_option("--fields", line.how.fields,
                  "Of each input, in the order wanted: HDF5 datasets by path, members, fields")

@@ -1,5 +1,6 @@
 #include "source.hpp"
 
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/error.hpp>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ class side_by_side final : public feedline::dataset {
 
 struct input {
   std::string name;  ///< empty: as its fields are called
-  fs::path path;
+  fs::path path;     ///< or a pattern of several
 };
 
 input input_of(const std::string& text) {
@@ -107,9 +108,11 @@ std::string words_of(const feedline::open_options& how) {
 std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
   std::vector<fs::path> paths;
   for (const std::string& text : inputs) {
-    paths.push_back(input_of(text).path);
-    if (!fs::exists(paths.back()))
-      throw feedline::usage_error{paths.back().string() + ": no such file or folder"};
+    for (fs::path& path : feedline::expand_paths({input_of(text).path})) {
+      if (!fs::exists(path))
+        throw feedline::usage_error{path.string() + ": no such file or folder"};
+      paths.push_back(std::move(path));
+    }
   }
   return paths;
 }
@@ -120,10 +123,14 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
   std::string words = words_of(how);
   for (const std::string& text : inputs) {
     const input from = input_of(text);
-    if (!fs::exists(from.path))
-      throw feedline::usage_error{from.path.string() + ": no such file or folder"};
-    parts.push_back(feedline::open(from.path, how));
-    words += "from " + text + ", " + state_of(from.path) + '\n';
+    const std::vector<fs::path> paths = paths_of({text});
+    parts.push_back(feedline::open(paths, how));
+    words += "from " + text + ", ";
+    for (const fs::path& path : paths) {
+      if (paths.size() > 1) words += "\n  " + path.string() + ", ";
+      words += state_of(path);
+    }
+    words += '\n';
 
     auto found = parts.back()->fields();
     if (!from.name.empty()) {

@@ -1,5 +1,6 @@
 #include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/idx_dataset.hpp>
 #include <feedline/dataset/image_folder.hpp>
 #include <feedline/dataset/npy_dataset.hpp>
@@ -74,8 +75,9 @@ dataset_ptr open(const std::filesystem::path& path, const open_options& options)
   return open(paths{path}, options);
 }
 
-dataset_ptr open(const paths& files, const open_options& options) {
-  if (files.empty()) throw usage_error{"open: there is no path"};
+dataset_ptr open(const paths& patterns, const open_options& options) {
+  if (patterns.empty()) throw usage_error{"open: there is no path"};
+  const paths files = expand_paths(patterns);
   const file_format format = identify(files.front());
   for (const std::filesystem::path& path : files) {
     const file_format other = identify(path);

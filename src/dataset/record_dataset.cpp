@@ -1,4 +1,5 @@
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/record_dataset.hpp>
 #include <feedline/error.hpp>
 
@@ -94,7 +95,7 @@ dataset_ptr detail::open_record_files(std::string_view who,
   if (files.empty()) throw usage_error{std::string{who} + ": there is no file to open"};
   const record_layout layout = lay_out(std::string{who}, fields, options);
   std::vector<dataset_ptr> parts;
-  for (const std::filesystem::path& path : files) {
+  for (const std::filesystem::path& path : expand_paths(files)) {
     const auto file = std::make_shared<const random_file>(path);
     check(file);
     parts.push_back(open_file(file, layout, options));

@@ -1,3 +1,4 @@
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/error.hpp>
 
@@ -174,7 +175,7 @@ dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
   if (shards.empty()) throw usage_error{"tar: there is no shard"};
   if (fields.empty()) throw usage_error{"tar: there is no field"};
   const auto wanted = detail::checked(fields);
-  detail::tar_shards index{shards, wanted, options};
+  detail::tar_shards index{expand_paths(shards), wanted, options};
   if (index.skipped() != 0)
     detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
                         index.skipped(), index.samples());

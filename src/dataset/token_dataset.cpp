@@ -1,3 +1,4 @@
+#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/token_dataset.hpp>
 #include <feedline/error.hpp>
 
@@ -18,7 +19,7 @@ dataset_ptr open_tokens(const std::vector<std::filesystem::path>& shards,
     throw usage_error{"open_tokens: type is " + std::string{to_string(*options.type)} +
                       ", but tokens are uint16 or uint32"};
   std::vector<detail::token_shard> open;
-  for (const std::filesystem::path& shard : shards)
+  for (const std::filesystem::path& shard : expand_paths(shards))
     open.push_back(
         detail::open_token_shard(std::make_shared<const detail::random_file>(shard), options));
   return detail::make_token_dataset(std::move(open), options);

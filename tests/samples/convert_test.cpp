@@ -7,22 +7,17 @@
 
 #include "conversion.hpp"
 #include "journal.hpp"
-#include "source.hpp"
 #include "support/catch.hpp"
 #include "support/dataset_contract.hpp"
 #include "support/failing_dataset.hpp"
 #include "support/identity_dataset.hpp"
-#include "support/idx_bytes.hpp"
 #include "support/message_of.hpp"
 #include "support/temporary_directory.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
@@ -280,7 +275,7 @@ TEST_CASE(
   const auto to = GENERATE(from_range(every_format));
   auto job = job_to(to, folder.path() / "out");
   job.layout.filter = convert::compression::none;  // else deflate's own checksum speaks first
-  folder.write("out", bytes_of({1, 2, 3}));        // something to be replaced
+  folder.write("out", std::vector<std::byte>(3));  // something to be replaced
   job.force = true;
   const auto words = message_of<std::runtime_error>([&] {
     (void)convert::run(large(), job, [&](convert::step now, std::uint64_t done, std::uint64_t) {
@@ -346,37 +341,4 @@ TEST_CASE("convert: a journal reads back as it was written, and half of one is n
     fs::resize_file(path, bytes);
     CHECK_FALSE(convert::journal::read(path));
   }
-}
-
-TEST_CASE("convert: inputs stand side by side, under the names they are given", "[samples][host]") {
-  const temporary_directory folder;
-  const auto images = folder.write("images", idx_file_bytes(0x08, {10, 5, 3}, 150)).string();
-  const auto labels = folder.write("labels", gzip_bytes(idx_file_bytes(0x0b, {10}, 20))).string();
-  const auto few = folder.write("few", idx_file_bytes(0x08, {4}, 4)).string();
-  const auto both = convert::open_source({"image=" + images, "label=" + labels});
-  CHECK(both.samples->fields() ==
-        std::vector<field>{{"image", element_type::u8, {5, 3}}, {"label", element_type::i16, {}}});
-  CHECK(both.words.find("from image=" + images + ", 166 bytes, changed at 20") !=
-        std::string::npos);
-  CHECK(read_sample(*both.samples, {3})[1] == bytes_of({0x07, 0x06}));
-
-  const auto refusal = [](const std::vector<std::string>& inputs) {
-    return message_of<usage_error>([&] { (void)convert::open_source(inputs); });
-  };
-  CHECK(refusal({"x=" + images, "x=" + labels}) ==
-        labels + ": there is a field 'x' already: name this one with NAME=PATH");
-  CHECK(refusal({"x=" + images, "y=" + few}) == few + ": has 4 samples, and " + images + " has 10");
-  CHECK(refusal({folder.path() / "nothing"}) ==
-        (folder.path() / "nothing").string() + ": no such file or folder");
-}
-
-TEST_CASE("convert: a time of change is printed as people read it, to the nanosecond",
-          "[samples][host]") {
-  const temporary_directory folder;
-  const auto file = folder.write("labels", idx_file_bytes(0x08, {4}, 4)).string();
-  const std::array<timespec, 2> times{{{0, 0}, {1'772'385'605, 45'000'678}}};
-  REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times.data(), 0) == 0);
-  const auto words = convert::open_source({file}).words;
-  INFO(words);
-  CHECK(words.find("bytes, changed at 2026-03-01 17:20:05.045000678 UTC\n") != std::string::npos);
 }

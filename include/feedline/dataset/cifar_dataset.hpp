@@ -13,6 +13,7 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// The files are read where they lie, with no lock and no memory of their own. Format: "Binary
 /// version" in A. Krizhevsky, The CIFAR-10 dataset.
+/// @param files Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the file: unreadable, no whole number of records, a label that is none.
 /// @throws usage_error if there is no file.
 [[nodiscard]] dataset_ptr open_cifar10(const std::vector<std::filesystem::path>& files);

@@ -60,12 +60,14 @@ struct open_options {
 /// as its file without the suffix; of IDX, "image", or "label" if it has one dimension.
 /// A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays by
 /// their extension without ".npy"; other members are left out.
+/// @param path May be a pattern, as of `expand_paths`: then all that match, one after the other.
 /// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets or members
 ///         that do not belong together, or that cannot be read while no fields are named, and all that its reader refuses.
 /// @throws usage_error if a field is asked for that there is not, or the options do not suit the format.
 [[nodiscard]] dataset_ptr open(const std::filesystem::path& path, const open_options& options = {});
 
-/// Files of one format, one after the other as one sequence.
+/// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and IDX files
+/// have the field name of the first.
 /// @throws as above, and dataset_error if formats differ; usage_error if there is no path.
 [[nodiscard]] dataset_ptr open(const std::vector<std::filesystem::path>& paths,
                                const open_options& options = {});

@@ -38,6 +38,7 @@ struct record_options {
 ///                                          {"image", element_type::u8, {3, 96, 96}}});
 ///
 /// The files are read where they lie, with no lock and no memory of their own.
+/// @param files Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the file: unreadable, shorter than its header, no record, no whole
 ///         number of records.
 /// @throws usage_error if there is no file or no field, two fields have one name, or a field reaches

@@ -46,6 +46,7 @@ struct tar_options {
 /// random order, mixed, are read nearly one after the other, and unlike a buffer it mixes the epoch's ends
 /// as well and is the same for any number of readers.
 /// A pipe cannot be read so; write it to a file first.
+/// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming shard, member or sample, and byte: no tar archive, compressed (a `.tar.gz`
 ///         cannot be read in any order), damaged, cut short; sparse members, links and
 ///         devices where a field wants them, names with ".."; unless `lenient`: no end mark, joined with
