@@ -38,7 +38,7 @@ class side_by_side final : public feedline::dataset {
   void read(std::span<const feedline::sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i]->read(samples, out.first(counts_[i]));
+      parts_[i]->read_in_turn(samples, out.first(counts_[i]));
       out = out.subspan(counts_[i]);
     }
   }

@@ -23,7 +23,7 @@ class chunked final : public feedline::dataset {
   feedline::read_concurrency concurrency() const override { return of_->concurrency(); }
   void read(std::span<const feedline::sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
 
  private:

@@ -52,7 +52,7 @@ class chosen_fields final : public dataset {
       (*memory)[place].resize(samples.size() * sample_bytes(all_[place]));
       spans[place] = (*memory)[place];
     }
-    of_->read(samples, spans);
+    of_->read_in_turn(samples, spans);
   }
 
  private:

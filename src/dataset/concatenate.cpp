@@ -115,7 +115,7 @@ class concatenation final : public dataset {
   void read_part(std::size_t part, std::span<const sample_index> samples,
                  std::span<const std::span<std::byte>> out) const {
     try {
-      parts_[part]->read(samples, out);
+      parts_[part]->read_in_turn(samples, out);
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample = error.sample();
       if (sample) *sample += start_of(part);

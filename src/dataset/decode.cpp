@@ -6,7 +6,6 @@
 #include "dataset/scratch_pool.hpp"
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,7 +22,7 @@ std::span<const std::byte> stored_value(const ragged_dataset& of, sample_index s
   const auto count = static_cast<std::size_t>(of.length(sample));
   if (memory.size() < count) memory.resize(count);
   const element_run run{sample, 0, std::span{memory}.first(count)};
-  if (count != 0) of.read({&run, 1});
+  if (count != 0) of.read_in_turn({&run, 1});
   return run.out;
 }
 
@@ -41,8 +40,7 @@ class decoded_dataset final : public dataset {
       : of_{std::move(of)},
         by_{std::move(by)},
         decoded_{std::move(decoded)},
-        row_bytes_{detail::checked_row_bytes("decode", {&decoded_, 1})[0]},
-        serialized_{of_->concurrency() == read_concurrency::serialized} {}
+        row_bytes_{detail::checked_row_bytes("decode", {&decoded_, 1})[0]} {}
 
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return {decoded_}; }
@@ -56,7 +54,7 @@ class decoded_dataset final : public dataset {
     detail::require_in_range(samples, size());
     const auto memory = memory_.take();
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const auto stored = read_stored(samples[i], *memory);
+      const auto stored = stored_value(*of_, samples[i], *memory);
       try {
         by_->decode(stored, decoded_, out[0].subspan(i * row_bytes_, row_bytes_));
       } catch (const dataset_error& fault) {
@@ -66,18 +64,10 @@ class decoded_dataset final : public dataset {
   }
 
  private:
-  std::span<const std::byte> read_stored(sample_index sample, bytes& memory) const {
-    std::unique_lock<std::mutex> turn;
-    if (serialized_) turn = std::unique_lock{turn_};
-    return stored_value(*of_, sample, memory);
-  }
-
   ragged_dataset_ptr of_;
   decoder_ptr by_;
   field decoded_;
   std::size_t row_bytes_;
-  bool serialized_;
-  mutable std::mutex turn_;
   mutable detail::scratch_pool<bytes> memory_{[] { return std::make_unique<bytes>(); }};
 };
 

@@ -146,7 +146,7 @@ class holding {
                                " could not be read: " + cause};
     };
     try {
-      of_.read(samples, out);
+      of_.read_in_turn(samples, out);
     } catch (const dataset_error&) {
       throw;  // says where
     } catch (const std::exception& cause) {

@@ -81,7 +81,7 @@ class mapped_dataset final : public dataset {
       const auto run = samples.subspan(first, std::min(most, samples.size() - first));
       for (std::size_t f = 0; f < columns.size(); ++f)
         columns[f] = {piece.column(f), run.size() * in_row_bytes_[f]};
-      of_->read(run, columns);
+      of_->read_in_turn(run, columns);
       for (std::size_t i = 0; i < run.size(); ++i) {
         for (std::size_t f = 0; f < in.size(); ++f)
           in[f] = columns[f].subspan(i * in_row_bytes_[f], in_row_bytes_[f]);

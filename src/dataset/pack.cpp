@@ -142,7 +142,7 @@ void packed_dataset::read(std::span<const sample_index> rows,
     padding_->fill(values.subspan(end * element_bytes_));
   }
   try {
-    of_->read(runs);
+    of_->read_in_turn(runs);
   } catch (const dataset_error& error) {
     rethrow(error, rows);
   }

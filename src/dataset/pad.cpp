@@ -49,7 +49,7 @@ class padded_dataset final : public dataset {
       const auto told = static_cast<std::int32_t>(own);
       std::memcpy(out[1].data() + i * sizeof told, &told, sizeof told);
     }
-    of_->read(runs);
+    of_->read_in_turn(runs);
   }
 
  private:

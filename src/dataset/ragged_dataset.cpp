@@ -114,7 +114,7 @@ class ragged_rows final : public ragged_dataset {
     if (is_apart) piece.scratch.resize(piece.rows.size() * row_bytes_);
     const std::span<std::byte> out = is_apart ? std::span{piece.scratch} : piece.to[0];
     try {
-      values_->read(piece.rows, {&out, 1});
+      values_->read_in_turn(piece.rows, {&out, 1});
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample;
       if (error.sample() && *error.sample() < values_->size())

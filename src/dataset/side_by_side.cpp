@@ -29,7 +29,7 @@ class joined final : public dataset {
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i]->read(samples, out.first(counts_[i]));
+      parts_[i]->read_in_turn(samples, out.first(counts_[i]));
       out = out.subspan(counts_[i]);
     }
   }

@@ -43,7 +43,7 @@ class subset_dataset final : public dataset {
     std::vector<sample_index> chosen(samples.size());  // one allocation a run
     for (std::size_t i = 0; i < samples.size(); ++i) chosen[i] = choice_(samples[i]);
     try {
-      of_->read(chosen, out);
+      of_->read_in_turn(chosen, out);
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample;
       if (error.sample()) {

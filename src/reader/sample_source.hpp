@@ -6,21 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <utility>
 
 namespace feedline::detail {
 
-/// Where readers get samples: an epoch's order, and the rows, by one thread at a time where the
-/// dataset wants it so. Any number of readers.
+/// Where readers get samples: an epoch's order, and the rows. Any number of readers.
 class sample_source {
  public:
   sample_source(dataset_ptr dataset, feedline::sampler order)
-      : dataset_{std::move(dataset)},
-        order_{std::move(order)},
-        samples_{dataset_->size()},
-        serialized_{dataset_->concurrency() == read_concurrency::serialized} {}
+      : dataset_{std::move(dataset)}, order_{std::move(order)}, samples_{dataset_->size()} {}
 
   /// Of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
@@ -33,19 +28,15 @@ class sample_source {
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
-  /// As `dataset::read`.
+  /// As `dataset::read_in_turn`.
   void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out) {
-    std::unique_lock<std::mutex> turn;
-    if (serialized_) turn = std::unique_lock{turn_};
-    dataset_->read(samples, out);
+    dataset_->read_in_turn(samples, out);
   }
 
  private:
   dataset_ptr dataset_;
   feedline::sampler order_;
   std::uint64_t samples_;
-  bool serialized_;
-  std::mutex turn_;
 };
 
 }  // namespace feedline::detail

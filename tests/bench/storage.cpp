@@ -50,7 +50,7 @@ class unhinted final : public dataset {
   [[nodiscard]] std::vector<field> fields() const override { return of_->fields(); }
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
 
  private:

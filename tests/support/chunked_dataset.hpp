@@ -18,7 +18,7 @@ class chunked_dataset final : public dataset {
 
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
 
  private:

@@ -68,7 +68,7 @@ std::optional<std::string> fault_of(const dataset& from, const std::vector<field
                                     const run& samples, const expected_table& expected) {
   for (const std::byte poison : {std::byte{0xcd}, std::byte{0x32}}) {
     const poisoned_output output{fields, samples.size(), poison};
-    from.read(samples, output.spans());
+    from.read_in_turn(samples, output.spans());
     if (!output.guards_are_whole()) return "bytes beside the output were written";
     for (std::size_t place = 0; place < fields.size(); ++place) {
       const std::size_t bytes = sample_bytes(fields[place]);
@@ -150,7 +150,7 @@ std::vector<std::vector<std::byte>> read_samples(const dataset& from,
   for (const field& field : from.fields())
     values.emplace_back(samples.size() * sample_bytes(field));
   const std::vector<std::span<std::byte>> out(values.begin(), values.end());
-  from.read(samples, out);
+  from.read_in_turn(samples, out);
   return values;
 }
 

@@ -25,7 +25,7 @@ class failing_dataset final : public dataset {
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     if (std::find(samples.begin(), samples.end(), bad_) != samples.end()) throw failure_;
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
 
  private:

@@ -26,7 +26,7 @@ class gated_dataset final : public dataset {
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     before_read_(samples);
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
   [[nodiscard]] std::vector<std::span<const std::byte>> rows() const override {
     return of_->rows();

@@ -26,7 +26,7 @@ class hinted_dataset final : public dataset {
       const std::scoped_lock lock{mutex_};
       for (const sample_index sample : samples) reads_.push_back({sample.value, hints_.size()});
     }
-    of_->read(samples, out);
+    of_->read_in_turn(samples, out);
   }
   [[nodiscard]] bool wants_prefetch() const noexcept override {
     ++asked;

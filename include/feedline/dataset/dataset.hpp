@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/field.hpp>
+#include <feedline/dataset/read_concurrency.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
@@ -12,13 +13,6 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
-
-/// Whether a dataset's `read` may run on several threads at once.
-enum class read_concurrency : std::uint8_t {
-  parallel,    ///< any number of threads
-  serialized,  ///< one at a time: a loader's readers take turns (two loaders know nothing of each
-               ///< other)
-};
 
 /// A numbered collection of samples that can be read in any order, straight into a batch's memory.
 ///
@@ -38,8 +32,8 @@ enum class read_concurrency : std::uint8_t {
 ///     };
 ///
 /// Threads: `size`, `fields` and `rows` are called by the thread that makes a loader; `read` by reader
-/// threads, by several at once unless `concurrency()` says serialized. A dataset must not change
-/// while a loader reads it.
+/// threads, by several at once unless `concurrency()` says serialized: then by one at a time, however
+/// many loaders and compositions read it. A dataset must not change while a loader reads it.
 class dataset {
  public:
   dataset() = default;
@@ -64,6 +58,15 @@ class dataset {
   virtual void read(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const = 0;
 
+  /// As `read`, in the dataset's turn where `concurrency()` says serialized: what everybody calls who
+  /// reads a dataset, loaders and datasets made of others. A dataset of yours that reads another one
+  /// calls it too, for `read` itself waits for nobody. Any thread; blocks until no other thread reads.
+  void read_in_turn(std::span<const sample_index> samples,
+                    std::span<const std::span<std::byte>> out) const {
+    const auto turn = turns_.take(*this);
+    read(samples, out);
+  }
+
   /// The samples where they lie in memory, for datasets that have them there: for each field, in
   /// `fields()` order, `size() × sample_bytes(field)` bytes, sample after sample, with the values that
   /// `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere. Called
@@ -83,8 +86,12 @@ class dataset {
   /// sample is told when it is read. Reader threads, several at once, some slots ahead of `read`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
-  /// Whether several threads may call `read` at once.
+  /// Whether several threads may call `read` at once; constant for the dataset's life. Any thread. A
+  /// dataset made of others says what they say.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
+
+ private:
+  read_turns turns_;
 };
 
 /// How datasets are handed about: shared, immutable.

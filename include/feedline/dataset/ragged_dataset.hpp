@@ -3,6 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/read_concurrency.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
@@ -61,12 +62,21 @@ class ragged_dataset {
   /// @throws dataset_error naming the sample that could not be read.
   virtual void read(std::span<const element_run> runs) const = 0;
 
+  /// As `read`, in the dataset's turn where it is serialized, as `dataset::read_in_turn`.
+  void read_in_turn(std::span<const element_run> runs) const {
+    const auto turn = turns_.take(*this);
+    read(runs);
+  }
+
   /// As `dataset::wants_prefetch` and `dataset::prefetch`.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
-  /// Whether several threads may call `read` at once.
+  /// As `dataset::concurrency`.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
+
+ private:
+  read_turns turns_;
 };
 
 /// How ragged datasets are handed about: shared, immutable.

@@ -53,7 +53,7 @@ class images final : public dataset {
   std::vector<field> fields() const override { return image_fields(); }
   void read(std::span<const sample_index> run,
             std::span<const std::span<std::byte>> out) const override {
-    of_->read(run, out);
+    of_->read_in_turn(run, out);
   }
 
  private:

@@ -1,0 +1,155 @@
+/// A dataset that says serialized is read by one thread at a time, whoever asks and by whatever way.
+
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/map.hpp>
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/pad.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/dataset_contract.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/serialized_dataset.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t sample_count = 64;
+
+/// Writes down how many threads are in a read at once.
+struct reads {
+  int inside = 0;  // no atomics: the thread sanitizer judges as well
+  int most = 0;
+
+  void look() {
+    most = std::max(most, ++inside);
+    for (int i = 0; i < 200; ++i) std::this_thread::yield();
+    --inside;
+  }
+};
+
+/// Two datasets made of one, whose readers meet before they come to it for the first time.
+struct pair_of_datasets {
+  std::string name;
+  std::function<std::pair<dataset_ptr, dataset_ptr>(const dataset_ptr& of)> make;
+};
+
+dataset_ptr same(const dataset_ptr& of) {
+  return map(of, of->fields(), [](sample_index, auto in, auto out) {
+    for (std::size_t f = 0; f < in.size(); ++f)
+      std::memcpy(out[f].data(), in[f].data(), in[f].size());
+  });
+}
+
+dataset_ptr padded(const dataset_ptr& of) {
+  std::vector<std::uint64_t> offsets(sample_count + 1);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  return pad(make_ragged_dataset(of, make_memory_dataset({own("offset", std::move(offsets))})));
+}
+
+std::vector<pair_of_datasets> pairs() {
+  return {
+      {"the dataset itself",
+       [](const auto& of) {
+         return std::pair{of, of};
+       }},
+      {"halves",
+       [](const auto& of) {
+         return std::pair{subset(of, sample_index{0}, 32), subset(of, sample_index{32}, 32)};
+       }},
+      {"a map, and the dataset",
+       [](const auto& of) {
+         return std::pair{same(of), of};
+       }},
+      {"concatenations",
+       [](const auto& of) {
+         return std::pair{concatenate({of, of}), concatenate({of})};
+       }},
+      {"a zip, and a subset of a map",
+       [](const auto& of) {
+         return std::pair{zip({make_identity_dataset(sample_count, 8), of}),
+                          subset(same(of), sample_index{5}, 20)};
+       }},
+      {"ragged datasets",
+       [](const auto& of) {
+         return std::pair{padded(of), padded(of)};
+       }},
+  };
+}
+
+/// One field, "value", so that anything can be made of it; it must be read, for it lies nowhere.
+dataset_ptr numbers() {
+  std::vector<std::uint32_t> values(sample_count);
+  std::iota(values.begin(), values.end(), 0U);
+  return std::make_shared<const serialized_dataset>(
+      make_memory_dataset({own("value", std::move(values))}));
+}
+
+}  // namespace
+
+TEST_CASE("serialized dataset: two loaders over parts of it are never in its read at once",
+          "[dataset][loader][host]") {
+  for (const pair_of_datasets& pair : pairs()) {
+    CAPTURE(pair.name);
+    reads seen;
+    const auto [left, right] = pair.make(gated(
+        numbers(), [&](auto) { seen.look(); }, read_concurrency::serialized));
+    std::barrier meeting{2};
+    const auto meet = [&meeting](const dataset_ptr& of) {
+      return gated(of, [&meeting, first = std::make_shared<std::atomic<bool>>(true)](auto) {
+        if (first->exchange(false)) meeting.arrive_and_wait();
+      });
+    };
+    const loader_options options{.batch_size = 4, .readers = 2, .batches_per_slot = 1};
+    loader one{meet(left), sequential{}, make_host_device(), options};
+    loader two{meet(right), sequential{}, make_host_device(), options};
+    auto first = one.epoch(0);
+    auto second = two.epoch(0);
+    std::uint64_t batches = 0;
+    for (batch& batch : first) batches += batch.size() != 0 ? 1 : 0;
+    for (batch& batch : second) batches += batch.size() != 0 ? 1 : 0;
+    CHECK(batches == (left->size() + 3) / 4 + (right->size() + 3) / 4);
+    CHECK(seen.most == 1);
+  }
+}
+
+TEST_CASE(
+    "serialized dataset: a read that comes round to the same dataset does not wait for itself",
+    "[dataset][host]") {
+  dataset_ptr whole;
+  int depth = 0;
+  std::vector<int> depths;
+  whole = gated(
+      numbers(),
+      [&](auto) {
+        if (depth == 2) return;
+        ++depth;
+        depths.push_back(depth);
+        (void)read_sample(*subset(whole, sample_index{3}, 2), sample_index{1});
+        --depth;
+      },
+      read_concurrency::serialized);
+  loader once{whole, sequential{}, make_host_device(), {.batch_size = 64, .readers = 1}};
+  for (batch& batch : once.epoch(0)) CHECK(batch["value"].values<std::uint32_t>()[63] == 63);
+  CHECK(depths == std::vector<int>{1, 2});
+}
