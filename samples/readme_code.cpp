@@ -9,6 +9,7 @@
 #include <feedline/dataset/open.hpp>
 #include <feedline/feedline.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -34,6 +35,27 @@ void ten_lines(cudaStream_t compute_stream) {
       train_step(batch["image"].data<std::uint8_t>(), batch["label"].data<std::uint8_t>(),
                  batch.size(), compute_stream);
   // [/ten_lines]
+}
+
+feedline::dataset_ptr augmented(const feedline::dataset_ptr& train) {
+  // [augmentation]
+  // Noise and mirrored columns, drawn for (seed, epoch, sample): another in each epoch, and the same
+  // again for any number of readers, on any machine. Three bytes a pixel, 32 × 32 of them.
+  auto augmented = feedline::map(
+      train, train->fields(),
+      [](feedline::sample_index, auto in, auto out, const feedline::sample_context& context) {
+        feedline::sample_random random = context.random();
+        const bool mirrored = random.chance(0.5);
+        for (std::size_t at = 0; at < in[0].size(); ++at) {
+          const std::size_t row = at / 96, column = at % 96 / 3, colour = at % 3;
+          const std::size_t from = mirrored ? (row * 32 + 31 - column) * 3 + colour : at;
+          const auto pixel = std::to_integer<unsigned>(in[0][from]) + random.below(8);
+          out[0][at] = static_cast<std::byte>(pixel < 255 ? pixel : 255);
+        }
+        std::copy(in[1].begin(), in[1].end(), out[1].begin());  // the label
+      });
+  // [/augmentation]
+  return augmented;
 }
 
 feedline::loader on_the_device(const feedline::dataset_ptr& train,
@@ -70,6 +92,8 @@ feedline::dataset_ptr datasets() {
   // Datasets compose; nothing is copied until a reader fills a batch:
   auto some = feedline::subset(digits, feedline::sample_index{0}, 5000);
   auto twice = feedline::concatenate({some, some});
+  auto labels = feedline::select(digits, {"label"});  // no image is read, or decoded
+  auto parts = feedline::random_split(digits, {0.9, 0.1}, 42);
   // [/datasets]
   return twice;
 }

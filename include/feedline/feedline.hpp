@@ -9,6 +9,7 @@
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/cifar_dataset.hpp>
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decode.hpp>
 #include <feedline/dataset/decoder.hpp>
@@ -23,6 +24,7 @@
 #include <feedline/dataset/pad.hpp>
 #include <feedline/dataset/ragged_dataset.hpp>
 #include <feedline/dataset/record_dataset.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/dataset/token_dataset.hpp>
@@ -33,7 +35,9 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sample_random.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
+#include <feedline/sampler/random_split.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>

@@ -1,36 +1,52 @@
 #include "dataset/choose_fields.hpp"
 
+#include <feedline/dataset/contextual_dataset.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/field_list.hpp"
 #include "dataset/scratch_pool.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
-namespace feedline::detail {
+namespace feedline {
+namespace detail {
 namespace {
 
 /// Memory for the fields that nobody wants, which the other dataset writes all the same.
 using unwanted = std::vector<std::vector<std::byte>>;
 
-class chosen_fields final : public dataset {
+bool is_all_in_order(std::span<const std::size_t> places, const std::vector<field>& all) {
+  if (places.size() != all.size()) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i] != i) return false;
+  return true;
+}
+
+/// The same dataset with its fields called so.
+dataset_ptr named(dataset_ptr of, std::vector<field> fields);
+
+/// Fields of another dataset at some of its places, perhaps under other names.
+class chosen_fields final : public contextual_dataset {
  public:
-  chosen_fields(dataset_ptr of, std::vector<std::size_t> places)
-      : of_{std::move(of)}, all_{of_->fields()}, places_{std::move(places)} {}
+  chosen_fields(dataset_ptr of, std::vector<field> fields, std::vector<std::size_t> places)
+      : of_{std::move(of)},
+        all_{of_->fields()},
+        fields_{std::move(fields)},
+        places_{std::move(places)},
+        all_in_order_{is_all_in_order(places_, all_)} {}
 
   std::uint64_t size() const override { return of_->size(); }
+  std::vector<field> fields() const override { return fields_; }
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
-  }
-
-  std::vector<field> fields() const override {
-    std::vector<field> fields;
-    for (const std::size_t place : places_) fields.push_back(all_[place]);
-    return fields;
   }
 
   std::vector<std::span<const std::byte>> rows() const override {
@@ -41,8 +57,19 @@ class chosen_fields final : public dataset {
     return rows;
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<field> fields;
+    std::vector<std::size_t> inner;
+    for (const std::size_t place : places) {
+      fields.push_back(fields_[place]);
+      inner.push_back(places_[place]);
+    }
+    return named(with_fields(of_, inner), std::move(fields));
+  }
+
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
+    if (all_in_order_) return of_->read_in_turn(samples, out, context);
     const auto memory = scratch_.take();
     memory->resize(all_.size());
     std::vector<std::span<std::byte>> spans(all_.size());
@@ -52,21 +79,29 @@ class chosen_fields final : public dataset {
       (*memory)[place].resize(samples.size() * sample_bytes(all_[place]));
       spans[place] = (*memory)[place];
     }
-    of_->read_in_turn(samples, spans);
+    of_->read_in_turn(samples, spans, context);
   }
 
  private:
   dataset_ptr of_;
   std::vector<field> all_;
+  std::vector<field> fields_;
   std::vector<std::size_t> places_;  ///< of the chosen, among all
+  bool all_in_order_;                ///< it is but for their names that this is another dataset
   mutable scratch_pool<unwanted> scratch_{[] { return std::make_unique<unwanted>(); }};
 };
 
+dataset_ptr named(dataset_ptr of, std::vector<field> fields) {
+  if (of->fields() == fields) return of;
+  std::vector<std::size_t> places(fields.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return std::make_shared<const chosen_fields>(std::move(of), std::move(fields), std::move(places));
+}
+
 }  // namespace
 
-dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names) {
-  if (names.empty()) return of;
-  const std::vector<field> all = of->fields();
+std::vector<std::size_t> places_of(const char* who, const std::vector<field>& all,
+                                   const std::vector<std::string>& names) {
   std::vector<std::size_t> places;
   for (const std::string& name : names) {
     const auto found =
@@ -74,14 +109,58 @@ dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names)
     if (found == all.end()) {
       std::string there;
       for (const field& each : all) there += (there.empty() ? "'" : ", '") + each.name + "'";
-      throw usage_error{"open: there is no field '" + name + "'; there are " + there};
+      throw usage_error{std::string{who} + ": there is no field '" + name + "'; there are " +
+                        there};
     }
     const auto place = static_cast<std::size_t>(found - all.begin());
     if (std::find(places.begin(), places.end(), place) != places.end())
-      throw usage_error{"open: the field '" + name + "' is named twice"};
+      throw usage_error{std::string{who} + ": the field '" + name + "' is named twice"};
     places.push_back(place);
   }
-  return std::make_shared<const chosen_fields>(std::move(of), std::move(places));
+  return places;
 }
 
-}  // namespace feedline::detail
+dataset_ptr with_fields(const dataset_ptr& of, std::span<const std::size_t> places) {
+  if (is_all_in_order(places, of->fields())) return of;
+  dataset_ptr own = of->select(places);
+  return own ? own : picked(of, places);
+}
+
+dataset_ptr picked(const dataset_ptr& of, std::span<const std::size_t> places) {
+  const std::vector<field> all = of->fields();
+  if (is_all_in_order(places, all)) return of;
+  std::vector<field> fields;
+  for (const std::size_t place : places) fields.push_back(all[place]);
+  return std::make_shared<const chosen_fields>(of, std::move(fields),
+                                               std::vector(places.begin(), places.end()));
+}
+
+std::vector<dataset_ptr> with_fields(const std::vector<dataset_ptr>& of,
+                                     std::span<const std::size_t> places) {
+  std::vector<dataset_ptr> some;
+  for (const dataset_ptr& one : of) some.push_back(with_fields(one, places));
+  return some;
+}
+
+dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names) {
+  if (names.empty()) return of;
+  return with_fields(of, places_of("open", of->fields(), names));
+}
+
+}  // namespace detail
+
+dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
+  if (!of) throw usage_error{"select: the dataset is null"};
+  if (fields.empty()) throw usage_error{"select: no field is named: name at least one"};
+  std::vector<std::string> names;
+  for (const selected_field& one : fields) names.push_back(one.name);
+  const auto places = detail::places_of("select", of->fields(), names);
+  dataset_ptr some = detail::with_fields(of, places);
+  std::vector<field> called = some->fields();
+  for (std::size_t i = 0; i < called.size(); ++i)
+    if (!fields[i].as.empty()) called[i].name = fields[i].as;
+  (void)detail::checked_row_bytes("select", called);
+  return detail::named(std::move(some), std::move(called));
+}
+
+}  // namespace feedline

@@ -2,6 +2,8 @@
 
 #include <feedline/dataset/dataset.hpp>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,5 +12,22 @@ namespace feedline::detail {
 /// A dataset with some of another's fields, in the order given; with no names, the other itself.
 /// @throws usage_error if there is no such field, or one is named twice.
 [[nodiscard]] dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names);
+
+/// Where the named fields stand among all. @param who Begins the message: "open".
+/// @throws as above.
+[[nodiscard]] std::vector<std::size_t> places_of(const char* who, const std::vector<field>& all,
+                                                 const std::vector<std::string>& names);
+
+/// The same dataset with the fields at these places alone: its own way of leaving others out, if it
+/// has one, or one that reads them all and drops what is not wanted.
+/// @param places Of its fields, in the order wanted; at least one, none twice.
+[[nodiscard]] dataset_ptr with_fields(const dataset_ptr& of, std::span<const std::size_t> places);
+
+/// The same, though all fields are read.
+[[nodiscard]] dataset_ptr picked(const dataset_ptr& of, std::span<const std::size_t> places);
+
+/// `with_fields` for each of some datasets. @param of All with the same fields.
+[[nodiscard]] std::vector<dataset_ptr> with_fields(const std::vector<dataset_ptr>& of,
+                                                   std::span<const std::size_t> places);
 
 }  // namespace feedline::detail

@@ -1,6 +1,8 @@
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/choose_fields.hpp"
 #include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "dataset/regrouped_chunks.hpp"
@@ -17,7 +19,7 @@
 namespace feedline {
 namespace {
 
-class concatenation final : public dataset {
+class concatenation final : public contextual_dataset {
  public:
   /// @param ends Where each part ends: the sum of the sizes up to and with it.
   concatenation(std::vector<dataset_ptr> parts, std::vector<std::uint64_t> ends,
@@ -26,6 +28,11 @@ class concatenation final : public dataset {
 
   std::uint64_t size() const override { return ends_.back(); }
   std::vector<field> fields() const override { return parts_.front()->fields(); }
+
+  bool varies_by_epoch() const override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const dataset_ptr& part) { return part->varies_by_epoch(); });
+  }
 
   read_concurrency concurrency() const override {
     const auto serialized = [](const dataset_ptr& part) {
@@ -55,6 +62,10 @@ class concatenation final : public dataset {
     return largest;
   }
 
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    return concatenate(detail::with_fields(parts_, places));
+  }
+
   /// There may be thousands of parts, so they are not all asked each time.
   bool wants_prefetch() const noexcept override {
     if (ask_.is_due()) {
@@ -81,8 +92,8 @@ class concatenation final : public dataset {
 
   // Each stretch of samples of one part is one read of that part, straight into its place in `out`.
   // Two allocations a run, however many stretches there are.
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
     detail::require_in_range(samples, size());
     std::vector<sample_index> local(samples.size());
     std::vector<std::span<std::byte>> places(out.size());
@@ -96,7 +107,8 @@ class concatenation final : public dataset {
         local[last] = {samples[last].value - start};
       for (std::size_t i = 0; i < out.size(); ++i)
         places[i] = out[i].subspan(first * row_bytes_[i], (last - first) * row_bytes_[i]);
-      read_part(part, std::span{local}.subspan(first, last - first), places);
+      read_part(part, std::span{local}.subspan(first, last - first), places,
+                context.part(first, last - first));
       first = last;
     }
   }
@@ -113,9 +125,9 @@ class concatenation final : public dataset {
   }
 
   void read_part(std::size_t part, std::span<const sample_index> samples,
-                 std::span<const std::span<std::byte>> out) const {
+                 std::span<const std::span<std::byte>> out, const read_context& context) const {
     try {
-      parts_[part]->read_in_turn(samples, out);
+      parts_[part]->read_in_turn(samples, out, context);
     } catch (const dataset_error& error) {
       std::optional<std::uint64_t> sample = error.sample();
       if (sample) *sample += start_of(part);

@@ -1,3 +1,4 @@
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/decode.hpp>
 #include <feedline/error.hpp>
 
@@ -34,7 +35,7 @@ std::span<const std::byte> stored_value(const ragged_dataset& of, sample_index s
   throw dataset_error{std::move(where), fault.message()};
 }
 
-class decoded_dataset final : public dataset {
+class decoded_dataset final : public contextual_dataset {
  public:
   decoded_dataset(ragged_dataset_ptr of, decoder_ptr by, field decoded)
       : of_{std::move(of)},
@@ -44,19 +45,20 @@ class decoded_dataset final : public dataset {
 
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return {decoded_}; }
+  bool varies_by_epoch() const override { return by_->varies_by_epoch(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
     detail::require_in_range(samples, size());
     const auto memory = memory_.take();
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto stored = stored_value(*of_, samples[i], *memory);
       try {
-        by_->decode(stored, decoded_, out[0].subspan(i * row_bytes_, row_bytes_));
+        by_->decode_for(stored, decoded_, out[0].subspan(i * row_bytes_, row_bytes_), context[i]);
       } catch (const dataset_error& fault) {
         fail(fault, decoded_.name, samples[i]);
       }

@@ -39,6 +39,12 @@ class file_dataset final : public dataset {
     for (const random_file_ptr& file : files_) file->require_unchanged();
   }
 
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<file_rows_field> fields;
+    for (const std::size_t place : places) fields.push_back(fields_[place]);
+    return make_file_dataset(std::move(fields));
+  }
+
   bool wants_prefetch() const noexcept override {
     return std::any_of(files_.begin(), files_.end(),
                        [](const random_file_ptr& file) { return file->is_cold(); });

@@ -28,7 +28,7 @@ struct source {
   std::size_t row_bytes = 0;
   std::string name;     ///< of the dataset within the file
   std::string library;  ///< why the library reads it; empty if it does not
-  std::unique_ptr<const detail::hdf5_rows> rows;
+  std::shared_ptr<const detail::hdf5_rows> rows;
 };
 
 class hdf5_dataset final : public dataset {
@@ -51,6 +51,12 @@ class hdf5_dataset final : public dataset {
     for (std::size_t i = 0; i < sources_.size(); ++i)
       sources_[i].rows->read(samples, out[i].data());
     for (const auto& file : files_) file->require_unchanged();
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<source> sources;
+    for (const std::size_t place : places) sources.push_back(sources_[place]);
+    return std::make_shared<const hdf5_dataset>(std::move(sources), samples_, files_);
   }
 
   std::vector<std::span<const std::byte>> rows() const override {
@@ -157,7 +163,7 @@ void make_resident(source& source, std::uint64_t samples) {
   } catch (const dataset_error&) {
     return;
   }
-  source.rows = std::make_unique<detail::hdf5_memory_rows>(std::move(rows), source.row_bytes);
+  source.rows = std::make_shared<detail::hdf5_memory_rows>(std::move(rows), source.row_bytes);
   source.library.clear();
 }
 

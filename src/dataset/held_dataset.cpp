@@ -217,6 +217,11 @@ dataset_ptr hold_in_memory(dataset_ptr of, const hold_options& options) {
   for (const std::size_t bytes : row_bytes) sample_bytes += bytes;
   const partition cut{*of, sample_bytes};
   const int threads = thread_count(*of, options.threads, cut.runs());
+  if (of->varies_by_epoch())
+    throw usage_error{
+        "hold_in_memory: the dataset's samples differ from epoch to epoch (varies_by_epoch()), and "
+        "what is "
+        "held does not: hold what they are made of, and map() or decode() that"};
   if (!of->rows().empty()) return of;
   require_budget(cut.samples, sample_bytes, options.max_bytes);
 

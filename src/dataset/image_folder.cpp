@@ -24,42 +24,63 @@ struct folder_worker {
 class image_folder_dataset final : public dataset {
  public:
   image_folder_dataset(detail::image_listing listing, const image_folder_options& options)
-      : listing_{std::move(listing)},
+      : listing_{std::make_shared<const detail::image_listing>(std::move(listing))},
         decoder_{decode_image(options.image)},
         image_{decoder_->describe({})},
         label_{"label", options.label_type, {}} {
     image_.name = "image";
   }
 
-  std::uint64_t size() const override { return listing_.size(); }
-  std::vector<field> fields() const override { return {image_, label_}; }
+  /// Some of another's fields. @param places 0: images, 1: labels.
+  image_folder_dataset(const image_folder_dataset& of, std::span<const std::size_t> places)
+      : listing_{of.listing_},
+        decoder_{of.decoder_},
+        image_{of.image_},
+        label_{of.label_},
+        places_(places.begin(), places.end()) {}
+
+  std::uint64_t size() const override { return listing_->size(); }
+  std::vector<field> fields() const override {
+    std::vector<field> fields;
+    for (const std::size_t place : places_) fields.push_back(place == 0 ? image_ : label_);
+    return fields;
+  }
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<std::size_t> inner;
+    for (const std::size_t place : places) inner.push_back(places_[place]);
+    return std::make_shared<const image_folder_dataset>(*this, inner);
+  }
 
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     detail::require_in_range(samples, size());
     const std::size_t image_bytes = sample_bytes(image_);
     const std::size_t label_bytes = size_bytes(label_.type);
-    assert(out[0].size() == samples.size() * image_bytes);
-    assert(out[1].size() == samples.size() * label_bytes);
     const auto worker = workers_.take();
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const std::uint64_t sample = samples[i].value;
-      listing_.path_of(sample, worker->path);
-      read_image(sample, *worker, out[0].subspan(i * image_bytes, image_bytes));
-      detail::write_label(listing_.class_of(sample), label_.type,
-                          out[1].subspan(i * label_bytes, label_bytes));
+    for (std::size_t f = 0; f < places_.size(); ++f) {
+      assert(out[f].size() == samples.size() * (places_[f] == 0 ? image_bytes : label_bytes));
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        const std::uint64_t sample = samples[i].value;
+        if (places_[f] == 0) {
+          listing_->path_of(sample, worker->path);
+          read_image(sample, *worker, out[f].subspan(i * image_bytes, image_bytes));
+        } else {
+          detail::write_label(listing_->class_of(sample), label_.type,
+                              out[f].subspan(i * label_bytes, label_bytes));
+        }
+      }
     }
   }
 
   bool wants_prefetch() const noexcept override {
-    return hints_left_.load(std::memory_order_relaxed) > 0;
+    return hints_left_.load(std::memory_order_relaxed) > 0;  // never, where no file is read
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     const auto worker = workers_.take();
     for (const sample_index sample : samples) {
       if (sample.value >= size()) continue;
-      listing_.path_of(sample.value, worker->path);
+      listing_->path_of(sample.value, worker->path);
       detail::will_need_whole_file(worker->path);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
@@ -87,10 +108,11 @@ class image_folder_dataset final : public dataset {
     }
   }
 
-  detail::image_listing listing_;
+  std::shared_ptr<const detail::image_listing> listing_;
   decoder_ptr decoder_;
   field image_;
   field label_;
+  std::vector<std::size_t> places_{0, 1};  ///< of the fields: 0 the image, 1 the label
   mutable std::atomic<std::int64_t> hints_left_{0};
   mutable detail::scratch_pool<folder_worker> workers_{
       [] { return std::make_unique<folder_worker>(); }};

@@ -1,3 +1,4 @@
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 
@@ -5,6 +6,7 @@
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <new>
 #include <string>
 #include <utility>
@@ -45,10 +47,12 @@ class piece_buffer {
   std::vector<std::byte*> columns_;
 };
 
-class mapped_dataset final : public dataset {
+/// @tparam Transform `sample_transform`, or `sample_augmentation`.
+template <class Transform>
+class mapped_dataset final : public contextual_dataset {
  public:
   mapped_dataset(dataset_ptr of, std::vector<std::size_t> in_row_bytes, std::vector<field> fields,
-                 std::vector<std::size_t> out_row_bytes, sample_transform transform)
+                 std::vector<std::size_t> out_row_bytes, Transform transform)
       : of_{std::move(of)},
         in_row_bytes_{std::move(in_row_bytes)},
         fields_{std::move(fields)},
@@ -62,6 +66,7 @@ class mapped_dataset final : public dataset {
   std::uint64_t size() const override { return of_->size(); }
   std::vector<field> fields() const override { return fields_; }
   read_concurrency concurrency() const override { return of_->concurrency(); }
+  bool varies_by_epoch() const override { return uses_context || of_->varies_by_epoch(); }
   chunking chunks() const override { return of_->chunks(); }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
@@ -69,8 +74,8 @@ class mapped_dataset final : public dataset {
   }
 
   // A few allocations a run, none a sample.
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
     if (samples.empty()) return;
     const std::size_t most = std::min(piece_samples_, samples.size());
     const piece_buffer piece{in_row_bytes_, most};
@@ -81,23 +86,30 @@ class mapped_dataset final : public dataset {
       const auto run = samples.subspan(first, std::min(most, samples.size() - first));
       for (std::size_t f = 0; f < columns.size(); ++f)
         columns[f] = {piece.column(f), run.size() * in_row_bytes_[f]};
-      of_->read_in_turn(run, columns);
+      of_->read_in_turn(run, columns, context.part(first, run.size()));
       for (std::size_t i = 0; i < run.size(); ++i) {
         for (std::size_t f = 0; f < in.size(); ++f)
           in[f] = columns[f].subspan(i * in_row_bytes_[f], in_row_bytes_[f]);
         for (std::size_t f = 0; f < to.size(); ++f)
           to[f] = out[f].subspan((first + i) * out_row_bytes_[f], out_row_bytes_[f]);
-        transform_one(run[i], in, to);
+        transform_one(run[i], in, to, context, first + i);
       }
     }
   }
 
  private:
+  static constexpr bool uses_context = std::same_as<Transform, sample_augmentation>;
+
   /// What a transform throws is about the sample it was given, whether it says so or not.
   void transform_one(sample_index sample, std::span<const std::span<const std::byte>> in,
-                     std::span<const std::span<std::byte>> out) const {
+                     std::span<const std::span<std::byte>> out, const read_context& context,
+                     std::size_t place) const {
     try {
-      transform_(sample, in, out);
+      if constexpr (uses_context) {
+        transform_(sample, in, out, context[place]);
+      } else {
+        transform_(sample, in, out);
+      }
     } catch (const std::exception& cause) {
       std::throw_with_nested(failure(sample, cause.what()));
     } catch (...) {
@@ -114,20 +126,30 @@ class mapped_dataset final : public dataset {
   std::vector<std::size_t> in_row_bytes_;
   std::vector<field> fields_;
   std::vector<std::size_t> out_row_bytes_;
-  sample_transform transform_;
+  Transform transform_;
   std::size_t piece_samples_ = 1;
 };
 
-}  // namespace
-
-dataset_ptr map(dataset_ptr of, std::vector<field> fields, sample_transform transform) {
+/// @param transform A function of either kind.
+template <class Transform>
+dataset_ptr make_map(dataset_ptr of, std::vector<field> fields, Transform transform) {
   if (!of) throw usage_error{"map: the dataset is null"};
   if (!transform) throw usage_error{"map: the transform is empty"};
   std::vector<std::size_t> out_row_bytes = detail::checked_row_bytes("map", fields);
   std::vector<std::size_t> in_row_bytes = detail::checked_row_bytes("map", of->fields());
-  return std::make_shared<const mapped_dataset>(std::move(of), std::move(in_row_bytes),
-                                                std::move(fields), std::move(out_row_bytes),
-                                                std::move(transform));
+  return std::make_shared<const mapped_dataset<Transform>>(
+      std::move(of), std::move(in_row_bytes), std::move(fields), std::move(out_row_bytes),
+      std::move(transform));
+}
+
+}  // namespace
+
+dataset_ptr map(dataset_ptr of, std::vector<field> fields, sample_transform transform) {
+  return make_map(std::move(of), std::move(fields), std::move(transform));
+}
+
+dataset_ptr map(dataset_ptr of, std::vector<field> fields, sample_augmentation transform) {
+  return make_map(std::move(of), std::move(fields), std::move(transform));
 }
 
 }  // namespace feedline

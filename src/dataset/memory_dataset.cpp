@@ -25,6 +25,12 @@ class memory_dataset final : public dataset {
     return fields;
   }
 
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<memory_field> columns;
+    for (const std::size_t place : places) columns.push_back(columns_[place]);
+    return make_memory_dataset(std::move(columns));
+  }
+
   std::vector<std::span<const std::byte>> rows() const override {
     std::vector<std::span<const std::byte>> rows;
     for (const memory_field& column : columns_) rows.push_back(column.bytes);

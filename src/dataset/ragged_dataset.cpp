@@ -148,6 +148,11 @@ ragged_dataset_ptr make_ragged_dataset(dataset_ptr values, dataset_ptr offsets) 
     throw usage_error{"make_ragged_dataset: the dataset of values has " +
                       std::to_string(fields.size()) +
                       " fields, and must have one; make a ragged dataset of each"};
+  if (values->varies_by_epoch() || offsets->varies_by_epoch())
+    throw usage_error{
+        "make_ragged_dataset: the values or the offsets differ from epoch to epoch "
+        "(varies_by_epoch()), but "
+        "elements are read for no epoch: map() what is made of the ragged dataset"};
   detail::ragged_offsets checked{std::move(offsets), values->size()};
   return std::make_shared<const ragged_rows>(std::move(values), std::move(fields[0]),
                                              std::move(checked));

@@ -1,6 +1,6 @@
 #include "dataset/residency.hpp"
 
-#include "detail/splitmix64.hpp"
+#include <feedline/detail/splitmix64.hpp>
 
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -1,7 +1,9 @@
 #include "dataset/side_by_side.hpp"
 
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/choose_fields.hpp"
 #include "dataset/field_list.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-class joined final : public dataset {
+class joined final : public contextual_dataset {
  public:
   explicit joined(std::vector<dataset_ptr> parts) : parts_{std::move(parts)} {
     for (const dataset_ptr& part : parts_) counts_.push_back(part->fields().size());
@@ -26,10 +28,10 @@ class joined final : public dataset {
     return all;
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i]->read_in_turn(samples, out.first(counts_[i]));
+      parts_[i]->read_in_turn(samples, out.first(counts_[i]), context);
       out = out.subspan(counts_[i]);
     }
   }
@@ -42,6 +44,23 @@ class joined final : public dataset {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<dataset_ptr> chosen;
+    std::vector<std::size_t> order(places.size());  // of each wanted field among the chosen
+    std::size_t before = 0;
+    std::size_t found = 0;
+    for (std::size_t part = 0; part < parts_.size(); before += counts_[part++]) {
+      std::vector<std::size_t> own;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] < before || places[i] >= before + counts_[part]) continue;
+        own.push_back(places[i] - before);
+        order[i] = found++;
+      }
+      if (!own.empty()) chosen.push_back(with_fields(parts_[part], own));
+    }
+    return picked(side_by_side(std::move(chosen)), order);
   }
 
   /// Where parts differ, the largest chunks: an order that suits them is no worse for the others.
@@ -61,6 +80,11 @@ class joined final : public dataset {
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const dataset_ptr& part : parts_)
       if (part->wants_prefetch()) part->prefetch(samples);
+  }
+
+  bool varies_by_epoch() const override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const dataset_ptr& part) { return part->varies_by_epoch(); });
   }
 
   read_concurrency concurrency() const override {

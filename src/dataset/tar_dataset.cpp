@@ -1,3 +1,4 @@
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/expand_paths.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/error.hpp>
@@ -27,6 +28,7 @@ struct tar_column {
   field spec;
   decoder_ptr decoder;
   std::size_t row_bytes = 0;
+  std::size_t place = 0;  ///< of its member, among those that the shards were indexed for
 };
 
 /// What one thread works with.
@@ -35,12 +37,13 @@ struct tar_worker {
   std::vector<std::size_t> shards;  ///< that the run touched
 };
 
-class tar_dataset final : public dataset {
+class tar_dataset final : public contextual_dataset {
  public:
-  tar_dataset(tar_shards shards, std::vector<tar_column> columns, std::size_t run_bytes)
+  tar_dataset(std::shared_ptr<const tar_shards> shards, std::vector<tar_column> columns,
+              std::size_t run_bytes)
       : shards_{std::move(shards)}, columns_{std::move(columns)}, run_bytes_{run_bytes} {}
 
-  std::uint64_t size() const override { return shards_.samples(); }
+  std::uint64_t size() const override { return shards_->samples(); }
 
   std::vector<field> fields() const override {
     std::vector<field> fields;
@@ -48,35 +51,46 @@ class tar_dataset final : public dataset {
     return fields;
   }
 
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
     require_in_range(samples, size());
     const auto worker = workers_.take();
     worker->shards.clear();
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const tar_sample sample = shards_.find(samples[i]);
+      const tar_sample sample = shards_->find(samples[i]);
       worker->shards.push_back(sample.shard);
       for (std::size_t at = 0; at < columns_.size(); ++at) {
         const std::size_t bytes = columns_[at].row_bytes;
         assert(out[at].size() == samples.size() * bytes);
-        decode(sample, samples[i], at, *worker, out[at].subspan(i * bytes, bytes));
+        decode(sample, samples[i], at, *worker, out[at].subspan(i * bytes, bytes), context[i]);
       }
     }
     auto& touched = worker->shards;
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const std::size_t shard : touched) shards_.file(shard).require_unchanged();
+    for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
+  }
+
+  bool varies_by_epoch() const override {
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [](const tar_column& column) { return column.decoder->varies_by_epoch(); });
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<tar_column> columns;
+    for (const std::size_t place : places) columns.push_back(columns_[place]);
+    return std::make_shared<const tar_dataset>(shards_, std::move(columns), run_bytes_);
   }
 
   /// Runs of samples, for orders that stay near. Nothing is kept: any order reads each sample once.
   chunking chunks() const override {
-    const std::uint64_t mean = std::max<std::uint64_t>(1, shards_.payload_bytes() / size());
+    const std::uint64_t mean = std::max<std::uint64_t>(1, shards_->payload_bytes() / size());
     const std::uint64_t samples = std::clamp<std::uint64_t>(run_bytes_ / mean, 1, size());
     if (samples == 1) return {};
     return {.samples = samples, .bytes = 0, .kept = divide_up(size(), samples)};
   }
 
-  bool wants_prefetch() const noexcept override { return shards_.is_cold(); }
+  bool wants_prefetch() const noexcept override { return shards_->is_cold(); }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     struct range {
@@ -88,9 +102,11 @@ class tar_dataset final : public dataset {
     ranges.clear();
     for (const sample_index index : samples) {
       if (index.value >= size()) continue;
-      const tar_sample sample = shards_.find(index);
-      for (const tar_place& place : sample.places)
+      const tar_sample sample = shards_->find(index);
+      for (const tar_column& column : columns_) {
+        const tar_place place = sample.places[column.place];
         ranges.push_back({sample.shard, place.offset, place.offset + place.size});
+      }
     }
     std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
       return std::pair{a.shard, a.begin} < std::pair{b.shard, b.begin};
@@ -102,20 +118,21 @@ class tar_dataset final : public dataset {
                 ranges[i].begin <= end + largest_gap_bytes;
            ++i)
         end = std::max(end, ranges[i].end);
-      shards_.file(shard).will_need(begin, end - begin);
+      shards_->file(shard).will_need(begin, end - begin);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
  private:
   void decode(const tar_sample& sample, sample_index index, std::size_t at, tar_worker& worker,
-              std::span<std::byte> out) const {
+              std::span<std::byte> out, const sample_context& context) const {
     const tar_column& column = columns_[at];
-    const random_file& file = shards_.file(sample.shard);
-    const tar_place place = sample.places[at];
+    const random_file& file = shards_->file(sample.shard);
+    const tar_place place = sample.places[column.place];
     const dataset_location where{file.path(), column.spec.name, index.value, place.offset};
     try {
-      column.decoder->decode(shards_.stored(sample.shard, place, worker.stored), column.spec, out);
+      column.decoder->decode_for(shards_->stored(sample.shard, place, worker.stored), column.spec,
+                                 out, context);
     } catch (const dataset_error& fault) {
       file.require_unchanged();  // what was read may be of another file by now
       if (!fault.path().empty()) throw dataset_error{where, fault.message()};
@@ -123,7 +140,7 @@ class tar_dataset final : public dataset {
     }
   }
 
-  tar_shards shards_;
+  std::shared_ptr<const tar_shards> shards_;
   std::vector<tar_column> columns_;
   std::size_t run_bytes_;
   mutable scratch_pool<tar_worker> workers_{[] { return std::make_unique<tar_worker>(); }};
@@ -163,7 +180,10 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
     }
   }
   const auto row_bytes = checked_row_bytes("tar", specs);
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].row_bytes = row_bytes[i];
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].row_bytes = row_bytes[i];
+    columns[i].place = i;
+  }
   return columns;
 }
 
@@ -180,8 +200,9 @@ dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
     detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
                         index.skipped(), index.samples());
   auto columns = detail::describe(index, fields);
-  return std::make_shared<const detail::tar_dataset>(std::move(index), std::move(columns),
-                                                     options.run_bytes);
+  return std::make_shared<const detail::tar_dataset>(
+      std::make_shared<const detail::tar_shards>(std::move(index)), std::move(columns),
+      options.run_bytes);
 }
 
 }  // namespace feedline

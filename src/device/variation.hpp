@@ -1,6 +1,6 @@
 #pragma once
 
-#include "detail/splitmix64.hpp"
+#include <feedline/sample_random.hpp>
 
 #include <cstdint>
 
@@ -16,8 +16,7 @@ namespace feedline::detail {
 /// on nothing else.
 [[nodiscard]] constexpr std::uint32_t variation_of(std::uint64_t seed, std::uint64_t epoch,
                                                    std::uint64_t sample) noexcept {
-  return static_cast<std::uint32_t>(
-      mix(mix(mix(seed + golden_gamma) + epoch * golden_gamma) + sample * golden_gamma) >> 32);
+  return static_cast<std::uint32_t>(sample_key(seed, epoch, sample) >> 32);
 }
 
 /// Which choice a draw is for.

@@ -54,7 +54,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
-      source_{dataset, sampler},
+      source_{dataset, sampler, options.transform_seed},
       path_{make_slot_path(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
       opener_{plan_, schedule_, *staging_, slot_cutter{plan_, path_.kept}},

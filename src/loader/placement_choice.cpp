@@ -66,6 +66,13 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   const std::uint64_t samples = dataset.size();
   const bool may_keep = wanted != placement::stream && samples != 0;
   if (!may_keep || device.reads_staging) return {};
+  if (dataset.varies_by_epoch()) {
+    if (wanted == placement::automatic) return {};
+    throw usage_error{
+        asked_for(wanted) +
+        ", but the dataset's samples differ from epoch to epoch (varies_by_epoch()), and "
+        "rows that are kept do not: choose placement::stream"};
+  }
   if (wanted != placement::automatic && samples > most_kept) {
     throw usage_error{asked_for(wanted) + ", which can number " + std::to_string(most_kept) +
                       " samples at most, but the dataset has " + std::to_string(samples) +

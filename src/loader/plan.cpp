@@ -77,8 +77,15 @@ std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& opt
 }
 
 /// Samples delivered in an epoch under the policy for a last batch.
-std::uint64_t delivered_samples(std::uint64_t samples, const loader_options& options) {
-  if (samples == 0) throw usage_error{"the dataset has no samples: there is nothing to load"};
+std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
+                                const loader_options& options) {
+  if (dataset.size() == 0)
+    throw usage_error{"the dataset has no samples: there is nothing to load"};
+  const std::uint64_t samples = sampler.size(dataset.size());
+  if (samples == 0) {
+    throw usage_error{"the sampler has no positions over the dataset's " + number(dataset.size()) +
+                      " samples, its size() is 0: there is nothing to load"};
+  }
   const std::uint64_t rest = samples % options.batch_size;
   switch (options.last) {
     case last_batch::keep:
@@ -131,7 +138,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   plan.cache_bytes = choice.cache_bytes;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
-  plan.samples_per_epoch = delivered_samples(sampler.size(dataset.size()), options);
+  plan.samples_per_epoch = delivered_samples(sampler, dataset, options);
   plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);
   plan.batch_bytes = sizes.delivered(1).batch_bytes();
 

@@ -42,7 +42,7 @@ slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const 
                                                                      sizes.converted(batches),
                                                                      sizes.delivered(batches))
                                      : nullptr;
-    auto reader = std::make_unique<packing_reader>(source, inlet, kept, options.transform_seed);
+    auto reader = std::make_unique<packing_reader>(source, inlet, kept);
     auto carrier =
         std::make_unique<assembler>(device,
                                     assembler::formats{.rows = rows,
@@ -54,8 +54,8 @@ slot_path make_slot_path(const loader_plan& plan, const dataset& dataset, const 
   }
   std::unique_ptr<run_reader> reader;
   if (sizes.converted().any) {
-    reader = std::make_unique<converting_reader>(
-        source, sizes.rows(batches), sizes.delivered(batches), programs, options.transform_seed);
+    reader = std::make_unique<converting_reader>(source, sizes.rows(batches),
+                                                 sizes.delivered(batches), programs);
   } else {
     reader = std::make_unique<batch_reader>(source, sizes.delivered(batches));
   }

@@ -13,14 +13,15 @@ void batch_reader::read(staging_slot& slot, sample_run run, reader_scratch& use)
   const std::uint64_t within = run.begin - batch * layout_.batch_size();
 
   use.samples.resize(count);
-  source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
+  const position first{slot.work.first.value + run.begin};
+  source_.indices(slot.work.run->epoch, first, use.samples);
   use.out.clear();
   std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
   for (std::size_t place = 0; place < layout_.fields().size(); ++place) {
     const std::size_t row = layout_.row_bytes(place);
     use.out.emplace_back(batch_data + layout_.field_offset(place) + within * row, count * row);
   }
-  source_.read(use.samples, use.out);
+  source_.read(slot.work.run->epoch, use.samples, first, use.out);
 }
 
 }  // namespace feedline::detail

@@ -9,9 +9,8 @@
 namespace feedline::detail {
 
 converting_reader::converting_reader(sample_source& source, const slot_layout& rows,
-                                     slot_layout batches, std::vector<field_program> programs,
-                                     std::uint64_t seed)
-    : source_{source}, batches_{std::move(batches)}, programs_{std::move(programs)}, seed_{seed} {
+                                     slot_layout batches, std::vector<field_program> programs)
+    : source_{source}, batches_{std::move(batches)}, programs_{std::move(programs)} {
   for (std::size_t place = 0; place < programs_.size(); ++place)
     row_bytes_.push_back(rows.row_bytes(place));
 }
@@ -27,7 +26,8 @@ void converting_reader::read(staging_slot& slot, sample_run run, reader_scratch&
   };
 
   use.samples.resize(count);
-  source_.indices(epoch, position{slot.work.first.value + run.begin}, use.samples);
+  const position first{slot.work.first.value + run.begin};
+  source_.indices(epoch, first, use.samples);
 
   std::size_t scratch_bytes = 0;  // fields that stay as they are go where they belong at once
   for (std::size_t place = 0; place < programs_.size(); ++place) {
@@ -46,7 +46,7 @@ void converting_reader::read(staging_slot& slot, sample_run run, reader_scratch&
       at += bytes;
     }
   }
-  source_.read(use.samples, use.out);
+  source_.read(epoch, use.samples, first, use.out);
 
   for (std::size_t place = 0; place < programs_.size(); ++place) {
     if (programs_[place].what == field_program::operation::copy) continue;
@@ -54,7 +54,7 @@ void converting_reader::read(staging_slot& slot, sample_run run, reader_scratch&
     std::byte* converted = converted_at(place);
     for (std::uint64_t i = 0; i < count; ++i) {
       transform_row(programs_[place], row, row_bytes_[place],
-                    variation_of(seed_, epoch, use.samples[i].value), converted);
+                    variation_of(source_.seed(), epoch, use.samples[i].value), converted);
       row += row_bytes_[place];
       converted += batches_.row_bytes(place);
     }

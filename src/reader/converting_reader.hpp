@@ -20,7 +20,7 @@ class converting_reader final : public run_reader {
   /// @param batches  As the consumer sees them.
   /// @param programs One a field.
   converting_reader(sample_source& source, const slot_layout& rows, slot_layout batches,
-                    std::vector<field_program> programs, std::uint64_t seed);
+                    std::vector<field_program> programs);
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:
@@ -28,7 +28,6 @@ class converting_reader final : public run_reader {
   slot_layout batches_;
   std::vector<field_program> programs_;
   std::vector<std::size_t> row_bytes_;
-  std::uint64_t seed_;
 };
 
 }  // namespace feedline::detail

@@ -1,6 +1,5 @@
 #include "reader/packing_reader.hpp"
 
-#include "dataset/sample_range.hpp"
 #include "device/variation.hpp"
 
 #include <algorithm>
@@ -18,18 +17,16 @@ std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
 }  // namespace
 
 packing_reader::packing_reader(sample_source& source, inlet_layout layout,
-                               std::shared_ptr<const kept_rows> kept, std::uint64_t seed)
-    : source_{source}, layout_{std::move(layout)}, kept_{std::move(kept)}, seed_{seed} {}
+                               std::shared_ptr<const kept_rows> kept)
+    : source_{source}, layout_{std::move(layout)}, kept_{std::move(kept)} {}
 
 void packing_reader::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   use.samples.resize(run.end - run.begin);
   source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
-  // The dataset, which would refuse it, may not be asked; and the device refuses nothing.
-  require_in_range(use.samples, source_.size());
   if (layout_.varies()) {
     std::uint32_t* const variations = words_at(slot, layout_.variations_at()) + run.begin;
     for (std::size_t i = 0; i < use.samples.size(); ++i)
-      variations[i] = variation_of(seed_, slot.work.run->epoch, use.samples[i].value);
+      variations[i] = variation_of(source_.seed(), slot.work.run->epoch, use.samples[i].value);
   }
   find_rows(slot, run, use);
   read_missing(slot, slot.work.layout.run_of(run.begin), use);
@@ -38,6 +35,7 @@ void packing_reader::read(staging_slot& slot, sample_run run, reader_scratch& us
 void packing_reader::find_rows(staging_slot& slot, sample_run run, reader_scratch& use) {
   std::uint32_t* const sources = words_at(slot, layout_.sources_at()) + run.begin;
   use.missing.clear();
+  use.missing_at.clear();
   use.kept_as.clear();
   for (std::size_t i = 0; i < use.samples.size(); ++i) {
     const auto row = kept_ ? kept_->place_of(use.samples[i]) : std::nullopt;
@@ -47,6 +45,7 @@ void packing_reader::find_rows(staging_slot& slot, sample_run run, reader_scratc
     }
     sources[i] = assembly::arrived | static_cast<std::uint32_t>(use.missing.size());
     use.missing.push_back(use.samples[i]);
+    use.missing_at.push_back(position{slot.work.first.value + run.begin + i});
     use.kept_as.push_back(row.value_or(assembly::not_kept));
   }
 }
@@ -73,7 +72,7 @@ void packing_reader::read_missing(staging_slot& slot, std::uint64_t run_number,
     use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place));
     at += layout_.field_bytes(place, rows);
   }
-  source_.read(use.missing, use.out);
+  source_.read(slot.work.run->epoch, use.missing, use.missing_at, use.out);
 }
 
 }  // namespace feedline::detail

@@ -16,9 +16,7 @@ class packing_reader final : public run_reader {
  public:
   /// Borrows the source for its life.
   /// @param kept Null where no rows are kept.
-  /// @param seed Of the random transforms.
-  packing_reader(sample_source& source, inlet_layout layout, std::shared_ptr<const kept_rows> kept,
-                 std::uint64_t seed);
+  packing_reader(sample_source& source, inlet_layout layout, std::shared_ptr<const kept_rows> kept);
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:
@@ -28,7 +26,6 @@ class packing_reader final : public run_reader {
   sample_source& source_;
   inlet_layout layout_;
   std::shared_ptr<const kept_rows> kept_;
-  std::uint64_t seed_;
 };
 
 }  // namespace feedline::detail

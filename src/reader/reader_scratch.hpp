@@ -15,6 +15,7 @@ namespace feedline::detail {
 struct reader_scratch {
   std::vector<sample_index> samples;      ///< of the run
   std::vector<sample_index> missing;      ///< those of them that must be read
+  std::vector<position> missing_at;       ///< and where each of these stands
   std::vector<std::uint32_t> kept_as;     ///< for each of these, the kept row that it becomes
   std::vector<std::span<std::byte>> out;  ///< where the dataset reads to
   std::vector<std::byte> rows;            ///< as the dataset has them, where they are converted

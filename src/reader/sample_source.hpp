@@ -7,36 +7,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 namespace feedline::detail {
 
 /// Where readers get samples: an epoch's order, and the rows. Any number of readers.
 class sample_source {
  public:
-  sample_source(dataset_ptr dataset, feedline::sampler order)
-      : dataset_{std::move(dataset)}, order_{std::move(order)}, samples_{dataset_->size()} {}
+  /// @param seed Of what is random about a sample.
+  sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0);
 
   /// Of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
-  /// Which samples stand at `first` and the places behind it.
-  void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const {
-    order_.indices(samples_, epoch, first, out);
-  }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  /// Which samples stand at `first` and the places behind it; they are the dataset's, or
+  /// @throws usage_error naming the sampler, the position and the sample; what the sampler throws.
+  void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const;
   /// As `dataset::wants_prefetch` and `prefetch`.
   [[nodiscard]] bool wants_prefetch() const noexcept { return dataset_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
-  /// As `dataset::read_in_turn`.
-  void read(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out) {
-    dataset_->read_in_turn(samples, out);
+  /// As `dataset::read_in_turn`, of samples that stand behind one another from `first` on.
+  /// @throws dataset_error; any other exception of the dataset's is nested in one that names samples.
+  void read(std::uint64_t epoch, std::span<const sample_index> samples, position first,
+            std::span<const std::span<std::byte>> out) const {
+    read({seed_, epoch, samples, first}, out);
+  }
+  /// The same, of samples that stand at these positions.
+  void read(std::uint64_t epoch, std::span<const sample_index> samples,
+            std::span<const position> positions, std::span<const std::span<std::byte>> out) const {
+    read({seed_, epoch, samples, positions}, out);
   }
 
  private:
+  void read(const read_context& context, std::span<const std::span<std::byte>> out) const;
+
   dataset_ptr dataset_;
   feedline::sampler order_;
   std::uint64_t samples_;
+  std::uint64_t seed_;
 };
 
 }  // namespace feedline::detail

@@ -1,7 +1,8 @@
 #include "sampler/bijection.hpp"
 
+#include <feedline/detail/splitmix64.hpp>
+
 #include "detail/arithmetic.hpp"
-#include "detail/splitmix64.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include "sampler/bucket_order.hpp"
 
+#include <feedline/detail/splitmix64.hpp>
 #include <feedline/error.hpp>
 
-#include "detail/splitmix64.hpp"
 #include "sampler/bijection.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 #include "sampler/chunk_order.hpp"
 
+#include <feedline/detail/splitmix64.hpp>
+
 #include "detail/arithmetic.hpp"
 #include "detail/divider.hpp"
-#include "detail/splitmix64.hpp"
 #include "sampler/bijection.hpp"
 
 #include <algorithm>

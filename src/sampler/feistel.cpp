@@ -1,6 +1,6 @@
 #include "sampler/feistel.hpp"
 
-#include "detail/splitmix64.hpp"
+#include <feedline/detail/splitmix64.hpp>
 
 #include <cassert>
 

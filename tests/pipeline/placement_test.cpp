@@ -184,7 +184,10 @@ TEST_CASE(
   }
   REQUIRE(failure);
   CHECK(batches == 100 / 16);
-  CHECK(failure->where().sample == sample_count + 1'000'000);
+  CHECK(test::message_of<usage_error>([&] { std::rethrow_exception(failure->cause()); }) ==
+        "the sampler gives sample " + std::to_string(sample_count + 1'000'000) +
+            " at position 100 of epoch 0, but the dataset has samples 0 to " +
+            std::to_string(sample_count - 1) + ": correct its indices()");
 }
 
 TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer][host]") {

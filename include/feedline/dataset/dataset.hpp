@@ -3,6 +3,7 @@
 #include <feedline/dataset/chunking.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_concurrency.hpp>
+#include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
 
@@ -53,18 +54,41 @@ class dataset {
   /// empty.
   /// @param out For each field, in `fields()` order, `samples.size() × sample_bytes(field)` bytes:
   /// the value of `samples[i]` goes to the i-th place. Every byte must be written.
-  /// @throws dataset_error naming the sample that could not be read. Any other exception is
-  /// reported all the same, without a sample.
+  /// @throws dataset_error naming the sample that could not be read. A loader nests any other
+  /// exception in a dataset_error that names the samples of the run.
   virtual void read(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const = 0;
 
-  /// As `read`, in the dataset's turn where `concurrency()` says serialized: what everybody calls who
-  /// reads a dataset, loaders and datasets made of others. A dataset of yours that reads another one
-  /// calls it too, for `read` itself waits for nobody. Any thread; blocks until no other thread reads.
+  /// As `read`, by datasets that want to know what for: seed, epoch, each sample's number and position
+  /// in the loader's order, and random numbers that hang on these alone. A dataset whose samples
+  /// depend on the epoch overrides it, has `varies_by_epoch` say so, and has
+  /// `read(samples, out)` call it with `read_context{samples}`, which has no epoch.
+  /// @param context As long as `samples`: place by place, which sample of the loader's it is read for.
+  virtual void read_for(std::span<const sample_index> samples,
+                        std::span<const std::span<std::byte>> out,
+                        const read_context& context) const {
+    (void)context;
+    read(samples, out);
+  }
+
+  /// Whether samples differ between epochs, as far as what they are read for: random augmentation on the
+  /// CPU. Constant for the dataset's life. They cannot be held then (`hold_in_memory`, the placements
+  /// gather, resident and cached). A dataset made of others says what they say.
+  [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
+
+  /// As `read_for`, in the dataset's turn where `concurrency()` says serialized: what everybody calls
+  /// who reads a dataset, loaders and datasets made of others. A dataset of yours that reads another one
+  /// calls it too, for `read` itself waits for nobody, and passes on the context it was given. Any
+  /// thread; blocks until no other thread reads.
+  void read_in_turn(std::span<const sample_index> samples,
+                    std::span<const std::span<std::byte>> out, const read_context& context) const {
+    const auto turn = turns_.take(*this);
+    read_for(samples, out, context);
+  }
+  /// Outside of a loader: there is no epoch.
   void read_in_turn(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const {
-    const auto turn = turns_.take(*this);
-    read(samples, out);
+    read_in_turn(samples, out, read_context{samples});
   }
 
   /// The samples where they lie in memory, for datasets that have them there: for each field, in
@@ -72,6 +96,15 @@ class dataset {
   /// `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere. Called
   /// by the thread that makes a loader.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> rows() const { return {}; }
+
+  /// The same samples with some of their fields alone, where the dataset can leave the others unread: what
+  /// `feedline::select` asks for. Null: it cannot, so all are read, and what is not wanted is dropped.
+  /// @param places Of `fields()`, in the order wanted; at least one, none twice.
+  [[nodiscard]] virtual std::shared_ptr<const dataset> select(
+      std::span<const std::size_t> places) const {
+    (void)places;
+    return nullptr;
+  }
 
   /// How samples lie together where they are stored, which `shuffle{.within = …}` can follow. Called by
   /// the thread that makes a loader.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/field.hpp>
+#include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -32,6 +33,17 @@ class decoder {
   /// @throws dataset_error as above.
   virtual void decode(std::span<const std::byte> stored, const field& as,
                       std::span<std::byte> out) const = 0;
+
+  /// As `decode`, by decoders that want to know what for: a crop at random is decoded alone. What
+  /// readers call. A decoder that overrides it has `varies_by_epoch` say so.
+  virtual void decode_for(std::span<const std::byte> stored, const field& as,
+                          std::span<std::byte> out, const sample_context& context) const {
+    (void)context;
+    decode(stored, as, out);
+  }
+
+  /// As `dataset::varies_by_epoch`.
+  [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
 };
 
 using decoder_ptr = std::shared_ptr<const decoder>;

@@ -94,7 +94,7 @@ using ragged_dataset_ptr = std::shared_ptr<const ragged_dataset>;
 /// @param offsets One field, a whole number of any type a row: one row more than there are samples,
 ///                from 0 to the number of values, never falling. All are read and checked now; 8 bytes
 ///                a sample stay in memory (none where 64-bit offsets lie in memory already).
-/// @throws usage_error if either is null, has several fields, or the offsets are no whole numbers;
+/// @throws usage_error if either is null, varies by epoch, has several fields, or the offsets are no whole numbers;
 ///         dataset_error naming the first offset that is wrong; what reading the offsets throws.
 [[nodiscard]] ragged_dataset_ptr make_ragged_dataset(dataset_ptr values, dataset_ptr offsets);
 

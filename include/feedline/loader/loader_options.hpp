@@ -21,8 +21,8 @@ enum class last_batch : std::uint8_t {
   refuse,  ///< usage_error at construction
 };
 
-/// For `loader_options::readers`: as many as the machine's cores suggest; none for the gather
-/// placement, where one thread of the loader's own writes down which rows the device is to fetch.
+/// For `loader_options::readers`: half as many as the machine has cores, at least 1 and at most 8; 1 for a
+/// dataset that is read by one thread at a time; none for the gather placement, where one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
 
 /// A field that the consumer is going to take from its batches.
@@ -33,6 +33,11 @@ struct expected_field {
 
 /// How a loader is to be built. Every member has a default; `loader::plan()` tells what the
 /// automatic ones became.
+///
+/// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of declaration, or
+/// compilers refuse it: batch_size, last, readers, epochs, batches_per_slot, staging_slots, device_slots,
+/// request_bytes, max_staging_bytes, max_device_bytes, placement, max_cache_bytes, transforms,
+/// transform_seed, function, expected_fields. Set one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;        ///< samples in a batch
   last_batch last = last_batch::keep;  ///< what becomes of a last batch that is not full
@@ -53,8 +58,10 @@ struct loader_options {
   std::size_t max_cache_bytes = 0;  ///< budget for rows kept in device memory; 0: none are kept,
                                     ///< unless `placement` is resident: then there is no limit
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
-  std::uint64_t transform_seed = 0;              ///< of their random choices
-  std::optional<batch_function> function = {};   ///< the user's own work on each batch, behind them
+  std::uint64_t transform_seed =
+      0;  ///< of all random choices for a sample: those of transforms, and
+          ///< what datasets, maps and decoders draw (`sample_context`)
+  std::optional<batch_function> function = {};  ///< the user's own work on each batch, behind them
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: nothing is
 };

@@ -1,5 +1,6 @@
 
 #include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 
 #include "support/catch.hpp"
@@ -289,4 +290,23 @@ TEST_CASE("hdf5: the library keeps nothing open but what it must read itself, wh
   CHECK_THROWS_AS(open_hdf5(file, {{"x"}, {"z"}}), hdf5_error);
   CHECK_THROWS_AS(open_hdf5(file, {{"y"}, {"z"}}), hdf5_error);
   CHECK(open_ids() == before);
+}
+
+TEST_CASE("hdf5: selected fields hold what all of them do, in any order", "[dataset][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "two.h5"};
+  const auto values = various_bytes(samples * row_bytes);
+  const auto checked =
+      chunked("checked", {7, 3, 4}, [](hid_t creation) { H5Pset_fletcher32(creation); });
+  for (const hdf5_layout& layout : {hdf5_layout{"whole"}, checked})
+    writer.write(layout.name, H5T_STD_U8LE, extents, H5T_NATIVE_UINT8, values.data(), layout);
+  const auto file = writer.close();
+  const auto opened =
+      open_hdf5(file, {{"checked", "x"}, {"whole", "y"}}, {.max_resident_bytes = 0});
+  const auto chosen = select(opened, {"y"});
+  CHECK(read_sample(*chosen, {3})[0] == read_sample(*opened, {3})[1]);
+  check_dataset_contract(
+      select(opened, {"y", "x"}), samples,
+      {{"y", element_type::u8, {3, 4}}, {"x", element_type::u8, {3, 4}}},
+      [&](sample_index sample, std::size_t) { return read_sample(*opened, sample)[1]; });
 }

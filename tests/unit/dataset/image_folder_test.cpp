@@ -1,5 +1,6 @@
 #include <feedline/dataset/image_folder.hpp>
 #include <feedline/dataset/open.hpp>
+#include <feedline/dataset/select.hpp>
 #include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/error.hpp>
 
@@ -257,4 +258,17 @@ TEST_CASE("open: a folder is one of images by class, and a shard of images has i
   CHECK(images->fields() == std::vector<field>{{"label", element_type::i32, {}},
                                                {"image", element_type::u8, {12, 10, 3}}});
   CHECK(test::read_sample(*images, sample_index{0})[1] == decoded(image_file(1)));
+}
+
+TEST_CASE("image folder: where labels alone are selected no file is read", "[dataset][host]") {
+  const image_tree tree;
+  const std::vector<std::byte> no_image(10);
+  tree.add("cat/0.jpg", no_image);
+  tree.add("dog/1.jpg", no_image);
+  const auto whole = open_image_folder(tree.root(), {.image = small}).dataset;
+  CHECK_THROWS_AS(test::read_sample(*whole, {1}), dataset_error);
+  CHECK(to_label<std::int32_t>(test::read_sample(*select(whole, {"label"}), {1})[0]) == 1);
+  const auto turned = select(select(whole, {"label", "image"}), {"label"});
+  CHECK(to_label<std::int32_t>(test::read_sample(*turned, {0})[0]) == 0);
+  CHECK_THROWS_AS(test::read_sample(*select(whole, {"image"}), {1}), dataset_error);
 }

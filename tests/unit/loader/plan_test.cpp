@@ -236,7 +236,10 @@ TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
   CHECK(settle(*data, half{}, in_place, {.batch_size = 10}).batches_per_epoch == 5);
   CHECK(test::message_of<usage_error>([&] {
           (void)settle(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
-        }) == "the dataset has no samples: there is nothing to load");
+        }) ==
+        "the sampler has no positions over the dataset's 1 samples, its size() is 0: there is "
+        "nothing "
+        "to load");
 }
 
 TEST_CASE("plan: a dataset that cannot be batched is refused", "[loader][host]") {

@@ -64,8 +64,8 @@ class images final : public dataset {
 struct converting {
   explicit converting(dataset_ptr of = std::make_shared<const images>())
       : data{std::move(of)},
-        source{data, order},
-        under_test{source, rows, batches, converted.programs, seed},
+        source{data, order, seed},
+        under_test{source, rows, batches, converted.programs},
         slot{std::make_shared<test::scripted_device>()},
         memory(batches.slot_bytes(), untouched) {
     slot.data = memory.data();

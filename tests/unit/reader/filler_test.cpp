@@ -154,23 +154,30 @@ TEST_CASE("filler: what stands behind a failure in the slot is not read, but cou
   CHECK((*on.parts.staging)[slot].take_failure()->where.sample == 24);
 }
 
-TEST_CASE("filler: an exception that knows no sample is kept all the same, an int too",
+TEST_CASE("filler: an exception that knows no sample is nested in one that names those of the run",
           "[reader][host]") {
   const bool standard = GENERATE(true, false);
   filling on{gated(make_identity_dataset(96, 13), [standard](auto) {
     if (standard) throw std::runtime_error{"out of luck"};
     throw 42;
   })};
-  const slot_index slot = on.open(0);
+  const slot_index slot = on.open(2);
   on.fill(slot, 0);
   const auto failure = (*on.parts.staging)[slot].take_failure();
   REQUIRE(failure);
   CHECK_FALSE(failure->where.sample.has_value());
   CHECK(failure->where.path.empty());
-  if (standard) {
-    CHECK_THROWS_AS(std::rethrow_exception(failure->cause), std::runtime_error);
-  } else {
-    CHECK_THROWS_AS(std::rethrow_exception(failure->cause), int);
+  try {
+    std::rethrow_exception(failure->cause);
+  } catch (const dataset_error& named) {
+    CHECK(std::string{named.what()} ==
+          std::string{"samples 24 to 27: the dataset's read threw: "} +
+              (standard ? "out of luck" : "an exception that is no std::exception"));
+    if (standard) {
+      CHECK_THROWS_AS(std::rethrow_if_nested(named), std::runtime_error);
+    } else {
+      CHECK_THROWS_AS(std::rethrow_if_nested(named), int);
+    }
   }
 }
 

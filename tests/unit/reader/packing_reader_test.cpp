@@ -47,8 +47,8 @@ struct packing {
                        : std::make_shared<kept_rows>(
                              device, std::vector<std::size_t>{8, row_bytes, 1}, samples, keep)},
         layout{slot_layout{data->fields(), 10, 2}, runs, varies, true, keep != 0},
-        source{data, std::move(order)},
-        under_test{source, layout, kept, 99},
+        source{data, std::move(order), 99},
+        under_test{source, layout, kept},
         slot{device},
         memory(layout.slot_bytes(), untouched) {
     slot.data = memory.data();
@@ -223,6 +223,8 @@ TEST_CASE("packing reader: a sample beyond the dataset is refused, though no row
   packing on{samples, false, doubling{}};
   for (std::uint32_t row = 0; row < samples; ++row) on.kept->hold(row);
   on.slot.work.first = position{2 * samples - 2};
-  CHECK(test::message_of<dataset_error>([&] { on.read(0, 4); }) ==
-        "sample 40: there is no such sample: the dataset has 40");
+  CHECK(
+      test::message_of<usage_error>([&] { on.read(0, 4); }) ==
+      "the sampler gives sample 40 at position 80 of epoch 5, but the dataset has samples 0 to 39: "
+      "correct its indices()");
 }

@@ -1,6 +1,7 @@
 #include "sampler/feistel.hpp"
 
-#include "detail/splitmix64.hpp"
+#include <feedline/detail/splitmix64.hpp>
+
 #include "support/catch.hpp"
 
 #include <cstdint>

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// A dataset whose samples may depend on what they are read for. Derive from it, in place of `dataset`,
+/// for random augmentation on the CPU:
+///
+///     class noise : public feedline::contextual_dataset {
+///      public:
+///       std::uint64_t size() const override { return 1000; }
+///       std::vector<field> fields() const override { return {{"x", element_type::f32, {}}}; }
+///       bool varies_by_epoch() const override { return true; }
+///       void read_for(std::span<const sample_index> samples,
+///                     std::span<const std::span<std::byte>> out,
+///                     const read_context& context) const override {
+///         for (std::size_t i = 0; i < samples.size(); ++i) {
+///           const float x = context[i].random().uniform();
+///           std::memcpy(out[0].data() + i * sizeof x, &x, sizeof x);
+///         }
+///       }
+///     };
+///
+/// Threads: as `dataset`.
+class contextual_dataset : public dataset {
+ public:
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override = 0;
+  [[nodiscard]] bool varies_by_epoch() const override = 0;
+
+  /// Outside of a loader: there is no epoch.
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const final {
+    read_for(samples, out, read_context{samples});
+  }
+};
+
+}  // namespace feedline

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <feedline/dataset/contextual_dataset.hpp>
+#include <feedline/error.hpp>
+
+#include "dataset/choose_fields.hpp"
+#include "dataset/composed_error.hpp"
+#include "dataset/sample_range.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+using row_spans = std::vector<std::span<const std::byte>>;
+
+/// For choices whose samples lie apart: there are no rows, and a chunk's samples may be anywhere.
+struct scattered {
+  static row_spans of_rows(const row_spans&, std::uint64_t) { return {}; }
+  static chunking of_chunks(const chunking&) { return {}; }
+};
+
+/// What all kinds of subset share. `Choice` says which of the dataset's samples the subset's are:
+/// `size()`, `choose(samples)` in place of the subset's own, `of_rows` and `of_chunks`; copied cheaply.
+template <class Choice>
+class subset_dataset final : public contextual_dataset {
+ public:
+  subset_dataset(dataset_ptr of, Choice choice) : of_{std::move(of)}, choice_{std::move(choice)} {}
+
+  std::uint64_t size() const override { return choice_.size(); }
+  std::vector<field> fields() const override { return of_->fields(); }
+  read_concurrency concurrency() const override { return of_->concurrency(); }
+  bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
+  std::vector<std::span<const std::byte>> rows() const override {
+    return choice_.of_rows(of_->rows(), of_->size());
+  }
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    return std::make_shared<const subset_dataset>(with_fields(of_, places), choice_);
+  }
+
+  chunking chunks() const override { return choice_.of_chunks(of_->chunks()); }
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override try {
+    std::vector<sample_index> chosen;
+    chosen.reserve(samples.size());
+    for (const sample_index sample : samples)
+      if (sample.value < size()) chosen.push_back(sample);
+    choice_.choose(chosen);
+    of_->prefetch(chosen);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+  }
+
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
+    require_in_range(samples, size());
+    std::vector<sample_index> chosen(samples.begin(), samples.end());  // one allocation a run
+    choice_.choose(chosen);
+    try {
+      of_->read_in_turn(chosen, out, context);
+    } catch (const dataset_error& error) {
+      std::optional<std::uint64_t> sample;
+      if (error.sample()) {
+        const auto at = std::find(chosen.begin(), chosen.end(), sample_index{*error.sample()});
+        if (at != chosen.end())
+          sample = samples[static_cast<std::size_t>(at - chosen.begin())].value;
+      }
+      rethrow_as(error, sample, "the dataset that this is a subset of");
+    }
+  }
+
+ private:
+  dataset_ptr of_;
+  Choice choice_;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,83 @@
+#include "reader/sample_source.hpp"
+
+#include <feedline/error.hpp>
+
+#include "dataset/sample_range.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+[[noreturn]] void refuse(std::span<const sample_index> samples, std::uint64_t size,
+                         std::uint64_t epoch, position first) {
+  const auto bad = std::find_if(samples.begin(), samples.end(),
+                                [size](sample_index sample) { return sample.value >= size; });
+  const std::uint64_t place = first.value + static_cast<std::uint64_t>(bad - samples.begin());
+  throw usage_error{"the sampler gives sample " + std::to_string(bad->value) + " at position " +
+                    std::to_string(place) + " of epoch " + std::to_string(epoch) +
+                    ", but the dataset has samples 0 to " + std::to_string(size - 1) +
+                    ": correct its indices()"};
+}
+
+/// "samples 24 to 27", or "samples 7, 3, 12 and 253 more".
+std::string names_of(std::span<const sample_index> samples) {
+  constexpr std::size_t most = 8;
+  const auto is_next = [](sample_index one, sample_index next) {
+    return next.value != one.value + 1;
+  };
+  if (samples.size() > 2 &&
+      std::adjacent_find(samples.begin(), samples.end(), is_next) == samples.end())
+    return "samples " + std::to_string(samples.front().value) + " to " +
+           std::to_string(samples.back().value);
+  std::string names = "samples ";
+  const std::size_t told = std::min(most, samples.size());
+  for (std::size_t i = 0; i < told; ++i)
+    names += (i == 0                    ? ""
+              : i + 1 == samples.size() ? " and "
+                                        : ", ") +
+             std::to_string(samples[i].value);
+  if (told < samples.size()) names += " and " + std::to_string(samples.size() - told) + " more";
+  return names;
+}
+
+/// What a dataset throws that says no sample is about one of the run.
+dataset_error failure(std::span<const sample_index> samples, const std::string& cause) {
+  const std::string message = "the dataset's read threw: " + cause;
+  if (samples.size() == 1)
+    return {{.path = {}, .field = {}, .sample = samples.front().value}, message};
+  return {{}, names_of(samples) + ": " + message};
+}
+
+}  // namespace
+
+sample_source::sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed)
+    : dataset_{std::move(dataset)},
+      order_{std::move(order)},
+      samples_{dataset_->size()},
+      seed_{seed} {}
+
+void sample_source::indices(std::uint64_t epoch, position first,
+                            std::span<sample_index> out) const {
+  order_.indices(samples_, epoch, first, out);
+  if (!all_in_range(out, samples_)) [[unlikely]]
+    refuse(out, samples_, epoch, first);
+}
+
+void sample_source::read(const read_context& context,
+                         std::span<const std::span<std::byte>> out) const {
+  try {
+    dataset_->read_in_turn(context.samples(), out, context);
+  } catch (const dataset_error&) {
+    throw;  // says where
+  } catch (const std::exception& cause) {
+    std::throw_with_nested(failure(context.samples(), cause.what()));
+  } catch (...) {
+    std::throw_with_nested(failure(context.samples(), "an exception that is no std::exception"));
+  }
+}
+
+}  // namespace feedline::detail

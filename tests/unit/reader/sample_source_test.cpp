@@ -1,0 +1,78 @@
+#include "reader/sample_source.hpp"
+
+#include <feedline/error.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/gated_dataset.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/message_of.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::message_of;
+
+namespace {
+
+/// Every sample of an epoch is as it is told.
+struct told {
+  std::vector<std::uint64_t> samples;
+
+  std::uint64_t size(std::uint64_t) const { return samples.size(); }
+  void indices(std::uint64_t, std::uint64_t, position first, std::span<sample_index> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {samples[first.value + i]};
+  }
+};
+
+std::string refusal(const std::vector<std::uint64_t>& samples) {
+  const sample_source source{test::make_identity_dataset(10, 4), told{samples}};
+  return message_of<usage_error>([&] {
+    std::vector<sample_index> out(samples.size() - 2);
+    source.indices(3, position{2}, out);
+  });
+}
+
+std::string failure(const std::vector<sample_index>& samples) {
+  const sample_source source{test::gated(test::make_identity_dataset(1000, 4),
+                                         [](auto) { throw std::runtime_error{"no connection"}; }),
+                             sequential{}};
+  return message_of<dataset_error>([&] {
+    std::vector<std::byte> ids(samples.size() * 8);
+    std::vector<std::byte> rows(samples.size() * 4);
+    source.read(0, samples, position{0}, std::vector<std::span<std::byte>>{ids, rows});
+  });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "sample source: a sampler that gives a sample beyond the dataset is named, with the place",
+    "[reader][host]") {
+  constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t bad : {std::uint64_t{10}, huge, huge / 2, huge / 2 + 1, huge / 2 + 11})
+    CHECK(refusal({0, 0, 9, 4, bad, 11, 1}) ==
+          "the sampler gives sample " + std::to_string(bad) +
+              " at position 4 of epoch 3, but the dataset has samples 0 to 9: correct its "
+              "indices()");
+  const sample_source source{test::make_identity_dataset(10, 4), told{{0, 9, 9}}};
+  std::vector<sample_index> out(3);
+  source.indices(0, position{0}, out);
+  CHECK(out[2] == sample_index{9});
+}
+
+TEST_CASE("sample source: what a dataset throws that knows no sample gets those of the run",
+          "[reader][host]") {
+  const std::string cause = "the dataset's read threw: no connection";
+  CHECK(failure({{17}}) == "sample 17: " + cause);
+  CHECK(failure({{17}, {3}}) == "samples 17 and 3: " + cause);
+  CHECK(failure({{3}, {4}, {5}}) == "samples 3 to 5: " + cause);
+  CHECK(failure({{9}, {4}, {1}}) == "samples 9, 4 and 1: " + cause);
+  CHECK(failure({{9}, {8}, {7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}}) ==
+        "samples 9, 8, 7, 6, 5, 4, 3, 2 and 2 more: " + cause);
+}
