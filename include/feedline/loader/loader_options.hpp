@@ -21,7 +21,7 @@ enum class last_batch : std::uint8_t {
   refuse,  ///< usage_error at construction
 };
 
-/// For `loader_options::readers`: half as many as the machine has cores, at least 1 and at most 8; 1 for a
+/// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most 8; 1 for a
 /// dataset that is read by one thread at a time; none for the gather placement, where one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
 
