@@ -7,11 +7,13 @@
 #include <cstring>
 #include <string>
 
-// clang-format off: each needs what stands before it.
+// Each needs what stands before it: the numbers of libjpeg's messages hang on its version, which
+// jpeglib.h defines.
+// clang-format off
 #include <cstdio>
 
-#include <jerror.h>
 #include <jpeglib.h>
+#include <jerror.h>
 // clang-format on
 
 namespace feedline::detail {

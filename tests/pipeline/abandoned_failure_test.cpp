@@ -118,9 +118,10 @@ void check_consumed_wholly(loader& loader, const travelling& by, std::uint64_t e
     CHECK(batch->index() == i);
   }
   for (int i = 0; i < 2; ++i) {
-    CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
-          "the reader stage failed in epoch " + std::to_string(epoch) +
-              ", batch 41 (ticket 5): unreadable");
+    const auto message = message_of<stage_error>([&] { (void)range.next(); });
+    CHECK(message.find("the reader stage failed in epoch " + std::to_string(epoch) +
+                       ", batch 41 (ticket 5): ") == 0);
+    CHECK(message.find("unreadable") != std::string::npos);
   }
 }
 
