@@ -133,7 +133,7 @@ TEST_CASE("epoch schedule: a ticket begins where the one before it ended, howeve
   const auto run = schedule.claim(0);
   std::uint64_t ticket = 0;
   std::uint64_t first = 0;
-  for (const std::uint64_t batches : {1, 2, 4, 3}) {
+  for (const std::uint64_t batches : {1U, 2U, 4U, 3U}) {
     const auto taken = schedule.take().value();
     CHECK(taken.run == run);
     CHECK(taken.ticket.value == ticket++);
