@@ -55,8 +55,8 @@ function(feedline_private_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wextra;-Xcompiler=-Wconversion;-Xcompiler=-Wshadow>")
-  # g++ 12, when it optimizes, warns of an overlap within its own std::string where `"literal" + string` is inlined:
-  # https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  # g++ 12, when it optimizes, warns of an overlap within its own std::string where
+  # `"literal" + string` is inlined: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>")
