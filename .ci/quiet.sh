@@ -11,7 +11,7 @@ feedline_show_build() {
         tenth=$((BASH_REMATCH[1] * 10 / BASH_REMATCH[2]))
         echo "$1: built ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} ($SECONDS s)"
       fi
-    elif [[ $line != "ninja: "* || $line == "ninja: error"* ]]; then
+    elif [[ $line != "ninja: Entering directory"* ]]; then
       printf '%s\n' "$line"
     fi
   done
