@@ -1,6 +1,6 @@
 #include "device/device_ring.hpp"
 
-#include "detail/log.hpp"
+#include "device/leak.hpp"
 #include "transfer/record_behind.hpp"
 
 #include <algorithm>
@@ -36,16 +36,14 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
 }
 
 device_ring::~device_ring() {
+  constexpr const char* whose = "a device ring";
+  bool done = true;
   for (const auto& slot : slots_) {
-    for (const event_handle last : {slot->ready.get(), slot->released.get()}) {
-      try {
-        device_->sync(last);
-      } catch (const std::exception& exception) {
-        log()->error("waiting for the work on a device ring that is going away: {}",
-                     exception.what());
-      }
-    }
+    for (const event_handle last : {slot->ready.get(), slot->released.get()})
+      done = sync_before_freeing(*device_, last, whose) && done;
+    done = done && !slot->lost;
   }
+  if (!done) leak(memory_, whose);
 }
 
 std::optional<slot_index> device_ring::acquire() {

@@ -1,6 +1,7 @@
 #include "device/kept_rows.hpp"
 
 #include "detail/arithmetic.hpp"
+#include "device/leak.hpp"
 #include "staging/slot_layout.hpp"
 #include "transfer/record_behind.hpp"
 
@@ -25,31 +26,29 @@ std::size_t all_bytes(std::span<const std::span<const std::byte>> rows) noexcept
   return bytes;
 }
 
-/// After a refusal: what was issued may use memory that is about to be freed.
-void wait_again(device& device, event_handle event) noexcept {
-  try {
-    device.sync(event);
-  } catch (...) {
-    // The first refusal is the one to report.
-  }
-}
-
-/// Copies host memory of any kind into device memory, piece by piece through a little staging memory.
-void upload(const device_ptr& device, std::span<const std::byte> from, std::byte* to) {
+/// Copies host memory of any kind into a place of device memory, piece by piece through a little
+/// staging memory.
+void upload(const device_ptr& device, std::span<const std::byte> from, device_memory& memory,
+            std::size_t place) {
+  constexpr const char* whose = "rows that are copied to the device";
   const std::size_t piece = std::min(from.size(), most_staged_bytes);
-  const device_memory staged{device, memory_kind::staging, piece};
+  device_memory staged{device, memory_kind::staging, piece};
   const stream stream{device};
   const event copied{device};
   for (std::size_t at = 0; at < from.size(); at += piece) {
     const std::size_t bytes = std::min(piece, from.size() - at);
     std::memcpy(staged.data(), from.data() + at, bytes);
-    device->copy(to + at, staged.data(), bytes, stream.get());
+    device->copy(memory.data() + place + at, staged.data(), bytes, stream.get());
     try {
       device->record(copied.get(), stream.get());
       device->sync(copied.get());
     } catch (...) {
-      (void)try_record_behind(*device, stream.get(), {copied.get()});
-      wait_again(*device, copied.get());
+      // What was issued may use both.
+      if (!try_record_behind(*device, stream.get(), {copied.get()}) ||
+          !sync_before_freeing(*device, copied.get(), whose)) {
+        leak(staged, whose);
+        leak(memory, whose);
+      }
       throw;
     }
   }
@@ -88,7 +87,7 @@ kept_rows::kept_rows(const device_ptr& device, const std::vector<std::span<const
       fields_.push_back(mappings_.back().address());
     } else {
       fields_.push_back(memory_.data() + at);
-      upload(device, field, memory_.data() + at);
+      upload(device, field, memory_, at);
       at += round_up(field.size(), slot_layout::alignment);
     }
   }
@@ -108,6 +107,11 @@ std::size_t kept_rows::bytes(std::span<const std::size_t> row_bytes,
   std::size_t bytes = 0;
   for (const std::size_t row : row_bytes) bytes += round_up(row * capacity, slot_layout::alignment);
   return bytes;
+}
+
+void kept_rows::leak_memory() noexcept {
+  leak(memory_, "kept rows");
+  for (mapped_memory& each : mappings_) each.leak();
 }
 
 void kept_rows::hold(std::uint32_t row) noexcept {

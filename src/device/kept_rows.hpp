@@ -75,6 +75,9 @@ class kept_rows {
   /// Says that the work which keeps a row was issued.
   void hold(std::uint32_t row) noexcept;
 
+  /// Never frees its memory, nor ends its mappings: work may still use them.
+  void leak_memory() noexcept;
+
   /// Where the device finds a field's rows.
   [[nodiscard]] const std::byte* field(std::size_t place) const noexcept { return fields_[place]; }
   /// The same, for keeping rows; null where all are held from the start.

@@ -38,6 +38,9 @@ class device_memory {
 
   [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] memory_kind kind() const noexcept { return kind_; }
+  /// Lets go of it without freeing it, for good.
+  void leak() noexcept { data_ = nullptr; }
 
  private:
   device_ptr device_;
@@ -62,6 +65,8 @@ class mapped_memory {
 
   /// Where the device reads it.
   [[nodiscard]] const std::byte* address() const noexcept { return address_; }
+  /// Lets go of it without ending the mapping, for good.
+  void leak() noexcept { device_.reset(); }
 
  private:
   device_ptr device_;

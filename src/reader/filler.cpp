@@ -65,7 +65,11 @@ void filler::fail(staging_slot& slot, std::uint64_t begin) noexcept {
     std::rethrow_exception(cause);
   } catch (const dataset_error& failure) {
     where.sample = failure.sample();
-    where.path = failure.path();
+    try {
+      where.path = failure.path();
+    } catch (...) {
+      // No memory for it: the cause has it.
+    }
   } catch (...) {
     // Another exception knows no sample and no path.
   }

@@ -1,7 +1,7 @@
 #include "staging/staging_ring.hpp"
 
-#include "detail/log.hpp"
 #include "detail/poll.hpp"
+#include "device/leak.hpp"
 
 #include <exception>
 #include <stdexcept>
@@ -29,14 +29,11 @@ staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slo
 }
 
 staging_ring::~staging_ring() {
-  for (const auto& slot : slots_) {
-    try {
-      device_->sync(slot->copied.get());
-    } catch (const std::exception& exception) {
-      log()->error("waiting for a copy from a staging ring that is going away: {}",
-                   exception.what());
-    }
-  }
+  constexpr const char* whose = "a staging ring";
+  bool done = true;
+  for (const auto& slot : slots_)
+    done = sync_before_freeing(*device_, slot->copied.get(), whose) && !slot->lost && done;
+  if (!done) leak(memory_, whose);
 }
 
 std::optional<slot_index> staging_ring::claim() {

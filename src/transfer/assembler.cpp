@@ -1,6 +1,6 @@
 #include "transfer/assembler.hpp"
 
-#include "detail/log.hpp"
+#include "device/leak.hpp"
 #include "transfer/record_behind.hpp"
 
 #include <algorithm>
@@ -33,13 +33,14 @@ assembler::assembler(device_ptr device, formats slots, std::shared_ptr<kept_rows
 }
 
 assembler::~assembler() {
-  for (const auto& each : inlets_) {
-    try {
-      device_->sync(each->assembled.get());
-    } catch (const std::exception& exception) {
-      log()->error("waiting for the work on an inlet that is going away: {}", exception.what());
-    }
-  }
+  constexpr const char* whose = "an inlet";
+  bool done = true;
+  for (const auto& each : inlets_)
+    done = sync_before_freeing(*device_, each->assembled.get(), whose) && !each->lost && done;
+  if (done) return;
+  leak(memory_, whose);
+  if (kept_) kept_->leak_memory();
+  if (function_) function_->leak_memory();
 }
 
 void assembler::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {

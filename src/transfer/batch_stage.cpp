@@ -1,6 +1,10 @@
 #include "transfer/batch_stage.hpp"
 
+#include "device/leak.hpp"
+#include "transfer/carrier.hpp"
+
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace feedline::detail {
@@ -26,16 +30,24 @@ void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samp
     spans_.clear();
     for (std::size_t place = 0; place < out_.fields().size(); ++place)
       spans_.emplace_back(slot + out_.field_offset(place), count * out_.row_bytes(place));
-    function_.run({.in = views_,
-                   .out = spans_,
-                   .epoch = work.run->epoch,
-                   .index = index,
-                   .samples = count,
-                   .stream = stream});
+    try {
+      function_.run({.in = views_,
+                     .out = spans_,
+                     .epoch = work.run->epoch,
+                     .index = index,
+                     .samples = count,
+                     .stream = stream});
+    } catch (...) {
+      throw batch_failure{done / in_.batch_size(), std::current_exception()};
+    }
     from += in_.batch_bytes();
     slot += out_.batch_bytes();
     ++index;
   }
+}
+
+void batch_stage::leak_memory() noexcept {
+  leak(memory_, "a batch function's input");
 }
 
 }  // namespace feedline::detail

@@ -25,8 +25,10 @@ class batch_stage {
   /// Where the slot is to be assembled.
   [[nodiscard]] std::byte* input() const noexcept { return memory_.data(); }
   /// Calls the function for each batch of a ticket's first `samples`, to write into device memory.
-  /// @throws what it throws.
+  /// @throws batch_failure with what it throws.
   void run(std::byte* slot, const slot_work& work, std::uint64_t samples, stream_ref stream);
+  /// Never frees its memory: work may still use it.
+  void leak_memory() noexcept;
 
  private:
   batch_function function_;

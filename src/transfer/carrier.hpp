@@ -4,8 +4,15 @@
 #include "staging/staging_slot.hpp"
 
 #include <cstdint>
+#include <exception>
 
 namespace feedline::detail {
+
+/// What a carrier throws that brings a slot's first batches, but not the next one.
+struct batch_failure {
+  std::uint64_t good_batches;
+  std::exception_ptr cause;
+};
 
 /// Issues all that brings a filled staging slot's samples into a device slot, and waits for nothing.
 ///
@@ -21,7 +28,7 @@ class carrier {
   virtual ~carrier() = default;
 
   /// @param samples The slot's first ones; at least 1.
-  /// @throws device_error, and what a user's function throws.
+  /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 
   /// Whether nothing that was issued uses memory of the carrier's any more; never blocks.

@@ -12,14 +12,15 @@ std::optional<failure> without_place(std::optional<slot_failure> of) noexcept {
   return failure{std::move(of->where), std::move(of->cause)};
 }
 
-/// The exception that is being handled, as the transfer's failure to deliver any batch of a ticket.
-failure current_failure(const slot_work& work) noexcept {
+/// The transfer's failure to deliver more than a ticket's first batches.
+failure failure_behind(const slot_work& work, std::uint64_t good_batches,
+                       std::exception_ptr cause) noexcept {
   return {.where = {.stage = stage::transfer,
                     .epoch = work.run->epoch,
                     .ticket = work.ticket.value,
-                    .batch = work.first_batch,
+                    .batch = work.first_batch + good_batches,
                     .path = {}},
-          .cause = std::current_exception()};
+          .cause = std::move(cause)};
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ bool transfer::step() noexcept {
     if (deliver(*slot)) return true;
     ring_->end_delivery();
   } catch (...) {  // neither slot is used again
-    ring_->end_delivery(current_failure((*staging_)[*slot].work));
+    ring_->end_delivery(failure_behind((*staging_)[*slot].work, 0, std::current_exception()));
   }
   return false;
 }
@@ -78,14 +79,19 @@ bool transfer::deliver(slot_index slot) {
 
 void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
   staging_slot& from = (*staging_)[slot];
+  batch_failure failed{0, nullptr};
   try {
     carrier_->carry(from, (*ring_)[to], content.samples);
+    return;
+  } catch (const batch_failure& of_function) {
+    failed = of_function;
   } catch (...) {
-    if (from.lost) throw;
-    content.samples = 0;
-    content.batches = 0;
-    content.failure = current_failure(from.work);
+    failed.cause = std::current_exception();
   }
+  if (from.lost) std::rethrow_exception(failed.cause);
+  content.batches = failed.good_batches;
+  content.samples = failed.good_batches * ring_->format().layout.batch_size();
+  content.failure = failure_behind(from.work, failed.good_batches, failed.cause);
 }
 
 }  // namespace feedline::detail

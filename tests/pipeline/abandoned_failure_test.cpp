@@ -192,7 +192,7 @@ TEST_CASE("error: of a user's function it ends nothing if its epoch is left befo
     if (readers > 0) bad.wait_until_met(epoch + 1);
   }
   auto range = loader.epoch(4, on.stream);
-  for (std::uint64_t i = 0; i < 40; ++i) REQUIRE(range.next());
+  for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
   CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
-        "the transfer stage failed in epoch 4, batch 40 (ticket 5): unreadable");
+        "the transfer stage failed in epoch 4, batch 41 (ticket 5): unreadable");
 }

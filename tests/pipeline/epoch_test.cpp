@@ -150,7 +150,7 @@ TEST_CASE("epoch: a batch can be moved out of the loop and kept", "[batch][host]
     if (batch.index() == 2) kept = std::move(batch);
   }
   REQUIRE(kept);
-  const auto seen = look_at(0, 2, (*kept)["id"], (*kept)["row"]);
+  const auto seen = look_at(*kept);
   CHECK(seen.intact);
   CHECK(seen.samples.front() == 16);
 }

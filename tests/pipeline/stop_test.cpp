@@ -159,7 +159,7 @@ TEST_CASE("destruction: a batch outlives its range and its loader, and its bytes
     for (int i = 0; i < 3; ++i) kept = range.next();
   }
   REQUIRE(kept);
-  const auto seen = look_at(0, kept->index(), (*kept)["id"], (*kept)["row"]);
+  const auto seen = look_at(*kept);
   CHECK(seen.intact);
   CHECK(seen.samples.front() == 16);
   CHECK(kept->samples().front().value == 16);

@@ -25,18 +25,24 @@ struct seen_batch {
 };
 
 /// What a batch of identity data holds in memory that the host can read now.
-[[nodiscard]] inline seen_batch look_at(std::uint64_t epoch, std::uint64_t index, tensor_view id,
-                                        tensor_view row) {
+[[nodiscard]] inline seen_batch look_at(std::uint64_t epoch, std::uint64_t index,
+                                        std::span<const std::uint64_t> ids,
+                                        std::span<const std::byte> rows) {
   seen_batch seen{.epoch = epoch, .index = index};
-  const std::size_t row_bytes = row.bytes().size() / row.samples();
-  for (std::uint64_t i = 0; i < id.samples(); ++i) {
-    const std::uint64_t sample = id.data<std::uint64_t>()[i];
-    seen.samples.push_back(sample);
-    seen.intact =
-        seen.intact && is_identity(sample, id.bytes().subspan(i * sizeof sample, sizeof sample),
-                                   row.bytes().subspan(i * row_bytes, row_bytes));
+  const std::size_t row_bytes = rows.size() / ids.size();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    seen.samples.push_back(ids[i]);
+    seen.intact = seen.intact && is_identity(ids[i], std::as_bytes(ids.subspan(i, 1)),
+                                             rows.subspan(i * row_bytes, row_bytes));
   }
   return seen;
+}
+
+/// The same of a batch on the host, or one whose stream was drained.
+[[nodiscard]] inline seen_batch look_at(const batch& batch) {
+  const tensor_view id = batch["id"];
+  return look_at(batch.epoch(), batch.index(), {id.data<std::uint64_t>(), id.samples()},
+                 batch["row"].bytes());
 }
 
 /// Writes down what batches of identity data hold: at once on the host, in stream order on a
@@ -50,14 +56,17 @@ class recorder {
 
   /// Issues the look; the batch may be destroyed right after.
   void operator()(const batch& batch) {
-    const auto look = [this, epoch = batch.epoch(), index = batch.index(), id = batch["id"],
-                       row = batch["row"]] {
-      auto seen = look_at(epoch, index, id, row);
+    // A look may be done when the loader is gone, and with it what describes the fields.
+    const tensor_view id = batch["id"];
+    const auto rows = batch["row"].bytes();
+    const auto look = [this, epoch = batch.epoch(), index = batch.index(), rows,
+                       ids = std::span{id.data<std::uint64_t>(), id.samples()}] {
+      auto seen = look_at(epoch, index, ids, rows);
       const std::scoped_lock lock{mutex_};
       seen_.push_back(std::move(seen));
     };
     if (on_.device) {
-      on_.device->launch(on_.stream, look);
+      on_.device->launch(on_.stream, look, rows);
     } else {
       look();
     }

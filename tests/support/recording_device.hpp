@@ -4,7 +4,9 @@
 
 #include "support/scripted_device.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -31,6 +33,11 @@ class recording_device final : public device {
   /// Called at each copy, assembly, record and wait; may throw.
   std::function<void(const recorded_call&)> on_call = [](const recorded_call&) {};
 
+  /// Memory that was never freed goes with the device.
+  ~recording_device() override {
+    for (const auto& [memory, bytes] : blocks_) host_->free(memory_kind::device, memory, bytes);
+  }
+
   [[nodiscard]] std::vector<recorded_call> calls() const {
     const std::scoped_lock lock{mutex_};
     return calls_;
@@ -44,10 +51,21 @@ class recording_device final : public device {
     return {.name = "recording", .reads_staging = false};
   }
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    return host_->allocate(kind, bytes);
+    void* const memory = host_->allocate(kind, bytes);
+    const std::scoped_lock lock{mutex_};
+    blocks_[memory] = bytes;
+    return memory;
   }
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    {
+      const std::scoped_lock lock{mutex_};
+      blocks_.erase(memory);
+    }
     host_->free(kind, memory, bytes);
+  }
+  [[nodiscard]] std::size_t blocks() const {
+    const std::scoped_lock lock{mutex_};
+    return blocks_.size();
   }
   [[nodiscard]] stream_ref make_stream() override {
     return stream_ref::from_raw(&streams_[next_stream_++]);
@@ -92,6 +110,7 @@ class recording_device final : public device {
 
   device_ptr host_ = make_host_device();
   mutable std::mutex mutex_;
+  std::map<void*, std::size_t> blocks_;
   std::vector<recorded_call> calls_;
   char streams_[8] = {};
   std::size_t next_stream_ = 0;

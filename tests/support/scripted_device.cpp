@@ -35,6 +35,7 @@ scripted_device::~scripted_device() {
   }
   changed_.notify_all();
   thread_.join();
+  for (void* const leaked : blocks_) ::operator delete(leaked, alignment);
 }
 
 void scripted_device::hold_copies() {
@@ -102,8 +103,9 @@ std::uint64_t scripted_device::captured_calls() const {
   return captured_calls_;
 }
 
-void scripted_device::launch(stream_ref stream, std::function<void()> work) {
-  enqueue(stream, {.what = step::work, .work = std::move(work)});
+void scripted_device::launch(stream_ref stream, std::function<void()> work,
+                             std::span<const std::byte> reads) {
+  enqueue(stream, {.what = step::work, .work = std::move(work), .reads = reads});
 }
 
 void scripted_device::drain(stream_ref stream) {
@@ -117,9 +119,9 @@ void scripted_device::drain(stream_ref stream) {
       "a stream to drain");
 }
 
-void scripted_device::fail_call(device_call call, std::uint64_t nth) {
+void scripted_device::fail_call(device_call call, std::uint64_t nth, std::uint64_t times) {
   const std::scoped_lock lock{mutex_};
-  failing_[call] = nth;
+  failing_[call] = {nth, times};
 }
 
 void scripted_device::limit(memory_kind kind, std::size_t bytes) {
@@ -219,6 +221,7 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
   std::memset(memory, 0, bytes);
   const std::scoped_lock lock{mutex_};
   ++allocations_;
+  blocks_.insert(memory);
   allocated_[kind] += bytes;
   return memory;
 }
@@ -228,6 +231,7 @@ void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) no
   check_free(memory, bytes);
   ::operator delete(memory, alignment);
   const std::scoped_lock lock{mutex_};
+  blocks_.erase(memory);
   allocated_[kind] -= bytes;
 }
 
@@ -364,8 +368,9 @@ bool scripted_device::latest_is_done(event_handle event) const {
 void scripted_device::count_call(device_call call) {
   const std::scoped_lock lock{mutex_};
   const auto found = failing_.find(call);
-  if (found == failing_.end() || --found->second != 0) return;
-  failing_.erase(found);
+  if (found == failing_.end() || --found->second.next != 0) return;
+  found->second.next = 1;
+  if (--found->second.times == 0) failing_.erase(found);
   throw device_error{"the scripted device fails this call as told"};
 }
 

@@ -76,13 +76,14 @@ class scripted_device final : public device {
   [[nodiscard]] std::uint64_t captured_calls() const;
 
   /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
-  void launch(stream_ref stream, std::function<void()> work);
+  /// @param reads Memory that it reads: freeing it before is noticed.
+  void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
   /// Blocks the host until all that is queued on a stream is done.
   void drain(stream_ref stream);
 
   /// Lets the n-th call of a kind from now on, counted from 1, fail with a device_error
-  /// (out_of_memory for `allocate`).
-  void fail_call(device_call call, std::uint64_t nth);
+  /// (out_of_memory for `allocate`), and as many after it as make up `times`.
+  void fail_call(device_call call, std::uint64_t nth, std::uint64_t times = 1);
 
   /// Allocations of a kind fail with out_of_memory when all of them would take more.
   void limit(memory_kind kind, std::size_t bytes);
@@ -105,7 +106,8 @@ class scripted_device final : public device {
   [[nodiscard]] std::uint64_t copied_bytes() const;
   /// Spans of host memory that are mapped now.
   [[nodiscard]] std::size_t mappings() const;
-  /// How often memory was freed, or unmapped, that work not done yet was to read or write.
+  /// How often memory was freed, or unmapped, that work not done yet was to read or write. Memory
+  /// that was never freed goes with the device.
   [[nodiscard]] std::uint64_t freed_in_use() const;
   /// Bytes that are allocated now.
   [[nodiscard]] std::size_t allocated_bytes(memory_kind kind) const;
@@ -150,6 +152,7 @@ class scripted_device final : public device {
     assembly assembled = {};  ///< assemble
     std::vector<field_assembly> fields = {};
     std::function<void()> work = {};
+    std::span<const std::byte> reads = {};
     bool started = false;
   };
   struct stream_state {
@@ -179,7 +182,12 @@ class scripted_device final : public device {
   /// Recordings that are not done: event and number. A wait is for one of them, and for no later one,
   /// though the event be recorded again, or destroyed.
   std::set<std::pair<std::uint64_t, std::uint64_t>> pending_;
-  std::map<device_call, std::uint64_t> failing_;  ///< calls until the one that fails
+  struct failing_calls {
+    std::uint64_t next;   ///< calls until the one that fails
+    std::uint64_t times;  ///< how many fail from there on
+  };
+  std::map<device_call, failing_calls> failing_;
+  std::set<void*> blocks_;  ///< allocated, not freed
   std::uint64_t next_handle_ = 1;
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
   std::optional<std::uint64_t> assembly_permits_;

@@ -125,6 +125,7 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
   };
   const auto uses = [&](const operation& each) {
     if (each.what == step::copy) return lies_there(each.to) || lies_there(each.from);
+    if (each.what == step::work) return lies_there(each.reads.data());
     if (each.what != step::assemble) return false;
     return lies_there(each.assembled.slot) || lies_there(each.assembled.inlet) ||
            std::any_of(each.fields.begin(), each.fields.end(),

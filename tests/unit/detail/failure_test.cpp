@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -43,6 +44,10 @@ TEST_CASE("failure: the first one put up stays, and is thrown each time, with pl
     CHECK_THROWS_AS(std::rethrow_exception(error.cause()), std::runtime_error);
   }
 }
+
+// Called where nobody could be told of another exception.
+static_assert(
+    noexcept(std::declval<failure_board&>().report(std::declval<feedline::detail::failure>())));
 
 TEST_CASE("failure: of several threads that fail at once one wins, for good", "[detail][host]") {
   constexpr std::uint64_t count = 4;

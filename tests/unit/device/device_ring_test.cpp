@@ -9,7 +9,6 @@
 #include "support/stages.hpp"
 
 #include <array>
-#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
@@ -228,38 +227,6 @@ TEST_CASE(
   CHECK(on.ring[slot].state.load() == device_state::free);
 }
 
-TEST_CASE("device ring: it knows when batches are held in every slot, how many and where",
-          "[device][host]") {
-  on_recording on;
-  std::vector<batch> held;
-  for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {
-    CHECK_FALSE(on.ring.all_leased());
-    (void)on.deliver(ticket);
-    const slot_index slot = on.take_and_lease();
-    for (std::uint64_t i = 0; i <= ticket; ++i) held.push_back(on.ring.lease_batch(slot, i));
-    on.ring.let_go(slot);
-  }
-  CHECK(on.ring.all_leased());
-  CHECK(on.ring.held_batches() ==
-        "3 batches are held (1 in slot 0, 2 in slot 1), of 2 device slots");
-  CHECK_FALSE(on.ring.wait_for_room(std::chrono::steady_clock::now()));
-  SECTION("until one of them is free") {
-    auto waiting = std::async(std::launch::async, [&] {
-      return on.ring.wait_for_room(std::chrono::steady_clock::now() + std::chrono::hours{1});
-    });
-    held.erase(held.begin());
-    CHECK(waiting.get());
-    CHECK_FALSE(on.ring.all_leased());
-  }
-  SECTION("until it is closed") {
-    auto waiting = std::async(std::launch::async, [&] {
-      return on.ring.wait_for_room(std::chrono::steady_clock::now() + std::chrono::hours{1});
-    });
-    on.ring.close();
-    CHECK(waiting.get());
-  }
-}
-
 TEST_CASE("device ring: a batch knows its place, and the last of an epoch its smaller size",
           "[device][host]") {
   const auto device = std::make_shared<recording_device>();
@@ -321,6 +288,27 @@ TEST_CASE("device ring: a release the device refuses loses the slot and ends the
   CHECK_FALSE(on.ring.acquire().has_value());
 }
 
+TEST_CASE("device ring: a release the device refuses once is tried again, and the slot goes round",
+          "[device][host]") {
+  on_recording on;
+  const slot_index slot = on.deliver(0);
+  (void)on.take_and_lease();
+  auto held = std::make_optional(on.ring.lease_batch(slot, 0));
+  on.ring.let_go(slot);
+  on.device->forget_calls();
+  int count = 0;
+  on.device->on_call = [&](const recorded_call&) {
+    if (count++ == 0) throw device_error{"not now"};
+  };
+  held.reset();
+  const recorded_call mark{
+      .what = device_call::record, .event = on.ring[slot].released.get(), .stream = on.stream};
+  CHECK(on.device->calls() == std::vector<recorded_call>{mark, mark});
+  CHECK_FALSE(on.ring[slot].lost);
+  CHECK(on.ring[slot].state.load() == device_state::free);
+  CHECK(on.parts.failure() == "the batch stage failed in epoch 5, batch 0 (ticket 0): not now");
+}
+
 TEST_CASE("device ring: its memory goes when copies and consumers are done, whatever fails",
           "[device][host]") {
   const auto device = std::make_shared<recording_device>();
@@ -348,6 +336,7 @@ TEST_CASE("device ring: that one event fails keeps no other from being waited fo
   stages parts{device, make_identity_dataset(96, 8), small};
   parts.ring.reset();
   CHECK(device->calls().size() == 4);  // two events of each of two slots
+  CHECK(device->blocks() == 2);        // its own, which work may still use, and the staging ring's
 }
 
 TEST_CASE("device ring: batches keep it, the staging ring and the device alive", "[device][host]") {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include "detail/log.hpp"
+#include "device/owned.hpp"
+
+#include <exception>
+#include <string_view>
+
+namespace feedline::detail {
+
+/// Blocks until all that stands before an event is done, for memory that it uses is to be freed.
+/// False, with an error in the log, if the device refuses: then the memory must be leaked.
+/// @param whose "a device ring"
+[[nodiscard]] inline bool sync_before_freeing(device& device, event_handle last,
+                                              std::string_view whose) noexcept {
+  try {
+    device.sync(last);
+    return true;
+  } catch (const std::exception& refusal) {
+    log_error("waiting for the work on {} that is going away: {}", whose, refusal.what());
+  } catch (...) {
+    log_error("waiting for the work on {} that is going away failed", whose);
+  }
+  return false;
+}
+
+/// Never frees memory, for work may still use it; says so in the log.
+inline void leak(device_memory& memory, std::string_view whose) noexcept {
+  if (memory.data() == nullptr) return;
+  log_error(
+      "{} bytes of {} memory are never freed: the device does not tell whether work on {} is done",
+      memory.bytes(), to_string(memory.kind()), whose);
+  memory.leak();
+}
+
+}  // namespace feedline::detail

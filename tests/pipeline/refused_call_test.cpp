@@ -1,0 +1,136 @@
+/// What becomes of memory where the device refuses calls: it is never freed under work that uses it.
+
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/catch.hpp"
+#include "support/identity_dataset.hpp"
+#include "support/log_capture.hpp"
+#include "support/recorder.hpp"
+#include "support/ways.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t always = 1U << 20U;
+
+const std::vector<way> on_device{way::stream, way::transformed, way::gather, way::resident,
+                                 way::cached_half};
+
+loader_options options(int readers) {
+  return {.batch_size = 8,
+          .readers = readers,
+          .batches_per_slot = 1,
+          .staging_slots = 2,
+          .device_slots = 2};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "refused calls: memory stays where the device will not mark the end of the consumer's work",
+    "[device][batch][host]") {
+  const travelling by{GENERATE(from_range(on_device))};
+  CAPTURE(to_string(by.through));
+  recorder record{by.looks()};
+  {
+    loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(0));
+    auto range = loader.epoch(0, by.stream);
+    auto taken = range.next();
+    REQUIRE(taken);
+    by.on.device->hold_work();
+    record(*taken);
+    by.on.device->fail_call(device_call::record, 1, 2);
+    taken.reset();
+  }  // nobody can wait for the look
+  CHECK(by.on.device->freed_in_use() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) > 0);
+  by.on.device->allow_all_work();
+  CHECK(all_intact(record.seen()));
+}
+
+TEST_CASE(
+    "refused calls: memory stays where the device will not be waited for, and the log says so",
+    "[device][staging][transfer][host]") {
+  const travelling by{GENERATE(from_range(on_device))};
+  const bool hold_copies = GENERATE(false, true);
+  CAPTURE(to_string(by.through), hold_copies);
+  recorder record{by.looks()};
+  const log_capture log;
+  {
+    loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(0));
+    if (hold_copies) {
+      by.on.device->hold_copies();
+    } else {
+      by.on.device->hold_assemblies();
+      by.on.device->hold_work();
+    }
+    auto range = loader.epoch(0, by.stream);
+    auto taken = range.next();
+    REQUIRE(taken);
+    record(*taken);
+    taken.reset();
+    by.on.device->fail_call(device_call::is_done, 1, always);
+    by.on.device->fail_call(device_call::sync, 1, always);
+  }
+  CHECK(by.on.device->freed_in_use() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::device) > 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::staging) > 0);
+  CHECK(log.text().find(" bytes of device memory are never freed: the device does not tell whether "
+                        "work on a device ring is done") != std::string::npos);
+  CHECK(log.text().find(" bytes of staging memory are never freed") != std::string::npos);
+  by.on.device->allow_all_copies();
+  by.on.device->allow_all_assemblies();
+  by.on.device->allow_all_work();
+  CHECK(all_intact(record.seen()));
+}
+
+TEST_CASE("refused calls: memory stays where no event can be recorded behind a copy",
+          "[staging][transfer][host]") {
+  const travelling by{GENERATE(from_range(on_device))};
+  CAPTURE(to_string(by.through));
+  {
+    loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(0));
+    by.on.device->hold_copies();
+    by.on.device->fail_call(device_call::record, 1, always);
+    auto range = loader.epoch(0, by.stream);
+    CHECK_THROWS_AS((void)range.next(), stage_error);
+  }
+  CHECK(by.on.device->freed_in_use() == 0);
+  CHECK(by.on.device->allocated_bytes(memory_kind::staging) > 0);
+  by.on.device->allow_all_copies();
+}
+
+TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batch is wrong",
+          "[device][staging][transfer][batch][host]") {
+  const auto call = GENERATE(device_call::copy, device_call::assemble, device_call::record,
+                             device_call::wait, device_call::is_done, device_call::sync);
+  const std::uint64_t times = GENERATE(1U, 2U, 4U);
+  const int readers = GENERATE(0, 2);
+  const way through = GENERATE(way::stream, way::resident);
+  for (std::uint64_t nth = 1; nth <= 12; ++nth) {
+    CAPTURE(static_cast<int>(call), nth, times, readers, to_string(through));
+    const log_capture log;
+    const travelling by{through};
+    recorder record{by.looks()};
+    {
+      loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(readers));
+      by.on.device->fail_call(call, nth, times);
+      auto range = loader.epoch(0, by.stream);
+      try {
+        while (const auto taken = range.next()) record(*taken);
+      } catch (const stage_error&) {
+        CHECK_THROWS_AS((void)range.next(), stage_error);
+      }
+    }
+    CHECK(all_intact(record.seen()));
+    CHECK(by.on.device->freed_in_use() == 0);
+  }
+}
