@@ -1,6 +1,7 @@
 #include "device/retired.hpp"
 
 #include "detail/log.hpp"
+#include "detail/own_process.hpp"
 #include "detail/poll.hpp"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ using all_retired = std::vector<std::unique_ptr<retirable>>;
 
 /// Never destroyed: loaders may go away after everything static.
 struct set_aside {
+  own_process process;  ///< in a fork's child what is here belongs to the parent
   std::mutex mutex;
   all_retired all;
 };
@@ -53,17 +55,22 @@ void retire(std::unique_ptr<retirable> what) noexcept {
         "a loader went away while the device still had work on its batches: their memory is freed "
         "when the next loader is made or goes away and that work is done");
     set_aside& things = aside();
-    const std::scoped_lock lock{things.mutex};
-    things.all.push_back(std::move(what));
+    if (things.process.is_this()) {
+      const std::scoped_lock lock{things.mutex};
+      things.all.push_back(std::move(what));
+      return;
+    }
   } catch (const std::exception&) {
-    (void)what.release();  // leaked: the device uses it
+    // No memory to set it aside in.
   }
+  (void)what.release();  // leaked: the device uses it
 }
 
 void free_retired() noexcept {
   all_retired idle;  // destroyed unlocked: what it owns may retire too
   try {
     set_aside& things = aside();
+    if (!things.process.is_this()) return;
     const std::scoped_lock lock{things.mutex};
     idle.reserve(things.all.size());
     const auto used = std::partition(things.all.begin(), things.all.end(),

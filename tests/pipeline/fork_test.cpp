@@ -5,6 +5,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "device/retired.hpp"
 #include "support/catch.hpp"
 #include "support/identity_dataset.hpp"
 #include "support/message_of.hpp"
@@ -49,6 +50,20 @@ std::string refusal(pid_t owner) {
          ", a fork of it, where none of its threads are: make a loader in each process after fork, "
          "and use this one in its own";
 }
+
+/// Memory that a device uses until told otherwise.
+class used_memory final : public detail::retirable {
+ public:
+  used_memory(const bool& used, bool& freed) noexcept : used_{used}, freed_{freed} {}
+  used_memory(const used_memory&) = delete;
+  used_memory& operator=(const used_memory&) = delete;
+  ~used_memory() override { freed_ = true; }
+  [[nodiscard]] bool is_idle() override { return !used_; }
+
+ private:
+  const bool& used_;
+  bool& freed_;
+};
 
 }  // namespace
 
@@ -103,4 +118,19 @@ TEST_CASE("fork: in the child a loader of its own can take the place of the pare
     loader = load(0);  // no thread: sanitizers start none in a child
     return loader.epoch(0).next().has_value();
   }));
+}
+
+TEST_CASE("fork: the child frees none of the memory that its parent set aside",
+          "[device][loader][host]") {
+  bool used = true;
+  bool freed = false;
+  detail::retire(std::make_unique<used_memory>(used, freed));
+  REQUIRE_FALSE(freed);
+  used = false;
+  CHECK(holds_in_child([&] {
+    detail::free_retired();
+    return !freed;
+  }));
+  detail::free_retired();
+  CHECK(freed);
 }
