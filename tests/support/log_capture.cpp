@@ -9,7 +9,7 @@
 
 namespace feedline::test {
 
-log_capture::log_capture() {
+log_capture::log_capture() : before_{spdlog::get("feedline")} {
   spdlog::drop("feedline");
   auto logger = std::make_shared<spdlog::logger>(
       "feedline", std::make_shared<spdlog::sinks::ostream_sink_mt>(told_, true));
@@ -20,6 +20,7 @@ log_capture::log_capture() {
 
 log_capture::~log_capture() {
   spdlog::drop("feedline");
+  if (before_) spdlog::register_logger(before_);
 }
 
 std::size_t log_capture::lines() const {

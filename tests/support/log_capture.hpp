@@ -1,12 +1,16 @@
 #pragma once
 
+#include <spdlog/logger.h>
+
 #include <cstddef>
+#include <memory>
 #include <sstream>
 #include <string>
 
 namespace feedline::test {
 
-/// Takes the place of the logger named "feedline", from warnings up, and keeps what it is told.
+/// Takes the place of the logger named "feedline", from warnings up, and keeps what it is told. The
+/// logger that was there before comes back.
 class log_capture {
  public:
   log_capture();
@@ -19,6 +23,7 @@ class log_capture {
   [[nodiscard]] std::size_t lines() const;
 
  private:
+  std::shared_ptr<spdlog::logger> before_;
   std::ostringstream told_;
 };
 
