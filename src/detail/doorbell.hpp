@@ -12,9 +12,10 @@
 
 namespace feedline::detail {
 
-/// How long a waiter spins before it sleeps, at most: about two wake-ups from sleep. With one, threads that
-/// share work of some ten microseconds can fall asleep over each other's wake-ups, and stay in that
-/// step. Hardly at all where cores are few: the spinner would keep the one it waits for from running.
+/// How long a waiter spins before it sleeps, at most: about two wake-ups from sleep. With one, threads
+/// that share work of some ten microseconds can fall asleep over each other's wake-ups, and stay in
+/// that step. Hardly at all where cores are few: the spinner would keep the one it waits for from
+/// running.
 [[nodiscard]] inline std::chrono::nanoseconds spin_time() noexcept {
   static const bool many_cores = usable_cores() >= 4;
   return many_cores ? std::chrono::microseconds{100} : std::chrono::microseconds{2};
@@ -75,8 +76,10 @@ class doorbell {
   void wait_until(Ready&& ready) {
     if (ready()) return;
     const auto began = std::chrono::steady_clock::now();
+    const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
     if (!spin_until(ready, 1, patience_.spin())) sleep_until(ready);
-    patience_.learn(std::chrono::steady_clock::now() - began);
+    patience_.learn(std::chrono::steady_clock::now() - began,
+                    rings_.load(std::memory_order_relaxed) - rung);
   }
 
   /// The same, but no longer than to a deadline; returns what `ready()` said last. For waits that

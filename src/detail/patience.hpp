@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 namespace feedline::detail {
 
-/// How long who waits at a place spins before sleeping: as long as that has paid lately.
+/// How long a waiter spins before it sleeps: as long as that has paid lately.
 ///
-/// A wait that took longer than spinning would have halves the next one's spinning, down to a few
-/// microseconds; a short wait restores it at once. So threads that hand each other work of some ten
-/// microseconds go on spinning, and those whose work comes each millisecond sleep at once. A wait
-/// that was slept through counts as short up to twice the time: half of it is the waking. Any thread.
+/// The measure is the time from one ring to the next. Where it is longer than spinning covers, each
+/// wait halves the next one's spinning, down to a few microseconds; a short time restores it at once.
+/// So threads that hand each other work of some ten microseconds go on spinning, and those whose work
+/// comes each millisecond sleep at once. Up to twice the spinning counts as short, for half of a wait
+/// that was slept through is the waking. Many waiters take turns, and each may wait for many rings:
+/// one wait's length would say nothing, and once asleep they would wake each other for ever. Any
+/// thread.
 class patience {
  public:
   using duration = std::chrono::nanoseconds;
@@ -24,9 +28,11 @@ class patience {
     return most_ / (1 << halved_.load(std::memory_order_relaxed));
   }
   /// Learns how long a wait took.
-  void learn(duration waited) noexcept {
+  /// @param rings That fell into it; one at least is counted.
+  void learn(duration waited, std::uint32_t rings) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
-    const int after = waited <= 2 * most_ ? 0 : std::min(before + 1, most_halved);
+    const bool is_short = waited <= 2 * most_ * std::max<std::uint32_t>(rings, 1);
+    const int after = is_short ? 0 : std::min(before + 1, most_halved);
     if (after != before) halved_.store(after, std::memory_order_relaxed);
   }
 
