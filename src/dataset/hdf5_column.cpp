@@ -19,6 +19,16 @@ std::string last_part(const std::string& path) {
   return name.substr(name.find_last_of('/') + 1);
 }
 
+/// What fields hold, whose values are all of one length.
+hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array) {
+  if (in_array || !is_variable_length(hdf5, type)) return describe_type(hdf5, type);
+  hdf5_element element;
+  element.refusal =
+      "its values are of variable length: open_hdf5_ragged reads them, and pad or pack make "
+      "batches of them";
+  return element;
+}
+
 }  // namespace
 
 std::string field_name_of(const hdf5_field& chosen) {
@@ -51,22 +61,16 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
-namespace {
-
-/// To read records, or a member of theirs, the library clears a buffer each time, of a megabyte if it is not told
-/// otherwise, which takes longer than to read some rows.
-hdf5_properties_id with_small_buffer(hid_t dataset, const hdf5_element& element) {
+hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset,
+                                     hid_t memory_type) {
   constexpr std::size_t usual_bytes = std::size_t{64} << 10;
   const hdf5_type_id type{H5Dget_type(dataset)};
   // Of one value at least, which may be somewhat larger in the file than the library says.
-  const std::size_t value_bytes =
-      2 * std::max(H5Tget_size(type.get()), H5Tget_size(element.memory.get()));
+  const std::size_t value_bytes = 2 * std::max(H5Tget_size(type.get()), H5Tget_size(memory_type));
   hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
   H5Pset_buffer(transfer.get(), std::max(usual_bytes, value_bytes), nullptr, nullptr);
   return transfer;
 }
-
-}  // namespace
 
 hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset) {
   hdf5_values values = values_of(hdf5, dataset.get());
@@ -83,11 +87,9 @@ hdf5_column::hdf5_column(const hdf5_session& hdf5, const hdf5_file& file, const 
   if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
   if (!member.empty() && !has_members(hdf5, type.get()))
     throw file.no_such_member(hdf5, name_, member);
-  if (member.empty() && is_variable_length(hdf5, type.get()))
-    throw file.error(name_,
-                     "its values are of variable length: open_hdf5_ragged reads them, and pad or "
-                     "pack make batches of them");
-  element_ = describe_values(hdf5, opened_->values, name_, member);
+  element_ = describe_values(hdf5, opened_->values, name_, member, [&](hid_t value, bool in_array) {
+    return describe_fixed(hdf5, value, in_array);
+  });
   if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
   extents_ = extents_of(hdf5, file, name_, space_.get());
 
@@ -106,7 +108,7 @@ void hdf5_column::require_readable(const hdf5_session& hdf5, const hdf5_file& fi
   require_library_can_read(hdf5, file, name_, id());
   zero_first_ = leaves_gaps(hdf5, file, name_, id());
   if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
-    transfer_ = with_small_buffer(id(), element_);
+    transfer_ = with_small_buffer(hdf5, id(), element_.memory.get());
 }
 
 bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const {

@@ -25,6 +25,12 @@ namespace feedline::detail {
 [[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                               const std::string& name, hid_t space);
 
+/// To read records, or a member of theirs, the library clears a buffer each time, of a megabyte if it is not told
+/// otherwise, which takes longer than to read some rows; and a record larger than the buffer is not read.
+/// @return Properties of a transfer with a buffer that serves.
+[[nodiscard]] hdf5_properties_id with_small_buffer(const hdf5_session& hdf5, hid_t dataset,
+                                                   hid_t memory_type);
+
 /// A dataset that is open, shared by the fields that are members of its records. It is destroyed within a
 /// session.
 struct hdf5_opened {

@@ -1,3 +1,4 @@
+#include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_sequence_column.hpp"
 #include "dataset/hdf5_storage.hpp"
 
@@ -18,9 +19,8 @@ class value_memory {
  public:
   explicit value_memory(std::size_t most_bytes) : left_{most_bytes} {}
 
-  /// Properties of a transfer that takes its memory here.
-  [[nodiscard]] hdf5_properties_id properties() {
-    hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
+  /// Makes properties of a transfer take its memory here.
+  [[nodiscard]] hdf5_properties_id properties(hdf5_properties_id transfer) {
     if (H5Pset_vlen_mem_manager(transfer.get(), allocate, this, release, this) < 0)
       transfer = hdf5_properties_id{};
     return transfer;
@@ -69,7 +69,8 @@ class whole_reading {
   };
   enum class outcome { read, failed, out_of_memory };
 
-  whole_reading(const dataset& of, std::size_t most_bytes) : of_{of}, most_bytes_{most_bytes} {
+  whole_reading(const hdf5_session& hdf5, const dataset& of, std::size_t most_bytes)
+      : hdf5_{hdf5}, of_{of}, most_bytes_{most_bytes} {
     held_.places.offsets.reserve(static_cast<std::size_t>(of.samples));
     held_.places.lengths.reserve(static_cast<std::size_t>(of.samples));
   }
@@ -78,7 +79,7 @@ class whole_reading {
   template <class Value>
   outcome add(std::uint64_t first, std::uint64_t count) {
     value_memory memory{most_bytes_ - held_bytes_};
-    const auto transfer = memory.properties();
+    const auto transfer = memory.properties(with_small_buffer(hdf5_, of_.id, of_.memory_type));
     const hsize_t start = first;
     const hsize_t many = count;
     const hdf5_space_id target{H5Screate_simple(1, &many, nullptr)};
@@ -112,6 +113,7 @@ class whole_reading {
     held_bytes_ += bytes;
   }
 
+  const hdf5_session& hdf5_;
   dataset of_;
   std::size_t most_bytes_;
   std::size_t held_bytes_ = 0;
@@ -125,7 +127,8 @@ hdf5_held_values hdf5_sequence_column::read_whole(const hdf5_session& hdf5, cons
                                                   const std::string& why) const {
   require_library_can_read(hdf5, file, name_, id_.get());
   const std::size_t places = static_cast<std::size_t>(samples_) * hdf5_heap_search::place_bytes;
-  whole_reading reading{{.id = id_.get(),
+  whole_reading reading{hdf5,
+                        {.id = id_.get(),
                          .space = space_.get(),
                          .memory_type = type_.memory.get(),
                          .samples = samples_,

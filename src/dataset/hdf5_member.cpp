@@ -112,6 +112,8 @@ constexpr const char* unknown_place =
 struct field_place {
   const std::string& path;
   std::size_t address_bytes;
+  const value_describer& describe;
+  bool in_array = false;
 };
 
 /// Of values that are no records, nothing.
@@ -127,16 +129,18 @@ hdf5_record_layout layout_of_values(const hdf5_session& hdf5, hid_t type,
 hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_record_layout& layout,
                              const field_place& where, std::span<const unsigned> steps) {
   if (steps.empty()) {
-    auto element = describe_type(hdf5, type);
-    if (!element.refusal.empty() && has_members(hdf5, type))
+    auto element = where.describe(type, where.in_array);
+    if (!element.refusal.empty() && has_members(hdf5, type) &&
+        !describe_type(hdf5, type).refusal.empty())
       return refuse_records(hdf5, type, where.path);
     return element;
   }
   if (H5Tget_class(type) == H5T_ARRAY) {
     const hdf5_type_id record{H5Tget_super(type)};
+    const field_place inside{where.path, where.address_bytes, where.describe, true};
     auto element =
         describe_member(hdf5, record.get(),
-                        layout_of_values(hdf5, record.get(), where.address_bytes), where, steps);
+                        layout_of_values(hdf5, record.get(), where.address_bytes), inside, steps);
     if (!element.refusal.empty()) return element;
     if (element.indirect.empty())
       element.indirect = "its values lie apart: they are members of records in an array";
@@ -178,8 +182,18 @@ hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset) {
   return values;
 }
 
+hdf5_type_id in_records_like(const hdf5_session& hdf5, hid_t records, hdf5_type_id type) {
+  if (H5Tget_class(records) != H5T_COMPOUND) return type;
+  const hdf5_type_id member{H5Tget_member_type(records, 0)};
+  const auto inner = in_records_like(hdf5, member.get(), std::move(type));
+  hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(inner.get()))};
+  H5Tinsert(record.get(), name_of(records, 0).c_str(), 0, inner.get());
+  return record;
+}
+
 hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values,
-                             const std::string& path, std::string_view member) {
+                             const std::string& path, std::string_view member,
+                             const value_describer& describe) {
   const hid_t type = values.type.get();
   member_steps steps;
   if (!member.empty() && !find_member(hdf5, type, member, steps)) {
@@ -188,7 +202,7 @@ hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values
                       list_names(member_paths(hdf5, type));
     return element;
   }
-  const field_place where{path, values.address_bytes};
+  const field_place where{path, values.address_bytes, describe};
   auto element = describe_member(hdf5, type, values.layout, where, steps);
   if (steps.empty() || !element.refusal.empty() || !element.indirect.empty()) return element;
 

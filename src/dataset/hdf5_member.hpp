@@ -6,6 +6,7 @@
 #include "dataset/hdf5_type.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct hdf5_values {
 
 [[nodiscard]] hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset);
 
+/// @param in_array Whether they are members of records in an array.
+using value_describer = std::function<hdf5_element(hid_t type, bool in_array)>;
+
 /// Describes the values of a dataset, or those of one member of its records.
 ///
 /// A member of a record in a record is named with both: "position/x". A name that contains '/' itself
@@ -36,7 +40,13 @@ struct hdf5_values {
 /// member's own.
 /// @param path   Of the field, for the refusal of what is a record.
 /// @param member Empty: the values themselves; else they are records.
+/// @param describe Describes the values themselves by their type.
 [[nodiscard]] hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values,
-                                           const std::string& path, std::string_view member);
+                                           const std::string& path, std::string_view member,
+                                           const value_describer& describe);
+
+/// A type in records of one member each, one in the other, as `records` are; itself if these are none.
+[[nodiscard]] hdf5_type_id in_records_like(const hdf5_session& hdf5, hid_t records,
+                                           hdf5_type_id type);
 
 }  // namespace feedline::detail

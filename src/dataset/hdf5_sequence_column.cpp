@@ -3,13 +3,9 @@
 #include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_object_header.hpp"
-#include "dataset/hdf5_record_layout.hpp"
 #include "detail/arithmetic.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
-#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -34,17 +30,6 @@ bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type
   return !is_empty;
 }
 
-/// Why a member of records is no dataset of values of variable length.
-std::string refusal_of_member(const hdf5_session& hdf5, const hdf5_values& records,
-                              const std::string& member) {
-  auto element = describe_values(hdf5, records, member, member);
-  if (element.refusal.empty()) return "its values are all of one length: open_hdf5 reads them";
-  const auto members = member_paths(hdf5, records.type.get());
-  if (std::ranges::find(members, member) == members.end()) return std::move(element.refusal);
-  return "is a member of records, whose values of variable length cannot be read: write them as a "
-         "dataset of their own";
-}
-
 }  // namespace
 
 hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file,
@@ -53,13 +38,11 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
   std::string member;
   id_ = file.open_dataset(hdf5, name_, &member);
   space_ = hdf5_space_id{H5Dget_space(id_.get())};
-  const hdf5_type_id type{H5Dget_type(id_.get())};
-  if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
-  if (!member.empty()) {
-    if (!has_members(hdf5, type.get())) throw file.no_such_member(hdf5, name_, member);
-    throw file.error(name_, refusal_of_member(hdf5, values_of(hdf5, id_.get()), member));
-  }
-  type_ = describe_sequence(hdf5, type.get());
+  const hdf5_values values = values_of(hdf5, id_.get());
+  if (!values.type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
+  if (!member.empty() && !has_members(hdf5, values.type.get()))
+    throw file.no_such_member(hdf5, name_, member);
+  type_ = describe_sequences(hdf5, values, name_, member);
   if (!type_.element.refusal.empty()) throw file.error(name_, type_.element.refusal);
   const auto extents = extents_of(hdf5, file, name_, space_.get());
   if (extents.size() != 1)
@@ -76,16 +59,12 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
 }
 
 hdf5_found hdf5_sequence_column::find_rows(const hdf5_session& hdf5, const hdf5_file& file) const {
-  const std::size_t row_bytes = hdf5_heap_search::row_bytes(address_bytes_of(hdf5, id_.get()));
-  hdf5_element row;
-  row.shape = {row_bytes};
-  row.memory = hdf5_type_id{H5Tcreate(H5T_OPAQUE, row_bytes)};
-  row.indirect = type_.element.indirect;
+  const std::size_t row_bytes = H5Tget_size(type_.row.memory.get());
   hdf5_found found{.name = name_,
                    .spec = {element_.name, element_type::u8, {row_bytes}},
                    .samples = samples_,
                    .row_bytes = row_bytes,
-                   .storage = examine_storage(hdf5, file, name_, id_.get(), row)};
+                   .storage = examine_storage(hdf5, file, name_, id_.get(), type_.row)};
   if (found.storage.refusal.empty() && fills(hdf5, id_.get(), type_))
     found.storage.refusal = "it has a fill value of its own";
   hdf5_common common;
@@ -106,7 +85,7 @@ std::string hdf5_sequence_column::fault_of_rows(const hdf5_found& found) const {
   }
   if (found.storage.stored == layout::contiguous &&
       H5Dget_storage_size(id_.get()) !=
-          checked_multiply<std::uint64_t>(samples_, found.row_bytes).value_or(0))
+          checked_multiply<std::uint64_t>(samples_, found.storage.stored_bytes).value_or(0))
     return "its rows are of another size than the file's addresses let expect";
   return {};
 }

@@ -50,35 +50,57 @@ void write_strings(hdf5_writer& writer, const std::string& name, H5T_cset_t char
   writer.write(name, type.get(), {texts.size()}, type.get(), texts.data(), layout);
 }
 
-value_vector values_by_library(const std::filesystem::path& file, const std::string& name) {
+namespace {
+
+/// Records of one member each, one in the other.
+detail::hdf5_type_id in_records(const std::vector<std::string>& names, hid_t value) {
+  detail::hdf5_type_id type{H5Tcopy(value)};
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(type.get()))};
+    require_hdf5(H5Tinsert(record.get(), name->c_str(), 0, type.get()) >= 0, "make records");
+    type = std::move(record);
+  }
+  return type;
+}
+
+}  // namespace
+
+value_vector values_by_library(const std::filesystem::path& file, const std::string& name,
+                               const std::vector<std::string>& member) {
   const detail::hdf5_file_id opened{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
   const detail::hdf5_dataset_id dataset{H5Dopen2(opened.get(), name.c_str(), H5P_DEFAULT)};
-  const detail::hdf5_type_id type{H5Dget_type(dataset.get())};
+  detail::hdf5_type_id type{H5Dget_type(dataset.get())};
+  for (const auto& each : member) {
+    const int i = H5Tget_member_index(type.get(), each.c_str());
+    type = detail::hdf5_type_id{H5Tget_member_type(type.get(), static_cast<unsigned>(i))};
+  }
   const detail::hdf5_space_id space{H5Dget_space(dataset.get())};
   const auto rows = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.get()));
+  const auto read = [&](const detail::hdf5_type_id& memory, void* out) {
+    require_hdf5(H5Dread(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0,
+                 "read " + name);
+  };
   value_vector values;
   if (H5Tget_class(type.get()) == H5T_STRING) {
+    const auto memory = in_records(member, type.get());
     std::vector<char*> texts(rows);
-    require_hdf5(
-        H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) >= 0,
-        "read " + name);
+    read(memory, texts.data());
     for (const char* text : texts) {
       const auto* bytes = reinterpret_cast<const std::byte*>(text);
       values.emplace_back(bytes, bytes + (text == nullptr ? 0 : std::strlen(text)));
     }
-    H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
+    H5Dvlen_reclaim(memory.get(), space.get(), H5P_DEFAULT, texts.data());
     return values;
   }
   const detail::hdf5_type_id base{H5Tget_super(type.get())};
   const detail::hdf5_type_id native{H5Tget_native_type(base.get(), H5T_DIR_ASCEND)};
-  const detail::hdf5_type_id memory{H5Tvlen_create(native.get())};
+  const detail::hdf5_type_id sequence{H5Tvlen_create(native.get())};
+  const auto memory = in_records(member, sequence.get());
   std::vector<hvl_t> sequences(rows);
-  require_hdf5(
-      H5Dread(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, sequences.data()) >= 0,
-      "read " + name);
-  for (const hvl_t& sequence : sequences) {
-    const auto* bytes = static_cast<const std::byte*>(sequence.p);
-    values.emplace_back(bytes, bytes + sequence.len * H5Tget_size(native.get()));
+  read(memory, sequences.data());
+  for (const hvl_t& each : sequences) {
+    const auto* bytes = static_cast<const std::byte*>(each.p);
+    values.emplace_back(bytes, bytes + each.len * H5Tget_size(native.get()));
   }
   H5Dvlen_reclaim(memory.get(), space.get(), H5P_DEFAULT, sequences.data());
   return values;

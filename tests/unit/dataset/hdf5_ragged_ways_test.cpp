@@ -165,26 +165,6 @@ TEST_CASE("hdf5 ragged: each opening function tells of the other", "[dataset][ho
   CHECK(list_fields(file).size() == 1);
 }
 
-TEST_CASE("hdf5 ragged: a member of records is refused as one, with the reason",
-          "[dataset][host]") {
-  const temporary_directory folder;
-  hdf5_writer writer{folder.path() / "x.h5"};
-  const detail::hdf5_type_id sequence{H5Tvlen_create(H5T_STD_U8LE)};
-  const detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, 32)};
-  H5Tinsert(record.get(), "a", 0, H5T_STD_U32LE);
-  H5Tinsert(record.get(), "s", 16, sequence.get());
-  (void)writer.make("t", record.get(), {2});
-  (void)writer.make("plain", H5T_STD_U8LE, {2});
-  const auto file = writer.close();
-  CHECK(refusal_of(file, "t/s") ==
-        file.string() +
-            ": field 't/s': is a member of records, whose values of variable length cannot be "
-            "read: write them as a dataset of their own");
-  CHECK(contains(refusal_of(file, "t/a"), "all of one length: open_hdf5 reads them"));
-  CHECK(contains(refusal_of(file, "t/x"), "its records have no member 'x'; they have a, s"));
-  CHECK(contains(refusal_of(file, "plain/x"), "the values of 'plain' are no records, and have no"));
-}
-
 TEST_CASE("hdf5 ragged: what is no row of runs of numbers is refused with the reason",
           "[dataset][host]") {
   const temporary_directory folder;
