@@ -4,7 +4,8 @@
 # (but for checks: Debian 13 has no clang 14):
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
-#   tests    the test framework, and what the benchmarks write their results with
+#   tests    the test framework, and what the benchmarks write their results with; and liblzo2,
+#            which is under the GPL: who only builds gets it by choice
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
 #            are named so that a check gives the same answer everywhere
 #
@@ -14,10 +15,10 @@ feedline_packages_of() {
   case $1 in
     build)
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
-      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev"
+      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev libbz2-dev"
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
-    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev" ;;
+    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14" ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks" >&2

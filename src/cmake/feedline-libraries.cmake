@@ -29,6 +29,8 @@ set(feedline_library_lz4 lz4.h lz4)
 set(feedline_library_zstd zstd.h zstd)
 set(feedline_library_blosc blosc.h blosc)
 set(feedline_library_libaec libaec.h aec)
+set(feedline_library_bzip2 bzlib.h bz2)
+set(feedline_library_lzo lzo/lzo1x.h lzo2)
 set(feedline_library_libzip zip.h zip)
 
 # feedline_find_library(NAME): the target feedline_libraries::NAME, if the library is there.

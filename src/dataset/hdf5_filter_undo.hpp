@@ -45,6 +45,8 @@ struct hdf5_undo {
 [[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_szip(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_scaleoffset(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_lzo(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_bzip2(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lzf(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_blosc(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lz4(std::span<const unsigned> values);

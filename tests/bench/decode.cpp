@@ -105,6 +105,8 @@ std::vector<method> all_methods() {
   add("fletcher32, verified", {{3, "", {}}}, with_fletcher32);
   add("fletcher32, not verified", {{3, "", {}}}, with_fletcher32, false);
   add("lzf", {{32000, "", {}}}, lzf_packed);
+  if (has_lzo) add("lzo", {{305, "", {}}}, lzo_packed);
+  if (has_bzip2) add("bzip2", {{307, "", {}}}, [](bytes_view raw) { return bzip2_packed(raw); });
   if (has_lz4)
     add("lz4", {{32004, "", {}}}, [](bytes_view raw) { return lz4_packed(raw, 1U << 30); });
   if (has_zstd) add("zstd", {{32015, "", {}}}, [](bytes_view raw) { return zstd_packed(raw); });

@@ -33,7 +33,8 @@ struct filter_choice {
 inline constexpr std::array filter_choices{
     filter_choice{1, 0},     filter_choice{2, 1},     filter_choice{3, 0},
     filter_choice{4, 4},     filter_choice{32000, 0}, filter_choice{32001, 0},
-    filter_choice{32004, 0}, filter_choice{32008, 5}, filter_choice{32015, 0}};
+    filter_choice{32004, 0}, filter_choice{32008, 5}, filter_choice{32015, 0},
+    filter_choice{305, 0},   filter_choice{307, 0}};
 
 inline filters_input parse(std::span<const std::byte> bytes) {
   const auto next = [&]() -> std::uint8_t {

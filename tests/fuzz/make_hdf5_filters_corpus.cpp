@@ -77,6 +77,8 @@ void write_all(seed_writer& seeds) {
   seeds.write_three("fletcher32", checksum_filter, with_fletcher32(raw));
   seeds.write_three("lzf", lzf_filter, lzf_packed(raw));
   seeds.write("lzf_noise", {lzf_filter}, lzf_packed(noise()));
+  seeds.write_three("lzo", {305, "", {}}, lzo_packed(raw));
+  seeds.write_three("bzip2", {307, "", {}}, bzip2_packed(raw));
   seeds.write_three("lz4", {32004, "", {}}, lz4_packed(raw, 1024));
   seeds.write("lz4_blocks", {{32004, "", {}}}, lz4_packed(noise(), 100));
   seeds.write_three("zstd", {32015, "", {}}, zstd_packed(raw));

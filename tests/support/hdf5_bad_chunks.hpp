@@ -75,6 +75,8 @@ inline const detail::hdf5_filter deflate{1, "", {6}};
 inline const detail::hdf5_filter shuffle{2, "", {4}};
 inline const detail::hdf5_filter fletcher32{3, "", {}};
 inline const detail::hdf5_filter szip{4, "", {32 + 128 + 8, 16, 8, 784}};
+inline const detail::hdf5_filter lzo{305, "", {5, 11, 4}};
+inline const detail::hdf5_filter bzip2{307, "", {5, 11, 4}};
 inline const detail::hdf5_filter lzf{32000, "", {4, 261, 784}};
 inline const detail::hdf5_filter blosc{32001, "", {2, 2, 1, 784}};
 inline const detail::hdf5_filter lz4{32004, "", {0}};

@@ -33,6 +33,16 @@ inline constexpr bool has_szip = true;
 #else
 inline constexpr bool has_szip = false;
 #endif
+#ifdef FEEDLINE_HAS_BZIP2
+inline constexpr bool has_bzip2 = true;
+#else
+inline constexpr bool has_bzip2 = false;
+#endif
+#ifdef FEEDLINE_HAS_LZO
+inline constexpr bool has_lzo = true;
+#else
+inline constexpr bool has_lzo = false;
+#endif
 
 [[nodiscard]] bytes deflated(bytes_view raw, int level = 6);
 [[nodiscard]] bytes shuffled(bytes_view raw, std::size_t element);
@@ -47,6 +57,10 @@ inline constexpr bool has_szip = false;
                                  int shuffle);
 /// @param values The filter's client data: options, pixels a block, bits a pixel, pixels a scanline.
 [[nodiscard]] bytes szip_packed(bytes_view raw, std::span<const unsigned> values);
+
+/// @param block_size In 100,000 bytes: 1 to 9.
+[[nodiscard]] bytes bzip2_packed(bytes_view raw, int block_size = 9);
+[[nodiscard]] bytes lzo_packed(bytes_view raw);
 
 enum class bit_compression : unsigned { none = 0, lz4 = 2, zstd = 3 };
 

@@ -88,6 +88,13 @@ std::vector<filter_case> filter_cases() {
   add_shuffles(cases);
   cases.push_back({"fletcher32", {3, "fletcher32", {}}, 1, with_fletcher32});
   add_szips(cases);
+  if (has_lzo) cases.push_back({"lzo", {305, "lzo", {5, 11, 4}}, 1, lzo_packed});
+  if (has_bzip2)
+    for (const int size : {1, 9})
+      cases.push_back({"bzip2 in blocks of " + std::to_string(size),
+                       {307, "bzip2", {static_cast<unsigned>(size)}},
+                       1,
+                       [=](bytes_view raw) { return bzip2_packed(raw, size); }});
   cases.push_back({"lzf", {32000, "lzf", {4, 261, 0}}, 1, lzf_packed});
   add_bloscs(cases);
   if (has_lz4)

@@ -131,42 +131,6 @@ TEST_CASE("hdf5 filters: filters above tiny blocks take what these grow to", "[d
     }
 }
 
-// Written by h5py through the plugins of hdf5plugin 6: twenty 16-bit numbers, 0, 3, 6, …
-TEST_CASE("hdf5 filters: chunks as the plugins wrote them decode to what was written",
-          "[dataset][host]") {
-  struct written {
-    hdf5_filter filter;
-    std::string hexadecimal;
-  };
-  const std::vector<written> all{{{32015, "", {3}},
-                                  "28b52ffd202841010000000300060009000c000f001200150018001b001e0021"
-                                  "00240027002a002d00300033003600"
-                                  "3900"},
-                                 {{32008, "", {0, 4, 2, 8, 2}},
-                                  "00000000000000280000001000000012f001aa66b438c0000000000000000000"
-                                  "000000000012f001aa66b4c707f800"
-                                  "0000000000000000003000330036003900"},
-                                 {{32008, "", {0, 4, 2, 8, 3, 3}},
-                                  "0000000000000028000000100000001528b52ffd201065000030aa66b438c000"
-                                  "01001b28020000001628b52ffd2010"
-                                  "6d000038aa66b4c707f80001000530023000330036003900"}};
-  bytes raw;
-  for (int i = 0; i < 20; ++i) {
-    raw.push_back(static_cast<std::byte>(3 * i));
-    raw.push_back(std::byte{0});
-  }
-  for (const written& each : all) {
-    const hdf5_filters filters{{each.filter}};
-    if (!filters.refusal().empty()) continue;  // without its library; tested below
-    bytes stored;
-    for (std::size_t i = 0; i < each.hexadecimal.size(); i += 2)
-      stored.push_back(
-          static_cast<std::byte>(std::stoi(each.hexadecimal.substr(i, 2), nullptr, 16)));
-    INFO(filters.describe());
-    CHECK(decoded(filters, stored, raw.size()) == raw);
-  }
-}
-
 TEST_CASE("hdf5 filters: a checksum is compared only when that is asked for", "[dataset][host]") {
   const pipeline_case written{{"fletcher32"}};
   const bytes raw = content_named("strokes on black", 784);
@@ -256,10 +220,7 @@ TEST_CASE("hdf5 filters: a pipeline that cannot be undone is refused, by its fil
     return hdf5_filters{{{1, "deflate", {6}}, std::move(filter)}}.refusal();
   };
   CHECK(refusal({5, "", {}}) == "filter 5 (nbit) is not one that feedline decodes");
-  CHECK(refusal({5, "", {}}) == "filter 5 (nbit) is not one that feedline decodes");
   CHECK(refusal({6, "", {}}) == "filter 6 (scaleoffset) has 0 parameters, not 20");
-  CHECK(refusal({305, "", {}}) == "filter 305 (lzo) is not one that feedline decodes");
-  CHECK(refusal({307, "", {}}) == "filter 307 (bzip2) is not one that feedline decodes");
   CHECK(refusal({32013, "", {}}) == "filter 32013 (zfp) is not one that feedline decodes");
   CHECK(refusal({32026, "", {}}) == "filter 32026 (blosc2) is not one that feedline decodes");
   CHECK(refusal({4711, "mine", {}}) == "filter 4711 (mine) is not one that feedline decodes");
@@ -306,6 +267,8 @@ TEST_CASE("hdf5 filters: a filter whose library was not there is refused, with t
   };
   const auto refusal = [](const hdf5_filter& filter) { return hdf5_filters{{filter}}.refusal(); };
   CHECK(refusal({4, "", {141, 16, 8, 784}}) == expected(has_szip, "filter 4 (szip)", "libaec"));
+  CHECK(refusal({305, "", {}}) == expected(has_lzo, "filter 305 (lzo)", "liblzo2"));
+  CHECK(refusal({307, "", {}}) == expected(has_bzip2, "filter 307 (bzip2)", "libbz2"));
   CHECK(refusal({32001, "", {}}) == expected(has_blosc, "filter 32001 (blosc)", "libblosc"));
   CHECK(refusal({32004, "", {}}) == expected(has_lz4, "filter 32004 (lz4)", "liblz4"));
   CHECK(refusal({32015, "", {}}) == expected(has_zstd, "filter 32015 (zstd)", "libzstd"));
