@@ -1,5 +1,6 @@
 #include "dataset/hdf5_column.hpp"
 
+#include "dataset/byte_order.hpp"
 #include "dataset/hdf5_member.hpp"
 #include "dataset/hdf5_record_layout.hpp"
 #include "dataset/hdf5_sequence_type.hpp"
@@ -119,11 +120,15 @@ bool hdf5_column::try_read(std::uint64_t first, std::uint64_t count, std::byte* 
   counts[0] = count;
   const hdf5_space_id memory_space{
       H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
-  return memory_space &&
-         H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
-                             nullptr) >= 0 &&
-         H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
-                 transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
+  if (!memory_space ||
+      H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                          nullptr) < 0 ||
+      H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
+              transfer_ ? transfer_.get() : H5P_DEFAULT, out) < 0)
+    return false;
+  reverse_elements({out, static_cast<std::size_t>(count) * row_bytes_},
+                   element_.left_swapped_bytes);
+  return true;
 }
 
 void hdf5_column::read_run(const hdf5_session& hdf5, std::uint64_t first, std::uint64_t count,

@@ -1,5 +1,6 @@
 #include "dataset/hdf5_direct.hpp"
 
+#include "dataset/byte_order.hpp"
 #include "dataset/hdf5_storage.hpp"
 #include "detail/arithmetic.hpp"
 
@@ -70,7 +71,10 @@ std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
       H5Pfill_value_defined(creation.get(), &defined) >= 0 &&
       defined == H5D_FILL_VALUE_USER_DEFINED) {
     std::vector<std::byte> fill(H5Tget_size(element.memory.get()));
-    if (H5Pget_fill_value(creation.get(), element.memory.get(), fill.data()) >= 0) return fill;
+    if (H5Pget_fill_value(creation.get(), element.memory.get(), fill.data()) >= 0) {
+      reverse_elements(fill, element.left_swapped_bytes);
+      return fill;
+    }
   }
   return std::vector<std::byte>(element.swapped_bytes);
 }

@@ -1,3 +1,4 @@
+#include "dataset/byte_order.hpp"
 #include "dataset/hdf5_column.hpp"
 #include "dataset/hdf5_sequence_column.hpp"
 #include "dataset/hdf5_storage.hpp"
@@ -66,6 +67,7 @@ class whole_reading {
     hid_t memory_type;
     std::uint64_t samples;
     std::size_t element_bytes;
+    std::size_t left_swapped_bytes;
   };
   enum class outcome { read, failed, out_of_memory };
 
@@ -110,6 +112,7 @@ class whole_reading {
           static_cast<std::uint32_t>(elements.size() / of_.element_bytes));
       block.insert(block.end(), elements.begin(), elements.end());
     }
+    reverse_elements(block, of_.left_swapped_bytes);
     held_bytes_ += bytes;
   }
 
@@ -132,7 +135,8 @@ hdf5_held_values hdf5_sequence_column::read_whole(const hdf5_session& hdf5, cons
                          .space = space_.get(),
                          .memory_type = type_.memory.get(),
                          .samples = samples_,
-                         .element_bytes = element_bytes_},
+                         .element_bytes = element_bytes_,
+                         .left_swapped_bytes = type_.element.left_swapped_bytes},
                         most_bytes - std::min(places, most_bytes)};
   const auto add = [&](std::uint64_t first, std::uint64_t count) {
     return type_.is_string ? reading.add<char*>(first, count) : reading.add<hvl_t>(first, count);

@@ -1,8 +1,10 @@
 #include "dataset/hdf5_type.hpp"
 
+#include "dataset/hdf5_float_type.hpp"
+
 #include <array>
 #include <cstddef>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,11 +12,9 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::string_view what_serves =
-    "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, IEEE half, single and "
-    "double "
-    "precision, bfloat16, complex numbers of these, enumerations of these integers, opaque values "
-    "and "
-    "strings of fixed size, and fixed-size arrays of all these";
+    "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, times of 4 or 8, IEEE half, "
+    "single and double precision, bfloat16, complex numbers of these, enumerations of these "
+    "integers, opaque values and strings of fixed size, and fixed-size arrays of all these";
 
 std::string_view name_of(H5T_class_t type_class) {
   switch (type_class) {
@@ -108,6 +108,18 @@ hdf5_element describe_bits(hid_t type) {
   return stored_as(type, std::move(element));
 }
 
+/// Signed, as in `time_t`. To the library, times are bits of any meaning, which it leaves in their order.
+hdf5_element describe_time(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  const std::string name = "time of " + std::to_string(8 * bytes) + " bits";
+  if (bytes != 4 && bytes != 8) return refuse(name);
+  auto element = stored_as(type, as(bytes == 4 ? element_type::i32 : element_type::i64, type));
+  if (!element.refusal.empty()) return element;
+  if (!element.indirect.empty()) return refuse(name + ", of which some mean nothing");
+  element.left_swapped_bytes = element.swapped_bytes;
+  return element;
+}
+
 /// Bytes that mean nothing to the library.
 hdf5_element describe_bytes(hid_t type) {
   auto element = as(element_type::u8, type);
@@ -115,47 +127,15 @@ hdf5_element describe_bytes(hid_t type) {
   return element;
 }
 
-struct float_format {
-  element_type type;
-  std::size_t bytes;
-  std::size_t exponent_bits;
-  std::size_t mantissa_bits;
-  std::size_t bias;
-};
-
-constexpr std::array<float_format, 4> float_formats{{
-    {element_type::f16, 2, 5, 10, 15},
-    {element_type::bf16, 2, 8, 7, 127},
-    {element_type::f32, 4, 8, 23, 127},
-    {element_type::f64, 8, 11, 52, 1023},
-}};
-
-bool has_format(hid_t type, const float_format& format) {
-  std::size_t sign_at = 0;
-  std::size_t exponent_at = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa_at = 0;
-  std::size_t mantissa_bits = 0;
-  if (H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at, &mantissa_bits) < 0)
-    return false;
-  return H5Tget_size(type) == format.bytes && sign_at == 8 * format.bytes - 1 &&
-         exponent_at == format.mantissa_bits && exponent_bits == format.exponent_bits &&
-         mantissa_at == 0 && mantissa_bits == format.mantissa_bits &&
-         H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED;
-}
-
-hdf5_element describe_float(hid_t type) {
-  const H5T_order_t order = H5Tget_order(type);
-  if (order == H5T_ORDER_LE || order == H5T_ORDER_BE)
-    for (const auto& format : float_formats)
-      if (has_format(type, format)) {
-        // Not a native type: two of the formats have none. The file's own, in the machine's order.
-        auto element = as(format.type, type);
-        H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
-        return stored_as(type, std::move(element));
-      }
-  return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
-                " bytes in a format of its own");
+hdf5_element describe_float(const hdf5_session& hdf5, hid_t type) {
+  const auto format = hdf5_float_type(hdf5, type);
+  if (!format)
+    return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
+                  " bytes in a format of its own");
+  // Not a native type: two of the formats have none. The file's own, in the machine's order.
+  auto element = as(*format, type);
+  H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
+  return stored_as(type, std::move(element));
 }
 
 /// What h5py writes for NumPy's bool: an enumeration of two one-byte integers.
@@ -217,7 +197,9 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
     case H5T_INTEGER:
       return describe_integer(type);
     case H5T_FLOAT:
-      return describe_float(type);
+      return describe_float(hdf5, type);
+    case H5T_TIME:
+      return describe_time(type);
     case H5T_ENUM:
       return describe_enumeration(hdf5, type);
     case H5T_ARRAY:

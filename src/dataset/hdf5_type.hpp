@@ -19,6 +19,7 @@ struct hdf5_element {
   hdf5_type_id memory = {};       ///< what to read as: the same values in the machine's byte order
   std::string refusal = {};       ///< why no element type stands for it; empty if one does
   std::size_t swapped_bytes = 1;  ///< of numbers stored in the other byte order; 1: they are not
+  std::size_t left_swapped_bytes = 1;  ///< the same of numbers that the library gives in that order
   std::string indirect =
       {};  ///< how stored values differ from the elements by more than byte order
   std::size_t record_bytes = 0;   ///< as stored, of the records whose member it is; 0: it is none

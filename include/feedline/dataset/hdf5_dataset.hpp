@@ -65,6 +65,10 @@ struct hdf5_options {
 ///
 /// Values of variable length are for `open_hdf5_ragged`. Records of two equal floating-point numbers are complex: a field by themselves, of pairs.
 ///
+/// Times (HDF5's class H5T_TIME, which gives them no meaning; PyTables' Time32 and Time64) are the signed
+/// integers that the file has: i32 and i64. PyTables keeps seconds in the upper half of an i64 `v`, and
+/// microseconds in the lower: `double(v >> 32) + 1e-6 * std::int32_t(v)`.
+///
 /// The file must not change while it is open: a read that finds it shorter, overwritten or replaced
 /// throws. The program may use the library itself meanwhile if that is built thread-safe, as Debian's
 /// and Ubuntu's are.
