@@ -1,7 +1,7 @@
 # Sourced by the scripts that set a machine up: `feedline_install_packages GROUP...`.
 #
 # Groups, by what they are for; the names are the same on Debian 12 and 13 and Ubuntu 24.04
-# (but for checks: Debian 13 has no clang 14):
+# (but Debian 12 has no libblosc2, Debian 13 no clang 14):
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
 #   tests    the test framework, and what the benchmarks write their results with; and liblzo2,
@@ -15,7 +15,9 @@ feedline_packages_of() {
   case $1 in
     build)
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
-      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev libbz2-dev"
+      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev libbz2-dev libzfp-dev"
+      # Debian 12 has none.
+      if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then echo libblosc2-dev; fi
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
     tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev" ;;

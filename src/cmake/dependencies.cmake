@@ -37,7 +37,7 @@ set(FEEDLINE_WITHOUT "" CACHE STRING "Optional libraries to build without, thoug
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
-  foreach(library libdeflate lz4 zstd blosc libaec bzip2 lzo)
+  foreach(library libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2)
     if(NOT library IN_LIST FEEDLINE_WITHOUT)
       feedline_find_library(${library})
     endif()

@@ -31,6 +31,8 @@ set(feedline_library_blosc blosc.h blosc)
 set(feedline_library_libaec libaec.h aec)
 set(feedline_library_bzip2 bzlib.h bz2)
 set(feedline_library_lzo lzo/lzo1x.h lzo2)
+set(feedline_library_zfp zfp.h zfp)
+set(feedline_library_blosc2 b2nd.h blosc2)
 set(feedline_library_libzip zip.h zip)
 
 # feedline_find_library(NAME): the target feedline_libraries::NAME, if the library is there.

@@ -49,8 +49,10 @@ struct hdf5_undo {
 [[nodiscard]] hdf5_undo undo_of_bzip2(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lzf(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_blosc(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_blosc2(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_lz4(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values);
+[[nodiscard]] hdf5_undo undo_of_zfp(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_zstd(std::span<const unsigned> values);
 
 /// Compares the checksum in the last four bytes with the bytes before it.

@@ -36,9 +36,9 @@ constexpr std::array known_filters{
     known_filter{32001, "blosc", undo_of_blosc},
     known_filter{32004, "lz4", undo_of_lz4},
     known_filter{32008, "bitshuffle", undo_of_bitshuffle},
-    known_filter{32013, "zfp", nullptr},
+    known_filter{32013, "zfp", undo_of_zfp},
     known_filter{32015, "zstd", undo_of_zstd},
-    known_filter{32026, "blosc2", nullptr},
+    known_filter{32026, "blosc2", undo_of_blosc2},
 };
 
 const known_filter* find(int id) noexcept {

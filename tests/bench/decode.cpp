@@ -105,6 +105,9 @@ std::vector<method> all_methods() {
   add("fletcher32, verified", {{3, "", {}}}, with_fletcher32);
   add("fletcher32, not verified", {{3, "", {}}}, with_fletcher32, false);
   add("lzf", {{32000, "", {}}}, lzf_packed);
+  if (has_blosc2)
+    add("blosc2, shuffle of 4, zstd", {{32026, "", {}}},
+        [](bytes_view raw) { return blosc2_packed(raw, 4, "zstd", 1); });
   if (has_lzo) add("lzo", {{305, "", {}}}, lzo_packed);
   if (has_bzip2) add("bzip2", {{307, "", {}}}, [](bytes_view raw) { return bzip2_packed(raw); });
   if (has_lz4)

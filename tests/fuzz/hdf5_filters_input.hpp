@@ -13,7 +13,7 @@ namespace feedline::fuzz {
 /// What the filters' fuzz target makes of its input, front to back; numbers of 16 bits have their
 /// least significant byte first, and bytes beyond the end are 0:
 ///     byte     filters (lowest two bits), whether checksums are compared (next)
-///     byte     for each filter: which; its client data, 16 bits each, follows
+///     byte     for each filter: which; its client data, 16 bits each or 32 of ZFP's, follows
 ///     byte     filter mask
 ///     16 bits  bytes of the chunk
 ///     rest     the chunk as stored
@@ -28,13 +28,15 @@ struct filters_input {
 struct filter_choice {
   int id;
   std::size_t values;
+  unsigned value_bytes = 2;
 };
 
 inline constexpr std::array filter_choices{
-    filter_choice{1, 0},     filter_choice{2, 1},     filter_choice{3, 0},
-    filter_choice{4, 4},     filter_choice{32000, 0}, filter_choice{32001, 0},
-    filter_choice{32004, 0}, filter_choice{32008, 5}, filter_choice{32015, 0},
-    filter_choice{305, 0},   filter_choice{307, 0}};
+    filter_choice{1, 0},       filter_choice{2, 1},     filter_choice{3, 0},
+    filter_choice{4, 4},       filter_choice{32000, 0}, filter_choice{32001, 0},
+    filter_choice{32004, 0},   filter_choice{32008, 5}, filter_choice{32015, 0},
+    filter_choice{305, 0},     filter_choice{307, 0},   filter_choice{32026, 0},
+    filter_choice{32013, 5, 4}};
 
 inline filters_input parse(std::span<const std::byte> bytes) {
   const auto next = [&]() -> std::uint8_t {
@@ -53,7 +55,11 @@ inline filters_input parse(std::span<const std::byte> bytes) {
   for (unsigned i = 0; i < (head & 3U); ++i) {
     const filter_choice& choice = filter_choices[next() % filter_choices.size()];
     detail::hdf5_filter filter{choice.id, "", {}};
-    for (std::size_t k = 0; k < choice.values; ++k) filter.values.push_back(next_16());
+    for (std::size_t k = 0; k < choice.values; ++k) {
+      unsigned value = next_16();
+      if (choice.value_bytes == 4) value |= static_cast<unsigned>(next_16()) << 16U;
+      filter.values.push_back(value);
+    }
     input.pipeline.push_back(filter);
   }
   input.mask = next();
@@ -75,8 +81,8 @@ inline std::vector<std::byte> serialize(const filters_input& input) {
       put(which);
       for (std::size_t k = 0; k < filter_choices[which].values; ++k) {
         const std::size_t value = k < filter.values.size() ? filter.values[k] : 0;
-        put(value);
-        put(value >> 8);
+        for (unsigned byte = 0; byte < filter_choices[which].value_bytes; ++byte)
+          put(value >> (8 * byte));
       }
     }
   put(input.mask);

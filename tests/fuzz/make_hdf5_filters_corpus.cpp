@@ -77,6 +77,21 @@ void write_all(seed_writer& seeds) {
   seeds.write_three("fletcher32", checksum_filter, with_fletcher32(raw));
   seeds.write_three("lzf", lzf_filter, lzf_packed(raw));
   seeds.write("lzf_noise", {lzf_filter}, lzf_packed(noise()));
+  for (const char* compressor : {"blosclz", "lz4", "zlib", "zstd"})
+    seeds.write_three(std::string{"blosc2_"} + compressor, {32026, "", {}},
+                      blosc2_packed(raw, 4, compressor, 1));
+  seeds.write_three("blosc2_array", {32026, "", {}}, blosc2_array(raw, 4, 7));
+  // Twenty numbers of 32 bits, as the plugin stored them.
+  const bytes zfp{
+      std::byte{0x1f}, std::byte{0x00}, std::byte{0x00}, std::byte{0x00}, std::byte{0x94},
+      std::byte{0xf4}, std::byte{0x01}, std::byte{0x00}, std::byte{0x00}, std::byte{0xb0},
+      std::byte{0x4e}, std::byte{0xfa}, std::byte{0x00}, std::byte{0x00}, std::byte{0x00},
+      std::byte{0x16}, std::byte{0x99}, std::byte{0xf4}, std::byte{0x01}, std::byte{0x00},
+      std::byte{0x00}, std::byte{0x2c}, std::byte{0x38}, std::byte{0xe9}, std::byte{0x03},
+      std::byte{0x00}, std::byte{0x00}, std::byte{0x58}, std::byte{0x61}, std::byte{0x12}};
+  seeds.write("zfp", {{32013, "", {269504785, 91252346, 304, 2281701376}}}, zfp, 0, 80);
+  seeds.write("zfp_cut", {{32013, "", {269504785, 91252346, 304, 2281701376}}},
+              {zfp.begin(), zfp.begin() + 20}, 0, 80);
   seeds.write_three("lzo", {305, "", {}}, lzo_packed(raw));
   seeds.write_three("bzip2", {307, "", {}}, bzip2_packed(raw));
   seeds.write_three("lz4", {32004, "", {}}, lz4_packed(raw, 1024));

@@ -79,6 +79,7 @@ inline const detail::hdf5_filter lzo{305, "", {5, 11, 4}};
 inline const detail::hdf5_filter bzip2{307, "", {5, 11, 4}};
 inline const detail::hdf5_filter lzf{32000, "", {4, 261, 784}};
 inline const detail::hdf5_filter blosc{32001, "", {2, 2, 1, 784}};
+inline const detail::hdf5_filter blosc2{32026, "", {1, 0, 2, 784, 5, 1, 0}};
 inline const detail::hdf5_filter lz4{32004, "", {0}};
 inline const detail::hdf5_filter bitshuffle{32008, "", {0, 4, 2, 0, 0}};
 inline const detail::hdf5_filter bitshuffle_lz4{32008, "", {0, 4, 2, 0, 2}};

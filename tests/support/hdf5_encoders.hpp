@@ -43,6 +43,16 @@ inline constexpr bool has_lzo = true;
 #else
 inline constexpr bool has_lzo = false;
 #endif
+#ifdef FEEDLINE_HAS_ZFP
+inline constexpr bool has_zfp = true;
+#else
+inline constexpr bool has_zfp = false;
+#endif
+#ifdef FEEDLINE_HAS_BLOSC2
+inline constexpr bool has_blosc2 = true;
+#else
+inline constexpr bool has_blosc2 = false;
+#endif
 
 [[nodiscard]] bytes deflated(bytes_view raw, int level = 6);
 [[nodiscard]] bytes shuffled(bytes_view raw, std::size_t element);
@@ -61,6 +71,12 @@ inline constexpr bool has_lzo = false;
 /// @param block_size In 100,000 bytes: 1 to 9.
 [[nodiscard]] bytes bzip2_packed(bytes_view raw, int block_size = 9);
 [[nodiscard]] bytes lzo_packed(bytes_view raw);
+
+/// A frame of Blosc 2. @param compressor As Blosc 2 names it. @param shuffle 0: none, 1: bytes, 2: bits.
+[[nodiscard]] bytes blosc2_packed(bytes_view raw, std::size_t element, const char* compressor,
+                                  int shuffle);
+/// The same of an array of two dimensions, in blocks of two. @param columns Elements of a row.
+[[nodiscard]] bytes blosc2_array(bytes_view raw, std::size_t element, std::size_t columns);
 
 enum class bit_compression : unsigned { none = 0, lz4 = 2, zstd = 3 };
 

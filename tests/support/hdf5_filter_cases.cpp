@@ -53,6 +53,24 @@ void add_bloscs([[maybe_unused]] std::vector<filter_case>& to) {
 #endif
 }
 
+void add_bloscs_2(std::vector<filter_case>& to) {
+  if (!has_blosc2) return;
+  for (const char* compressor : {"blosclz", "lz4", "zlib", "zstd"})
+    for (const int shuffle : {0, 1, 2})
+      for (const unsigned element : {1U, 4U})
+        to.push_back(
+            {std::string{"blosc2 "} + compressor + " of " + std::to_string(element) + ", shuffle " +
+                 std::to_string(shuffle),
+             {32026, "blosc2", {1, 0, element, 0, 5, 1, 0}},
+             element,
+             [=](bytes_view raw) { return blosc2_packed(raw, element, compressor, shuffle); }});
+  for (const unsigned columns : {1U, 7U})
+    to.push_back({"blosc2, an array of " + std::to_string(columns) + " columns",
+                  {32026, "blosc2", {1, 0, 4, 0, 5, 1, 0, 2, 0, columns}},
+                  4 * columns,
+                  [=](bytes_view raw) { return blosc2_array(raw, 4, columns); }});
+}
+
 void add_szips(std::vector<filter_case>& to) {
   if (!has_szip) return;
   constexpr unsigned nearest_neighbour = 32;
@@ -97,6 +115,7 @@ std::vector<filter_case> filter_cases() {
                        [=](bytes_view raw) { return bzip2_packed(raw, size); }});
   cases.push_back({"lzf", {32000, "lzf", {4, 261, 0}}, 1, lzf_packed});
   add_bloscs(cases);
+  add_bloscs_2(cases);
   if (has_lz4)
     for (const std::uint32_t block : {8U, 1000U, 1U << 30})
       cases.push_back({"lz4 in blocks of " + std::to_string(block),

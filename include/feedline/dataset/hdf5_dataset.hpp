@@ -56,8 +56,8 @@ struct hdf5_options {
 ///
 /// Rows are read by any number of threads at once, past the HDF5 library and its lock, wherever their
 /// layout, filters and type allow (contiguous and chunked, deflate, shuffle, fletcher32, scale-offset, LZF,
-/// and szip, LZ4, Zstandard, Blosc, bitshuffle, bzip2 and LZO as far as their libraries were there when
-/// feedline was built);
+/// and szip, LZ4, Zstandard, Blosc 1 and 2, bitshuffle, ZFP, bzip2 and LZO as far as their libraries were
+/// there when feedline was built);
 /// numbers become the machine's byte order. Chunks are decoded whole, once for all members of their
 /// records that are fields, and kept while memory allows: `shuffle{.within = …}` visits them in an order
 /// that decodes each once. All else goes through the library, one thread at a time, and a warning tells

@@ -83,3 +83,41 @@ TEST_CASE("hdf5 filters: the checksum and size that PyTables once put behind LZO
   const bytes stored = joined(lzo_packed(raw), numbers({0x12, 0x34, 0x56, 0x78, 0x10, 3, 0, 0}));
   CHECK(decoded(hdf5_filters{{lzo}}, stored, raw.size()) == raw);
 }
+
+TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
+  if (!has_blosc2) FEEDLINE_SKIP("feedline was built without libblosc2");
+  const bytes raw = good();
+  const bytes packed = blosc2_packed(raw, 2, "lz4", 1);
+  const bytes array = blosc2_array(raw, 2, 28);
+  const auto no_frame = [&](const std::string& what, const bytes& stored) {
+    return bad_input{what,
+                     {blosc2},
+                     stored,
+                     "filter 32026 (blosc2): the " + std::to_string(stored.size()) +
+                         " bytes are no frame of Blosc 2: cut or damaged"};
+  };
+  check_all({
+      no_frame("nothing", {}),
+      no_frame("half a header", cut(packed, 20)),
+      no_frame("cut", cut(packed, packed.size() - 1)),
+      no_frame("an array cut", cut(array, array.size() / 2)),
+      no_frame("not Blosc's", text("not a frame at all, though it is as long as a header of one "
+                                   "has to be, and some more bytes behind")),
+      {"more",
+       {blosc2},
+       blosc2_packed(joined(raw, raw), 2, "lz4", 1),
+       "filter 32026 (blosc2): claims to yield 1568 bytes where 784 bytes can be right"},
+      {"a bomb",
+       {blosc2},
+       blosc2_packed(bytes(1U << 24), 2, "lz4", 1),
+       "filter 32026 (blosc2): claims to yield 16777216 bytes where 784 bytes can be right"},
+      {"a larger array",
+       {blosc2},
+       blosc2_array(joined(raw, raw), 2, 28),
+       "filter 32026 (blosc2): claims a shape of more than 784 bytes"},
+      {"fewer",
+       {blosc2},
+       blosc2_packed(cut(raw, 700), 2, "lz4", 1),
+       "filter 32026 (blosc2): yields 700 bytes where 784 bytes can be right"},
+  });
+}

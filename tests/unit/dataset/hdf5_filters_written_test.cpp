@@ -9,7 +9,7 @@ using namespace feedline::test;
 using feedline::detail::hdf5_filter;
 using feedline::detail::hdf5_filters;
 
-// Written by h5py through the plugins of hdf5plugin 6 and by PyTables 3.7: twenty 16-bit numbers,
+// Written by h5py through the plugins of hdf5plugin 6 and 7 and by PyTables 3.7: twenty 16-bit numbers,
 // 0, 3, 6, …, so many times.
 TEST_CASE("hdf5 filters: chunks as the plugins wrote them decode to what was written",
           "[dataset][host]") {
@@ -38,7 +38,16 @@ TEST_CASE("hdf5 filters: chunks as the plugins wrote them decode to what was wri
                                   "001600000300060009000c000f001200150018001b001e002100240027002a00"
                                   "2d00300033003600390020439c0000021e002100240027002a002d0030003300"
                                   "36003900110000",
-                                  4}};
+                                  4},
+                                 {{32026, "", {1, 0, 2, 40, 5, 1, 0}},
+                                  "9ea862326672616d6500d200000061cf00000000000000f4a412005003d30000"
+                                  "000000000028d30000000000000048d200000002d200000028d200000028d100"
+                                  "00d10001c2d8060000000000010000000000000000000093cd0007de0000dc00"
+                                  "0005011702280000002800000048000000000000000001000000000000000000"
+                                  "0000000300060009000c000f001200150018001b001e002100240027002a002d"
+                                  "0030003300360039000501070808000000080000002800000000000000000100"
+                                  "0000000000000000000000000000000000940193cd0006de0000dc0000ce0000"
+                                  "0023d80000000000000000000000000000000000"}};
   bytes raw;
   for (int i = 0; i < 20; ++i) {
     raw.push_back(static_cast<std::byte>(3 * i));
