@@ -12,6 +12,7 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
 
 #else
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -20,6 +21,11 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
 namespace feedline::detail {
 
 namespace {
+
+/// For libblosc2 may leave bytes of a damaged chunk as they were, and report none.
+void clear(std::span<std::byte> out) {
+  std::fill(out.begin(), out.end(), std::byte{0});
+}
 
 [[noreturn]] void fail(const std::string& what, int error) {
   throw hdf5_filter_error{what + ": libblosc2 reports error " + std::to_string(error)};
@@ -44,6 +50,7 @@ std::size_t undo_array(b2nd_array_t& array, std::span<std::byte> out) {
                               " bytes"};
     claimed *= extent;
   }
+  clear(out.first(claimed));
   const int result = b2nd_get_slice_cbuffer(&array, first.data(), shape.data(), out.data(),
                                             shape.data(), static_cast<std::int64_t>(claimed));
   if (result < 0) fail("the blocks do not decode", result);
@@ -55,6 +62,7 @@ std::size_t undo_plain(blosc2_schunk& frame, std::span<std::byte> out) {
     throw hdf5_filter_error{"the frame has " + std::to_string(frame.nchunks) + " chunks, not one"};
   const auto claimed = static_cast<std::uint64_t>(frame.nbytes);
   if (claimed > out.size()) fail_for_claim(claimed, out.size());
+  clear(out.first(claimed));
   const int result =
       blosc2_schunk_decompress_chunk(&frame, 0, out.data(), static_cast<std::int32_t>(claimed));
   if (result < 0) fail("the blocks do not decode", result);

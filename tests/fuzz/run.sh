@@ -41,6 +41,7 @@ done
 
 cmake --build "$build_dir" --target "${wanted[@]/%/_fuzz}" --parallel "$(nproc)"
 
+export LSAN_OPTIONS=suppressions=$source_dir/tests/support/lsan.supp:print_suppressions=0
 export HDF5_PLUGIN_PRELOAD=::  # no filter plugins that happen to be installed
 export source_dir build_dir seconds
 
