@@ -1,13 +1,13 @@
 // The code that README.md shows, compiled and not run. Between `// [name]` and `// [/name]` lies
 // what is copied there; a test compares, and this writes it anew:
 //
-//     cmake -D SOURCE=. -D UPDATE=ON -P tests/house/readme.cmake
+//     cmake -D SOURCE=. -D UPDATE=ON -P tests/conventions/readme.cmake
 
-#include <feedline/cuda/cuda_device.hpp>
-#include <feedline/dataset/hdf5_dataset.hpp>
-#include <feedline/dataset/image_folder.hpp>
-#include <feedline/dataset/open.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/feedline.hpp>
+#include <feedline/formats/open.hpp>
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/image/folder.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dataset/hdf5_handle.hpp"
-#include "dataset/hdf5_session.hpp"
+#include "hdf5/library/handle.hpp"
+#include "hdf5/library/session.hpp"
 
 #include <filesystem>
 #include <stdexcept>

@@ -4,8 +4,8 @@
 // describes the file only when it is flushed, at a checkpoint, and data goes to new places of the
 // file. What is then found in the file is compared with the checkpoint's checksums all the same.
 
-#include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/error.hpp>
+#include <feedline/hdf5/dataset.hpp>
 
 #include "durable_file.hpp"
 #include "hdf5_access.hpp"

@@ -1,5 +1,5 @@
-#include <feedline/dataset/npy_dataset.hpp>
 #include <feedline/error.hpp>
+#include <feedline/formats/npy.hpp>
 
 #include "durable_file.hpp"
 #include "output.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/dataset/open.hpp>
+#include <feedline/formats/open.hpp>
 
 #include "job.hpp"
 

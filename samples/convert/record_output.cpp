@@ -1,4 +1,4 @@
-#include <feedline/dataset/record_dataset.hpp>
+#include <feedline/formats/records.hpp>
 
 #include "durable_file.hpp"
 #include "output.hpp"

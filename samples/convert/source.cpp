@@ -1,7 +1,7 @@
 #include "source.hpp"
 
-#include <feedline/dataset/expand_paths.hpp>
 #include <feedline/error.hpp>
+#include <feedline/formats/expand_paths.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "compute.hpp"
 #include "cuda_batch_checksum.cuh"

@@ -1,9 +1,9 @@
 #include "digit_sets.hpp"
 
-#include <feedline/dataset/idx_dataset.hpp>
-#include <feedline/dataset/npy_dataset.hpp>
-#include <feedline/dataset/open.hpp>
 #include <feedline/error.hpp>
+#include <feedline/formats/idx.hpp>
+#include <feedline/formats/npy.hpp>
+#include <feedline/formats/open.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <feedline/batch/batch.hpp>
 #include <feedline/error.hpp>
 
-#include "device/device_ring.hpp"
+#include "batch/device_ring.hpp"
 
 #include <string>
 #include <utility>

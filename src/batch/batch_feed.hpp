@@ -4,9 +4,9 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/index.hpp>
 
+#include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
-#include "device/device_ring.hpp"
-#include "loader/epoch_run.hpp"
+#include "staging/epoch_run.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,7 @@ if(NOT TARGET feedline_cuda)
   list(APPEND feedline_absent_headers PATTERN "feedline/cuda" EXCLUDE)
 endif()
 if(NOT TARGET feedline_hdf5)
-  list(APPEND feedline_absent_headers PATTERN "hdf5_*" EXCLUDE)
+  list(APPEND feedline_absent_headers PATTERN "feedline/hdf5" EXCLUDE)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   ${feedline_absent_headers})

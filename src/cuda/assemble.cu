@@ -1,8 +1,8 @@
 #include "cuda/assemble.hpp"
 #include "cuda/assembly_plan.hpp"
+#include "cuda/check.hpp"
 #include "cuda/convert_rows.cuh"
 #include "cuda/copy_rows.cuh"
-#include "cuda/cuda_check.hpp"
 #include "cuda/scatter_rows.cuh"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "cuda/page_uses.hpp"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 #include "cuda/pinned_memory.hpp"
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/parallel_for.hpp"
 

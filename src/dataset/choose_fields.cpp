@@ -5,7 +5,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/field_list.hpp"
-#include "dataset/scratch_pool.hpp"
+#include "rows/scratch_pool.hpp"
 
 #include <algorithm>
 #include <numeric>

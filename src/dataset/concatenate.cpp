@@ -6,8 +6,8 @@
 #include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "dataset/regrouped_chunks.hpp"
-#include "dataset/sample_range.hpp"
 #include "detail/at_times.hpp"
+#include "detail/sample_range.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 
-#include "dataset/file_rows.hpp"
+#include "rows/file_rows.hpp"
 
 #include <vector>
 

@@ -3,10 +3,10 @@
 #include <feedline/error.hpp>
 
 #include "dataset/field_list.hpp"
-#include "dataset/row_storage.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine_memory.hpp"
 #include "detail/thread_name.hpp"
+#include "rows/row_storage.hpp"
 
 #include <system_error>
 

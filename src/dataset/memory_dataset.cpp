@@ -2,8 +2,8 @@
 #include <feedline/error.hpp>
 
 #include "dataset/field_list.hpp"
-#include "dataset/gather_rows.hpp"
-#include "dataset/sample_range.hpp"
+#include "detail/sample_range.hpp"
+#include "rows/gather_rows.hpp"
 
 #include <cassert>
 

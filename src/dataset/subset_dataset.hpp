@@ -5,7 +5,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed_error.hpp"
-#include "dataset/sample_range.hpp"
+#include "detail/sample_range.hpp"
 
 #include <algorithm>
 #include <cstddef>

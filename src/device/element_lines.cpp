@@ -1,6 +1,6 @@
 #include "device/element_lines.hpp"
 
-#include "device/half.hpp"
+#include "detail/half.hpp"
 
 #include <bit>
 #include <cstdint>

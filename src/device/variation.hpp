@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/sample_random.hpp>
+#include <feedline/dataset/sample_random.hpp>
 
 #include <cstdint>
 

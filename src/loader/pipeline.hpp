@@ -8,10 +8,10 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include "batch/batch_feed.hpp"
+#include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
-#include "device/device_ring.hpp"
-#include "loader/epoch_schedule.hpp"
 #include "loader/slot_path.hpp"
+#include "reader/epoch_schedule.hpp"
 #include "reader/filler.hpp"
 #include "reader/opener.hpp"
 #include "reader/read_ahead.hpp"

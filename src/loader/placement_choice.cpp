@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "device/kept_rows.hpp"
+#include "staging/kept_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
-#include "device/kept_rows.hpp"
 #include "reader/run_reader.hpp"
 #include "reader/sample_source.hpp"
+#include "staging/kept_rows.hpp"
 #include "transfer/carrier.hpp"
 
 #include <memory>

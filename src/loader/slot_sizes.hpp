@@ -4,10 +4,10 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
-#include "reader/request_layout.hpp"
 #include "staging/inlet_layout.hpp"
+#include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
-#include "transfer/field_programs.hpp"
+#include "transform/field_programs.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <feedline/loader/loader_plan.hpp>
 
 #include "detail/channel.hpp"
-#include "loader/epoch_schedule.hpp"
+#include "reader/epoch_schedule.hpp"
 #include "reader/request.hpp"
 #include "reader/slot_cutter.hpp"
 #include "reader/slot_growth.hpp"

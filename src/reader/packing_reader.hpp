@@ -1,9 +1,9 @@
 #pragma once
 
-#include "device/kept_rows.hpp"
 #include "reader/run_reader.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/inlet_layout.hpp"
+#include "staging/kept_rows.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,10 +3,10 @@
 #include <feedline/index.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
-#include "device/kept_rows.hpp"
-#include "loader/epoch_run.hpp"
 #include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
+#include "staging/epoch_run.hpp"
+#include "staging/kept_rows.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reader/reader_scratch.hpp"
-#include "reader/request_layout.hpp"
+#include "staging/request_layout.hpp"
 #include "staging/staging_slot.hpp"
 
 namespace feedline::detail {

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "dataset/sample_range.hpp"
+#include "detail/sample_range.hpp"
 
 #include <algorithm>
 #include <exception>

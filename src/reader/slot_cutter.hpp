@@ -2,8 +2,8 @@
 
 #include <feedline/loader/loader_plan.hpp>
 
-#include "device/kept_rows.hpp"
-#include "reader/request_layout.hpp"
+#include "staging/kept_rows.hpp"
+#include "staging/request_layout.hpp"
 
 #include <algorithm>
 #include <cstdint>

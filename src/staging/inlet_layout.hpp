@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "reader/request_layout.hpp"
+#include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 
 #include <cstddef>

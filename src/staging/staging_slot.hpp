@@ -4,8 +4,8 @@
 #include <feedline/index.hpp>
 
 #include "device/owned.hpp"
-#include "loader/epoch_run.hpp"
-#include "reader/request_layout.hpp"
+#include "staging/epoch_run.hpp"
+#include "staging/request_layout.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "transfer/assembler.hpp"
 
 #include "device/leak.hpp"
-#include "transfer/record_behind.hpp"
+#include "device/record_behind.hpp"
 
 #include <algorithm>
 #include <exception>

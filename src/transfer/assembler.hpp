@@ -3,9 +3,9 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/device/device.hpp>
 
-#include "device/kept_rows.hpp"
 #include "device/owned.hpp"
 #include "staging/inlet_layout.hpp"
+#include "staging/kept_rows.hpp"
 #include "staging/slot_layout.hpp"
 #include "transfer/batch_stage.hpp"
 #include "transfer/carrier.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <feedline/device/device.hpp>
-#include <feedline/transfer/batch_function.hpp>
+#include <feedline/transform/batch_function.hpp>
 
 #include "device/owned.hpp"
 #include "staging/slot_layout.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/device_slot.hpp"
+#include "batch/device_slot.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstdint>

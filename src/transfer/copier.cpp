@@ -1,6 +1,6 @@
 #include "transfer/copier.hpp"
 
-#include "transfer/record_behind.hpp"
+#include "device/record_behind.hpp"
 
 #include <utility>
 

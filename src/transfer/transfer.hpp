@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "device/device_ring.hpp"
+#include "batch/device_ring.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/carrier.hpp"
 

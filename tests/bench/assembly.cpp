@@ -8,7 +8,7 @@
 /// GB/s is of what is delivered. The host's time is that of the call; the stream's, of its share of a long run, between two
 /// events. Slots and inlets go round in fours, as a loader's do.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
 
 #include "bench/gpu_stream.hpp"
@@ -17,9 +17,9 @@
 #include "bench/program.hpp"
 #include "bench/results.hpp"
 #include "bench/shapes.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
-#include "support/inlet_builder.hpp"
+#include "support/devices/inlet_builder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>

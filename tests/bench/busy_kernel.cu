@@ -1,5 +1,5 @@
 #include "bench/busy_kernel.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 
 namespace feedline::bench {
 namespace {

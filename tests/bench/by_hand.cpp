@@ -1,6 +1,6 @@
 #include "bench/by_hand.hpp"
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "device/owned.hpp"

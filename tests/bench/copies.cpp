@@ -1,10 +1,10 @@
 #include "bench/copies.hpp"
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/gpu_stream.hpp"
 #include "bench/measure.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 /// Idle: the consumer takes one batch, the loader is given time to fill its rings, then the process sleeps for the span and
 /// its CPU time in it is read. libtorch's loader reports its own in peers_libtorch.cpp.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 

@@ -8,12 +8,12 @@
 /// Each thread decodes chunk after chunk, of a few dozen, into memory of its own which stays in its cache. Rows are those
 /// of MNIST where it is there (FEEDLINE_TEST_DATA), else drawn; longer rows are several of its digits. No GPU needed.
 
-#include <feedline/dataset/idx_dataset.hpp>
+#include <feedline/formats/idx.hpp>
 
 #include "bench/processor.hpp"
-#include "dataset/hdf5_filters.hpp"
-#include "support/hdf5_filter_cases.hpp"
-#include "support/test_data.hpp"
+#include "hdf5/filter/filters.hpp"
+#include "support/files/test_data.hpp"
+#include "support/hdf5/filter_cases.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -9,7 +9,7 @@
 /// the last batch. The median of the runs is printed, with the least and the most. Content is not
 /// checked here: the tests do that.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>

@@ -1,5 +1,5 @@
 #include "bench/gather_kernel.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 
 #include <algorithm>
 

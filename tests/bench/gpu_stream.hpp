@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 
 #include <cuda_runtime_api.h>
 

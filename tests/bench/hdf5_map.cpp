@@ -5,13 +5,13 @@
 /// the file system does not drop it), and chunk by chunk from the library. Best of three, in milliseconds.
 
 #include "bench/processor.hpp"
-#include "dataset/hdf5_cursor.hpp"
-#include "dataset/hdf5_file.hpp"
-#include "dataset/hdf5_map_chunks.hpp"
 #include "detail/log.hpp"
-#include "support/cold_file.hpp"
-#include "support/hdf5_indexed_file.hpp"
-#include "support/temporary_directory.hpp"
+#include "hdf5/format/cursor.hpp"
+#include "hdf5/library/file.hpp"
+#include "hdf5/rows/map_chunks.hpp"
+#include "support/files/cold_file.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/hdf5/indexed_file.hpp"
 
 #include <CLI/CLI.hpp>
 

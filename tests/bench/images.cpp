@@ -11,9 +11,9 @@
 /// is images by CPU seconds of all threads. The bound is the decoder alone, on as many threads as there
 /// are readers, each out of memory and into memory of its own: cores that slow each other down show there.
 
-#include <feedline/dataset/decode_image.hpp>
-#include <feedline/dataset/image_folder.hpp>
 #include <feedline/device/host_device.hpp>
+#include <feedline/image/decode.hpp>
+#include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -21,9 +21,9 @@
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "bench/results.hpp"
-#include "dataset/whole_file.hpp"
-#include "support/image_bytes.hpp"
-#include "support/temporary_directory.hpp"
+#include "io/whole_file.hpp"
+#include "support/files/image_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <CLI/CLI.hpp>
 

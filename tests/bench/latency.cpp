@@ -7,7 +7,7 @@
 /// the first batch's copy. Steps: an empty consumer, each step timed, sorted into those within a slot, those that take a new
 /// slot, and those that take an epoch's first batch. The bus sets their mean, and readers that share a machine their spread.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 

@@ -1,9 +1,9 @@
 #include "bench/machine.hpp"
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/processor.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 
 #include <cuda_runtime_api.h>
 

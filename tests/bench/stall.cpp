@@ -12,7 +12,7 @@
 /// kernels, and a copy of a slot that is full already on a stream of its own for as many batches as a slot has; launches take
 /// longer while the bus is busy.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -24,7 +24,7 @@
 #include "bench/program.hpp"
 #include "bench/results.hpp"
 #include "bench/shapes.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 
 #include <CLI/CLI.hpp>

@@ -13,8 +13,8 @@
 #include "bench/results.hpp"
 #include "bench/storage_by_hand.hpp"
 #include "dataset/file_dataset.hpp"
-#include "dataset/row_storage.hpp"
-#include "support/cold_file.hpp"
+#include "rows/row_storage.hpp"
+#include "support/files/cold_file.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dataset/hdf5_filters.hpp"
+#include "hdf5/filter/filters.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 /// that it places within the file, or a hdf5_metadata_error. An input is the size of an element, in one byte, how
 /// many rows there are, in another, the rows as a dataset has them, then the file.
 
-#include "dataset/hdf5_heap_search.hpp"
+#include "hdf5/format/heap_search.hpp"
 
 #include <cstdio>
 #include <cstdlib>

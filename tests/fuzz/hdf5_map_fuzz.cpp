@@ -2,10 +2,10 @@
 /// hdf5_metadata_error. An input is the address of a dataset's object header, in 8 bytes, then the file. Most
 /// inputs are tried without regard to checksums, which the fuzzer cannot guess.
 
-#include "dataset/hdf5_chunk_index.hpp"
-#include "dataset/hdf5_chunk_layout.hpp"
-#include "dataset/hdf5_chunk_map.hpp"
-#include "dataset/hdf5_metadata.hpp"
+#include "hdf5/format/chunk_index.hpp"
+#include "hdf5/format/chunk_layout.hpp"
+#include "hdf5/format/chunk_map.hpp"
+#include "hdf5/format/metadata.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,9 +4,9 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/gzip_source.hpp"
-#include "dataset/idx_array.hpp"
-#include "support/idx_bytes.hpp"
+#include "formats/idx/array.hpp"
+#include "io/gzip_source.hpp"
+#include "support/files/idx_bytes.hpp"
 
 #include <algorithm>
 #include <cstdio>

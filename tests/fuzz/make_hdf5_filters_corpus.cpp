@@ -5,7 +5,7 @@
 /// or in hdf5_filters_input.hpp.
 
 #include "fuzz/hdf5_filters_input.hpp"
-#include "support/hdf5_encoders.hpp"
+#include "support/hdf5/encoders.hpp"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,10 +1,10 @@
 /// Writes the seed corpus of hdf5_heap: make_hdf5_heap_corpus tests/fuzz/corpus/hdf5_heap. One small file for each
 /// form that rows, collections and objects can take. The files are checked in; run this after a change here.
 
-#include "dataset/hdf5_heap_search.hpp"
-#include "support/hdf5_sequences.hpp"
-#include "support/hdf5_writer.hpp"
-#include "support/temporary_directory.hpp"
+#include "hdf5/format/heap_search.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/hdf5/sequences.hpp"
+#include "support/hdf5/writer.hpp"
 
 #include <cstdio>
 #include <exception>

@@ -1,10 +1,10 @@
 /// Writes the seed corpus of hdf5_map: make_hdf5_map_corpus tests/fuzz/corpus/hdf5_map. One small file for each
 /// kind of chunk index and each form that one can take. The files are checked in; run this after a change here.
 
-#include "dataset/hdf5_chunk_lookup.hpp"
-#include "dataset/hdf5_file.hpp"
-#include "support/hdf5_indexed_file.hpp"
-#include "support/temporary_directory.hpp"
+#include "hdf5/library/chunk_lookup.hpp"
+#include "hdf5/library/file.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/hdf5/indexed_file.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,9 +3,9 @@
 
 #include <feedline/error.hpp>
 
-#include "dataset/npy_array.hpp"
 #include "detail/log.hpp"
-#include "support/memory_file.hpp"
+#include "formats/npy/array.hpp"
+#include "support/files/memory_file.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,10 +4,10 @@
 
 #include <feedline/error.hpp>
 
-#include "dataset/tar_index.hpp"
-#include "dataset/tar_name.hpp"
-#include "dataset/tar_scanner.hpp"
-#include "support/tar_bytes.hpp"
+#include "formats/tar/index.hpp"
+#include "formats/tar/name.hpp"
+#include "formats/tar/scanner.hpp"
+#include "support/files/tar_bytes.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,8 +6,8 @@
 
 #include <feedline/error.hpp>
 
-#include "dataset/token_windows.hpp"
-#include "support/memory_file.hpp"
+#include "formats/tokens/windows.hpp"
+#include "support/files/memory_file.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "support/inlet_builder.hpp"
+#include "support/devices/inlet_builder.hpp"
 
 #include <cstddef>
 #include <cstdint>

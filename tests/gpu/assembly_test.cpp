@@ -1,15 +1,15 @@
 /// Slots assembled by the GPU's kernels, against `assemble_on_host`, bit for bit.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
 #include <feedline/error.hpp>
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 #include "gpu/assembly_case.hpp"
 #include "gpu/gpu_stream.hpp"
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 /// Consumers that capture CUDA graphs while a loader runs. A capture in the global mode, which is the
 /// default, is lost when any thread makes a call that CUDA takes for unsafe meanwhile.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -10,9 +10,9 @@
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "gpu/held_device.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/wrapped_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/wrapped_device.hpp"
 
 #include <cuda_runtime_api.h>
 

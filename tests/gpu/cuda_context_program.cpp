@@ -2,13 +2,13 @@
 /// its exit status what is left: 0 is nothing, 3 a context current on this thread, 4 a context on
 /// another GPU. Arguments: the GPU's number, and how many readers.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "cuda/cuda_check.hpp"
-#include "cuda/cuda_driver.hpp"
-#include "support/identity_dataset.hpp"
+#include "cuda/check.hpp"
+#include "cuda/driver.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -2,7 +2,7 @@
 /// pipeline/edge_test.cpp, each proof is put to the test by a device that forgets the event it
 /// guards.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -10,10 +10,10 @@
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "gpu/held_device.hpp"
-#include "support/catch.hpp"
-#include "support/forgetful_device.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/forgetful_device.hpp"
 
 #include <cuda_runtime_api.h>
 

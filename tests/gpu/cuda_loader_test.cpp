@@ -1,6 +1,6 @@
 /// Whole loaders on a real GPU: the same batches as the host's, on every kind of stream.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -8,10 +8,10 @@
 
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"
-#include "support/catch.hpp"
-#include "support/device_contract.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/device_contract.hpp"
 
 #include <cuda_runtime_api.h>
 

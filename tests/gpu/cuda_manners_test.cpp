@@ -1,7 +1,7 @@
 /// What a loader must leave as it is: the user's errors, the user's threads, GPUs that it was not given;
 /// and that its end does not wait for the user.
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/cuda/half.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -13,10 +13,10 @@
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "gpu/held_device.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/wrapped_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/wrapped_device.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

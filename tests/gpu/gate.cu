@@ -1,4 +1,4 @@
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "gpu/gate.hpp"
 
 namespace feedline::test {

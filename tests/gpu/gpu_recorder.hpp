@@ -2,8 +2,8 @@
 
 #include <feedline/batch/batch.hpp>
 
-#include "cuda/cuda_check.hpp"
-#include "support/recorder.hpp"
+#include "cuda/check.hpp"
+#include "support/checks/recorder.hpp"
 
 #include <cuda_runtime_api.h>
 

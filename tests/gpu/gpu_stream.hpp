@@ -1,10 +1,10 @@
 #pragma once
 
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/device/stream_ref.hpp>
 
-#include "cuda/cuda_check.hpp"
-#include "support/catch.hpp"
+#include "cuda/check.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cuda_runtime_api.h>
 

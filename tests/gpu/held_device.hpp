@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gpu/gate.hpp"
-#include "support/wrapped_device.hpp"
+#include "support/devices/wrapped_device.hpp"
 
 #include <cuda_runtime_api.h>
 

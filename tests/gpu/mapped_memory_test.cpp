@@ -1,10 +1,10 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 #include "gpu/gpu_stream.hpp"
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>

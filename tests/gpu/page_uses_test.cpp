@@ -1,6 +1,6 @@
 #include "cuda/page_uses.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstddef>
 #include <cstdint>

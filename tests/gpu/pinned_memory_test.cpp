@@ -1,8 +1,8 @@
 #include "cuda/pinned_memory.hpp"
 
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "gpu/gpu_stream.hpp"
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cuda_runtime_api.h>
 

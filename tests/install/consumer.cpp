@@ -3,14 +3,14 @@
 #include <feedline/feedline.hpp>
 
 #ifdef WITH_CUDA
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 #endif
 #ifdef WITH_HDF5
-#include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/hdf5/dataset.hpp>
 #endif
 #ifdef WITH_FORMATS
-#include <feedline/dataset/decode_image.hpp>
-#include <feedline/dataset/open.hpp>
+#include <feedline/formats/open.hpp>
+#include <feedline/image/decode.hpp>
 #endif
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <condition_variable>
 #include <cstdint>

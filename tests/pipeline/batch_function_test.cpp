@@ -5,10 +5,10 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -7,10 +7,10 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "dataset/file_dataset.hpp"
-#include "support/catch.hpp"
-#include "support/file_changes.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/files/file_changes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <chrono>
 #include <cstddef>

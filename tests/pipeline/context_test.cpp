@@ -3,7 +3,6 @@
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/contextual_dataset.hpp>
-#include <feedline/dataset/decode.hpp>
 #include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
@@ -12,14 +11,15 @@
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/ragged/decode.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,11 +1,11 @@
 /// One contract, every device that needs no GPU.
 
-#include "support/device_contract.hpp"
+#include "support/devices/device_contract.hpp"
 
 #include <feedline/device/host_device.hpp>
 
-#include "support/catch.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/scripted_device.hpp"
 
 using namespace feedline;
 using namespace feedline::test;

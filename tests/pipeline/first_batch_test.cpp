@@ -3,10 +3,10 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <atomic>

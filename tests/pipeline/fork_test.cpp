@@ -6,10 +6,10 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "device/retired.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,11 +7,11 @@
 
 #include "detail/single_threaded.hpp"
 #include "loader/pipeline.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/log_capture.hpp"
-#include "support/message_of.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <chrono>
 #include <cstdint>

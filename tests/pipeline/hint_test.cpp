@@ -4,11 +4,11 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "reader/request_layout.hpp"
-#include "support/catch.hpp"
-#include "support/hinted_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/ways.hpp"
+#include "staging/request_layout.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/hinted_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -5,9 +5,9 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <concepts>
 #include <cstdint>

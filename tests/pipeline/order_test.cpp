@@ -6,10 +6,10 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/recorder.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <cstdint>
 #include <numeric>

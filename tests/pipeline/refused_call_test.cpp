@@ -4,11 +4,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/log_capture.hpp"
-#include "support/recorder.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
 
 #include <cstdint>
 #include <optional>

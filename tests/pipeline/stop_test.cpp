@@ -6,12 +6,12 @@
 
 #include "detail/poll.hpp"
 #include "device/retired.hpp"
-#include "support/catch.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/recorder.hpp"
-#include "support/scripted_device.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/devices/ways.hpp"
 
 #include <cstdint>
 #include <future>

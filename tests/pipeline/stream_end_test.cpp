@@ -3,11 +3,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/recorder.hpp"
-#include "support/recording_device.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <cstdint>

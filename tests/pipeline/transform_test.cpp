@@ -7,9 +7,9 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/devices/ways.hpp"
 
 #include <algorithm>
 #include <cstdint>

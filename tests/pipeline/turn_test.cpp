@@ -3,18 +3,18 @@
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
-#include <feedline/dataset/pad.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/serialized_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/datasets/serialized_dataset.hpp"
 
 #include <algorithm>
 #include <atomic>

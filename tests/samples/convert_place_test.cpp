@@ -6,10 +6,10 @@
 #include "input_guard.hpp"
 #include "output_place.hpp"
 #include "own_mark.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/files/temporary_directory.hpp"
 #include "work_folder.hpp"
 
 #include <sys/xattr.h>

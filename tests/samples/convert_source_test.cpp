@@ -2,11 +2,11 @@
 
 #include "conversion.hpp"
 #include "source.hpp"
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/idx_bytes.hpp"
-#include "support/message_of.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/files/idx_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,18 +1,18 @@
-#include <feedline/dataset/hdf5_dataset.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
-#include <feedline/dataset/npy_dataset.hpp>
-#include <feedline/dataset/record_dataset.hpp>
 #include <feedline/error.hpp>
+#include <feedline/formats/npy.hpp>
+#include <feedline/formats/records.hpp>
+#include <feedline/hdf5/dataset.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "conversion.hpp"
 #include "journal.hpp"
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/failing_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

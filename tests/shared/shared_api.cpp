@@ -1,7 +1,7 @@
 // Uses the API of shared libraries from a program whose own symbols are hidden.
 
-#include <feedline/dataset/open.hpp>
 #include <feedline/feedline.hpp>
+#include <feedline/formats/open.hpp>
 
 #include <cstdint>
 #include <cstring>

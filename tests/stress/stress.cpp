@@ -10,11 +10,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/recorder.hpp"
-#include "support/scripted_device.hpp"
-#include "support/ways.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/devices/ways.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>

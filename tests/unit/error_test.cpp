@@ -1,6 +1,6 @@
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <exception>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <feedline/dataset/sample_random.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
-#include <feedline/sample_random.hpp>
 
 #include <cstddef>
 #include <cstdint>

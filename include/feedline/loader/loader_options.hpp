@@ -3,8 +3,8 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
-#include <feedline/transfer/batch_function.hpp>
-#include <feedline/transfer/field_transform.hpp>
+#include <feedline/transform/batch_function.hpp>
+#include <feedline/transform/field_transform.hpp>
 
 #include <cstddef>
 #include <cstdint>

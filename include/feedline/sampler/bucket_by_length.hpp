@@ -1,8 +1,8 @@
 #pragma once
 
-#include <feedline/dataset/ragged_dataset.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
+#include <feedline/ragged/dataset.hpp>
 #include <feedline/sampler/sampler.hpp>
 
 #include <cstddef>

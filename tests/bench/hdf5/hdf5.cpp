@@ -12,10 +12,10 @@
 /// The bound is the decoder alone, on as many threads as there are readers, into memory of their own. Content
 /// is not checked here: the tests do that. Row by row, an epoch is of 4096 samples at most.
 
-#include <feedline/cuda/cuda_device.hpp>
-#include <feedline/dataset/hdf5_dataset.hpp>
+#include <feedline/cuda/device.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
+#include <feedline/hdf5/dataset.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 

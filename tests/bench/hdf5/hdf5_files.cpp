@@ -1,7 +1,7 @@
 #include "bench/hdf5/hdf5_files.hpp"
 
 #include "bench/measure.hpp"
-#include "dataset/hdf5_filters.hpp"
+#include "hdf5/filter/filters.hpp"
 
 #include <hdf5.h>
 #include <zlib.h>

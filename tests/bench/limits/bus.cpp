@@ -1,4 +1,4 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/copies.hpp"
 #include "bench/gpu_stream.hpp"

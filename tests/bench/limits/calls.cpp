@@ -1,10 +1,10 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/busy_kernel.hpp"
 #include "bench/gpu_stream.hpp"
 #include "bench/limits/limits.hpp"
 #include "bench/measure.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 
 #include <cuda_runtime_api.h>

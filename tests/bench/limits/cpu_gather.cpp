@@ -1,10 +1,10 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/limits/limits.hpp"
 #include "bench/measure.hpp"
 #include "bench/shapes.hpp"
-#include "dataset/gather_rows.hpp"
 #include "device/owned.hpp"
+#include "rows/gather_rows.hpp"
 
 #include <algorithm>
 #include <array>

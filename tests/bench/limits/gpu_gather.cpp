@@ -1,11 +1,11 @@
-#include <feedline/cuda/cuda_device.hpp>
+#include <feedline/cuda/device.hpp>
 
 #include "bench/gather_kernel.hpp"
 #include "bench/gpu_stream.hpp"
 #include "bench/limits/limits.hpp"
 #include "bench/measure.hpp"
 #include "bench/shapes.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "device/owned.hpp"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 #include "bench/limits/limits.hpp"
 #include "bench/measure.hpp"
-#include "cuda/cuda_check.hpp"
+#include "cuda/check.hpp"
 #include "cuda/pinned_memory.hpp"
 
 #include <cuda_runtime_api.h>

@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/devices/stages.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 #include <feedline/batch/tensor_view.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,12 +3,12 @@
 #include <feedline/dataset/subset.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/failing_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/serialized_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/datasets/serialized_dataset.hpp"
 
 #include <cstdint>
 #include <memory>

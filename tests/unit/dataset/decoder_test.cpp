@@ -1,8 +1,8 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <cstring>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "dataset/file_dataset.hpp"
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/file_changes.hpp"
-#include "support/message_of.hpp"
-#include "support/numbered_bytes.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/numbered_bytes.hpp"
+#include "support/files/file_changes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -7,15 +7,15 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/chunked_dataset.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/failing_dataset.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/no_more_threads.hpp"
-#include "support/serialized_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/checks/no_more_threads.hpp"
+#include "support/datasets/chunked_dataset.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/datasets/serialized_dataset.hpp"
 
 #include <algorithm>
 #include <atomic>

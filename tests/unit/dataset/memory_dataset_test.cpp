@@ -1,9 +1,9 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,9 +4,9 @@
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/subset.hpp>
 
-#include "support/catch.hpp"
-#include "support/hinted_dataset.hpp"
-#include "support/identity_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/hinted_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <algorithm>
 #include <cstdint>

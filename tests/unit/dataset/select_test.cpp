@@ -3,17 +3,17 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
-#include <feedline/dataset/tar_dataset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
+#include <feedline/formats/tar.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/tar_bytes.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/files/tar_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,10 +3,10 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/message_of.hpp"
-#include "support/serialized_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/serialized_dataset.hpp"
 
 #include <cstdint>
 #include <numeric>

@@ -1,12 +1,12 @@
 #include <feedline/dataset/memory_dataset.hpp>
-#include <feedline/dataset/pad.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
+#include <feedline/ragged/pad.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/message_of.hpp"
-#include "support/ragged_samples.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/ragged_samples.hpp"
 
 #include <cstdint>
 #include <vector>

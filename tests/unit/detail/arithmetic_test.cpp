@@ -1,6 +1,6 @@
 #include "detail/arithmetic.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstdint>
 #include <limits>

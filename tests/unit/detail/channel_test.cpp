@@ -1,6 +1,6 @@
 #include "detail/channel.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <atomic>
 #include <future>

@@ -1,6 +1,6 @@
 #include "detail/divider.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstdint>
 #include <initializer_list>

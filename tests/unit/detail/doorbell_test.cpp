@@ -1,6 +1,6 @@
 #include "detail/doorbell.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "detail/failure.hpp"
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <exception>
 #include <latch>

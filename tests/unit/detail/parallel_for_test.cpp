@@ -1,7 +1,7 @@
 #include "detail/parallel_for.hpp"
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "detail/patience.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 #include "detail/usable_cores.hpp"
 
-#include "support/catch.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/checks/catch.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,9 +1,9 @@
 #include "device/assemble_on_host.hpp"
 
-#include "support/catch.hpp"
-#include "support/inlet_builder.hpp"
-#include "support/random_program.hpp"
-#include "support/slow_transform.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/inlet_builder.hpp"
+#include "support/devices/random_program.hpp"
+#include "support/devices/slow_transform.hpp"
 
 #include <algorithm>
 #include <cstddef>

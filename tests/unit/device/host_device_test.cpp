@@ -1,8 +1,8 @@
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <memory>
 #include <type_traits>

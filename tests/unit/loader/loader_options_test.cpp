@@ -1,8 +1,8 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader_options.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include <feedline/loader/loader_plan.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 using namespace feedline;
 

@@ -2,10 +2,10 @@
 
 #include <feedline/error.hpp>
 
-#include "device/kept_rows.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
+#include "staging/kept_rows.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <cstdint>
 #include <limits>

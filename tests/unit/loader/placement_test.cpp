@@ -1,6 +1,6 @@
 #include <feedline/loader/placement.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 using namespace feedline;
 

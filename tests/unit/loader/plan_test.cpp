@@ -5,10 +5,10 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "support/catch.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/serialized_dataset.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/datasets/serialized_dataset.hpp"
 
 #include <cstdint>
 #include <memory>

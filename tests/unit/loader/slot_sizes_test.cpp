@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 #include "transfer/assembler.hpp"
 
 #include <cstdint>

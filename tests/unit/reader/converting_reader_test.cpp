@@ -5,12 +5,12 @@
 
 #include "device/transform_row.hpp"
 #include "device/variation.hpp"
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/failing_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/scripted_device.hpp"
-#include "transfer/field_programs.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "transform/field_programs.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,9 +4,9 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/devices/stages.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
 /// How many batches the opener gives to the tickets of an epoch, by a clock that the test sets.
 
 #include "reader/opener.hpp"
-#include "support/catch.hpp"
-#include "support/recording_device.hpp"
-#include "support/scripted_device.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/devices/stages.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -2,9 +2,9 @@
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/recording_device.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/stages.hpp"
 
 #include <algorithm>
 #include <exception>

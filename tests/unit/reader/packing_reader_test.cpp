@@ -4,12 +4,12 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "device/variation.hpp"
-#include "support/catch.hpp"
-#include "support/failing_dataset.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
 #include <cstdint>

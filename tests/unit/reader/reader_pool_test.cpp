@@ -4,11 +4,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "support/catch.hpp"
-#include "support/gated_dataset.hpp"
-#include "support/message_of.hpp"
-#include "support/no_more_threads.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/checks/no_more_threads.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/devices/stages.hpp"
 
 #include <pthread.h>
 

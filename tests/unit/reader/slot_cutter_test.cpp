@@ -1,7 +1,7 @@
 #include "reader/slot_cutter.hpp"
 
-#include "support/catch.hpp"
-#include "support/scripted_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <cstdint>
 #include <memory>

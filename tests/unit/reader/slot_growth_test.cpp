@@ -1,6 +1,6 @@
 #include "reader/slot_growth.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "sampler/bijection.hpp"
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstdint>
 #include <vector>

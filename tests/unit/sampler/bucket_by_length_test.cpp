@@ -1,17 +1,17 @@
 #include <feedline/dataset/memory_dataset.hpp>
-#include <feedline/dataset/pad.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "sampler/bucket_order.hpp"
 #include "sampler/length_buckets.hpp"
-#include "support/catch.hpp"
-#include "support/log_capture.hpp"
-#include "support/message_of.hpp"
-#include "support/ragged_samples.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/ragged_samples.hpp"
 
 #include <algorithm>
 #include <array>

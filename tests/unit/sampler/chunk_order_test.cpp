@@ -3,7 +3,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "sampler/chunk_order.hpp"
-#include "support/catch.hpp"
-#include "support/chi_square.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/chi_square.hpp"
 
 #include <array>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <feedline/detail/splitmix64.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstdint>
 #include <string>

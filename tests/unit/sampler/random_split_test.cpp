@@ -2,10 +2,10 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/random_split.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <cstdint>
 #include <cstring>

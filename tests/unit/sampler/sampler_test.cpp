@@ -2,7 +2,7 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <cstdint>
 #include <span>

@@ -5,11 +5,11 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "sampler/chunk_order.hpp"
-#include "support/catch.hpp"
-#include "support/chunked_dataset.hpp"
-#include "support/identity_dataset.hpp"
-#include "support/log_capture.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/chunked_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
-#include "support/catch.hpp"
-#include "support/chi_square.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/chi_square.hpp"
 
 #include <array>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <algorithm>
 #include <cstdint>

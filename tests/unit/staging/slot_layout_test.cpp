@@ -2,8 +2,8 @@
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <cstdint>
 #include <limits>

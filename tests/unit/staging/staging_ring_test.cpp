@@ -2,8 +2,8 @@
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/recording_device.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
 
 #include <algorithm>
 #include <array>

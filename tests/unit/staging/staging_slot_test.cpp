@@ -2,7 +2,7 @@
 
 #include <feedline/device/host_device.hpp>
 
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 #include <exception>
 #include <stdexcept>

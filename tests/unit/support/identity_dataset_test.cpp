@@ -1,9 +1,9 @@
-#include "support/identity_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
 
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/dataset_contract.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/dataset_contract.hpp"
 
 #include <cstring>
 #include <vector>

@@ -1,9 +1,9 @@
 /// That the scripted device is no more lenient than CUDA.
 
-#include "support/scripted_device.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include "device/owned.hpp"
-#include "support/catch.hpp"
+#include "support/checks/catch.hpp"
 
 using namespace feedline;
 using namespace feedline::test;

@@ -3,12 +3,12 @@
 #include <feedline/error.hpp>
 
 #include "loader/slot_path.hpp"
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
-#include "support/recording_device.hpp"
-#include "support/scripted_device.hpp"
-#include "support/stages.hpp"
-#include "support/ways.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/devices/stages.hpp"
+#include "support/devices/ways.hpp"
 #include "transfer/transfer.hpp"
 
 #include <cstdint>

@@ -3,11 +3,11 @@
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 
-#include "support/catch.hpp"
-#include "support/message_of.hpp"
-#include "support/recording_device.hpp"
-#include "support/scripted_device.hpp"
-#include "support/stages.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/devices/stages.hpp"
 #include "transfer/copier.hpp"
 
 #include <exception>

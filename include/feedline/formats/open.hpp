@@ -1,0 +1,75 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/element_type.hpp>
+#include <feedline/export.hpp>
+#include <feedline/image/decode.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// What a file or folder holds, as far as its bytes tell.
+enum class file_format : std::uint8_t {
+  unknown,
+  hdf5,
+  npy,
+  npz,
+  idx,           ///< plain or compressed by gzip
+  tar,           ///< a shard in the WebDataset manner
+  tokens,        ///< a shard of tokens with llm.c's header
+  cifar10,       ///< binary version
+  cifar100,      ///< binary version
+  image_folder,  ///< a folder of any kind
+};
+
+/// "HDF5", "NumPy array", …
+[[nodiscard]] std::string_view to_string(file_format format) noexcept;
+
+/// Looks at a file's content; its name says nothing. CIFAR has no magic number: a file of such a size with
+/// such labels is taken for one, if it is nothing else.
+/// @throws dataset_error if it cannot be read.
+[[nodiscard]] file_format identify(const std::filesystem::path& path);
+
+struct open_options {
+  /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records, by their
+  /// paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there are. NumPy array
+  /// and IDX: the field's name.
+  std::vector<std::string> fields = {};
+  /// HDF5, instead of `fields`: the path of one dataset, "train/images"; opened are all that have as many
+  /// samples, and where some of these share a name, only those of its group. Empty: all of the file.
+  std::string like = {};
+  image_options image = {};                     ///< for images in folders and tar shards
+  element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
+  std::uint64_t tokens_per_sample = 0;          ///< for shards of tokens; to be given there
+};
+
+/// Opens whatever a file or folder holds, with the reader that suits its content. Target `feedline::formats`.
+///
+///     auto train = feedline::open("train.h5");
+///     auto some = feedline::open("all.h5", {.like = "train/images"});  // and what belongs to it
+///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
+///
+/// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`, `open_tar`,
+/// `open_tokens`, `open_cifar10`, `open_image_folder`. Fields are called, where no name is given: as in the
+/// file (members of nested records that share a name, by all of their path: "position.x"); of a NumPy array,
+/// as its file without the suffix; of IDX, "image", or "label" if it has one dimension.
+/// A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays by
+/// their extension without ".npy"; other members are left out.
+/// @param path May be a pattern, as of `expand_paths`: then all that match, one after the other.
+/// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets or members
+///         that do not belong together, or that cannot be read while no fields are named, and all that its reader refuses.
+/// @throws usage_error if a field is asked for that there is not, or the options do not suit the format.
+[[nodiscard]] dataset_ptr open(const std::filesystem::path& path, const open_options& options = {});
+
+/// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and IDX files
+/// have the field name of the first.
+/// @throws as above, and dataset_error if formats differ; usage_error if there is no path.
+[[nodiscard]] dataset_ptr open(const std::vector<std::filesystem::path>& paths,
+                               const open_options& options = {});
+
+}  // namespace feedline

@@ -1,0 +1,231 @@
+#include "batch/device_ring.hpp"
+
+#include "device/leak.hpp"
+#include "device/record_behind.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace feedline::detail {
+
+device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
+                         std::shared_ptr<const batch_format> format,
+                         std::shared_ptr<failure_board> failures, std::size_t slots)
+    : device_{std::move(device)},
+      staging_{std::move(staging)},
+      format_{std::move(format)},
+      failures_{std::move(failures)},
+      in_place_{slots == 0},
+      free_{in_place_ ? staging_->size() : slots},
+      ready_{in_place_ ? staging_->size() : slots} {
+  const std::size_t slot_bytes = format_->layout.slot_bytes();
+  if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
+  const std::size_t count = in_place_ ? staging_->size() : slots;
+  postponed_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    slots_.push_back(std::make_unique<device_slot>(device_));
+    if (in_place_) {
+      slots_.back()->data = (*staging_)[slot_index{i}].data;
+    } else {
+      slots_.back()->data = memory_.data() + i * slot_bytes;
+      free_.push(slot_index{i});
+    }
+  }
+}
+
+device_ring::~device_ring() {
+  constexpr const char* whose = "a device ring";
+  bool done = true;
+  for (const auto& slot : slots_) {
+    for (const event_handle last : {slot->ready.get(), slot->released.get()})
+      done = sync_before_freeing(*device_, last, whose) && done;
+    done = done && !slot->lost;
+  }
+  if (!done) leak(memory_, whose);
+}
+
+std::optional<slot_index> device_ring::acquire() {
+  const auto slot = free_.pop();
+  if (free_.closed()) return std::nullopt;
+  return slot;
+}
+
+void device_ring::deliver(slot_index slot, slot_content content) {
+  (*this)[slot].content = std::move(content);
+  move(slot, device_state::free, device_state::filled);
+  ready_.push(slot);
+}
+
+void device_ring::end_delivery(std::optional<failure> why) noexcept {
+  {
+    const std::scoped_lock lock{end_failure_mutex_};
+    if (!end_failure_) end_failure_ = std::move(why);
+  }
+  ready_.close();
+}
+
+std::optional<failure> device_ring::end_failure() {
+  const std::scoped_lock lock{end_failure_mutex_};
+  return std::exchange(end_failure_, std::nullopt);
+}
+
+void device_ring::discard(slot_index slot) {
+  (*this)[slot].content.failure.reset();
+  move(slot, device_state::filled, device_state::free);
+  recycle(slot);
+}
+
+void device_ring::lease(slot_index slot, stream_ref stream) {
+  device_slot& taken = (*this)[slot];
+  if (!in_place_) device_->wait(stream, taken.ready.get());
+  taken.stream = stream;
+  taken.leases.hold();
+  move(slot, device_state::filled, device_state::leased);
+}
+
+batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
+  device_slot& leased = (*this)[slot];
+  leased.leases.add();
+  const slot_layout& layout = format_->layout;
+  const std::uint64_t before = place * layout.batch_size();
+  return batch{shared_from_this(),
+               slot,
+               leased.data + place * layout.batch_bytes(),
+               leased.content.run->epoch,
+               leased.content.first_batch + place,
+               std::min(layout.batch_size(), leased.content.samples - before)};
+}
+
+void device_ring::let_go(slot_index slot) noexcept {
+  if ((*this)[slot].leases.let_go()) end_use(slot);
+}
+
+void device_ring::end_lease(slot_index slot) noexcept {
+  users_.touches();
+  device_slot& leased = (*this)[slot];
+  if (leased.leases.end([&] { mark_released(leased); })) end_use(slot);
+}
+
+void device_ring::mark_released(device_slot& leased) noexcept {
+  if (in_place_) return;
+  try {
+    if (device_->is_capturing(leased.stream)) {
+      if (!std::exchange(leased.unmarked, true)) {
+        log()->warn(
+            "a batch of epoch {} was destroyed while its stream was being captured: its memory is "
+            "used again after the capture; work captured on it must not run then",
+            leased.content.run->epoch);
+      }
+      return;
+    }
+    device_->record(leased.released.get(), leased.stream);
+    leased.unmarked = false;
+    leased.lost = false;  // where an earlier mark was refused, this one stands for it
+  } catch (...) {
+    // Without the mark nobody knows when the slot may be used again, so it never is.
+    leased.lost = !try_record_behind(*device_, leased.stream, {leased.released.get()});
+    report(leased);
+  }
+}
+
+void device_ring::end_use(slot_index slot) noexcept {
+  device_slot& leased = (*this)[slot];
+  if (leased.lost) return;
+  try {
+    if (leased.unmarked) return postpone(slot);
+    move(slot, device_state::leased, device_state::free);
+    recycle(slot);
+  } catch (...) {
+    report(leased);
+  }
+}
+
+void device_ring::report(const device_slot& leased) noexcept {
+  failures_->report({.where = {.stage = stage::batch,
+                               .epoch = leased.content.run->epoch,
+                               .ticket = leased.content.ticket.value,
+                               .batch = leased.content.first_batch,
+                               .path = {}},
+                     .cause = std::current_exception()});
+  close();
+}
+
+bool device_ring::all_leased() const noexcept {
+  return !free_.closed() && std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return slot->state.load() == device_state::leased;
+  });
+}
+
+bool device_ring::wait_for_room(std::chrono::steady_clock::time_point deadline) {
+  const auto room = [this] { return !all_leased(); };
+  return in_place_ ? staging_->wait_for_recycled(room, deadline) : free_.wait_until(room, deadline);
+}
+
+std::string device_ring::held_batches() const {
+  std::uint64_t held = 0;
+  std::string where;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const std::uint64_t here = slots_[i]->leases.held();
+    if (here == 0) continue;
+    held += here;
+    where += (where.empty() ? "" : ", ") + std::to_string(here) + " in slot " + std::to_string(i);
+  }
+  return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
+         "), of " + std::to_string(slots_.size()) + (in_place_ ? " staging" : " device") + " slots";
+}
+
+void device_ring::postpone(slot_index slot) {
+  const std::scoped_lock lock{postponed_mutex_};
+  postponed_.push_back(slot);
+  postponed_count_.store(postponed_.size());
+}
+
+std::optional<slot_index> device_ring::take_postponed() noexcept {
+  const std::scoped_lock lock{postponed_mutex_};
+  if (postponed_.empty()) return std::nullopt;
+  const slot_index first = postponed_.front();
+  postponed_.erase(postponed_.begin());
+  postponed_count_.store(postponed_.size());
+  return first;
+}
+
+std::size_t device_ring::end_postponed() noexcept {
+  for (std::size_t left = postponed_count_.load(); left != 0; --left) {
+    const auto slot = take_postponed();
+    if (!slot) break;
+    mark_released((*this)[*slot]);
+    end_use(*slot);
+  }
+  return postponed_count_.load();
+}
+
+bool device_ring::is_idle() {
+  if (end_postponed() != 0) return false;
+  return std::all_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+    return device_->is_done(slot->ready.get()) && device_->is_done(slot->released.get());
+  });
+}
+
+void device_ring::close() noexcept {
+  free_.close();
+  ready_.close();
+}
+
+void device_ring::recycle(slot_index slot) {
+  if (in_place_) {
+    staging_->recycle(slot);
+  } else {
+    free_.push(slot);
+  }
+}
+
+void device_ring::move(slot_index slot, device_state from, device_state to) {
+  if (!(*this)[slot].state.compare_exchange_strong(from, to)) {
+    throw std::logic_error{
+        "feedline: a device slot made a transition that its table does not know"};
+  }
+}
+
+}  // namespace feedline::detail

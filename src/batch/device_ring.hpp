@@ -1,0 +1,129 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/index.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include "batch/device_slot.hpp"
+#include "detail/channel.hpp"
+#include "detail/failure.hpp"
+#include "detail/own_process.hpp"
+#include "device/consumer_thread.hpp"
+#include "device/retired.hpp"
+#include "staging/slot_layout.hpp"
+#include "staging/staging_ring.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What batches must know beyond their slot: shared, constant.
+struct batch_format {
+  slot_layout layout;
+  feedline::sampler sampler;
+  std::uint64_t dataset_samples = 0;
+  own_process process = {};  ///< that made the loader
+};
+
+/// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.
+///
+/// Batches keep it alive, so it keeps alive all that they point into. Its memory is freed when
+/// every event on it is done. Threads: at each function.
+class device_ring final : public retirable, public std::enable_shared_from_this<device_ring> {
+ public:
+  /// A ring with memory of its own, or, with 0 slots, one over the staging ring's.
+  /// @throws out_of_memory, device_error.
+  device_ring(device_ptr device, std::shared_ptr<staging_ring> staging,
+              std::shared_ptr<const batch_format> format, std::shared_ptr<failure_board> failures,
+              std::size_t slots);
+  /// Blocks until no copy and no consumer's work uses the ring any more.
+  ~device_ring() override;
+
+  [[nodiscard]] device_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
+  [[nodiscard]] const batch_format& format() const noexcept { return *format_; }
+  /// Whether slots are staging slots, read in place.
+  [[nodiscard]] bool in_place() const noexcept { return in_place_; }
+
+  /// A free slot; blocks until there is one. Nothing once closed. Transfer.
+  [[nodiscard]] std::optional<slot_index> acquire();
+  /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
+  void deliver(slot_index slot, slot_content content);
+  /// Nothing comes after what was delivered. Transfer.
+  /// @param why Nothing if there is simply no more to deliver.
+  void end_delivery(std::optional<failure> why = {}) noexcept;
+
+  /// A filled slot in ticket order, if there is one. Consumer.
+  [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
+  /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
+  /// what was delivered is taken. Consumer.
+  [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
+  /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
+  [[nodiscard]] std::optional<failure> end_failure();
+  /// filled → free: nobody wants it. Consumer.
+  void discard(slot_index slot);
+  /// filled → leased, held by the feed: `stream` waits for the copy. Consumer. @throws device_error.
+  void lease(slot_index slot, stream_ref stream);
+  /// A lease on a slot that the feed holds: batch number `place` of it. Consumer.
+  [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
+  /// The feed deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
+  /// Consumer.
+  void let_go(slot_index slot) noexcept;
+  /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
+  /// the feed holds the slot still. Any thread.
+  /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
+  void end_lease(slot_index slot) noexcept;
+  /// Frees the slots that were postponed and whose streams are captured no more. How many are left.
+  /// Any thread.
+  std::size_t end_postponed() noexcept;
+
+  /// Whether every event on the ring is done, and no slot is postponed. Any thread.
+  [[nodiscard]] bool is_idle() override;
+
+  /// Who takes batches, and who else has to do with them.
+  [[nodiscard]] consumer_thread& users() noexcept { return users_; }
+  /// Whether batches are held in every slot, so that none can be delivered before one of these is
+  /// free. False once closed. Consumer.
+  [[nodiscard]] bool all_leased() const noexcept;
+  /// Blocks until that is not so any more; false at the deadline. Consumer.
+  bool wait_for_room(std::chrono::steady_clock::time_point deadline);
+  /// How many batches are held in which slots, in words. Any thread.
+  [[nodiscard]] std::string held_batches() const;
+
+  /// Wakes everyone who waits here; no slot is acquired any more. Any thread.
+  void close() noexcept;
+
+ private:
+  void move(slot_index slot, device_state from, device_state to);
+  void recycle(slot_index slot);
+  void mark_released(device_slot& leased) noexcept;
+  void report(const device_slot& leased) noexcept;
+  void end_use(slot_index slot) noexcept;
+  void postpone(slot_index slot);
+  [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
+
+  device_ptr device_;
+  std::shared_ptr<staging_ring> staging_;
+  std::shared_ptr<const batch_format> format_;
+  std::shared_ptr<failure_board> failures_;
+  bool in_place_;
+  consumer_thread users_;
+  device_memory memory_;
+  std::vector<std::unique_ptr<device_slot>> slots_;
+  channel<slot_index> free_;        ///< batches may end on any thread
+  spsc_channel<slot_index> ready_;  ///< filled, in ticket order
+  std::mutex end_failure_mutex_;    ///< `close` may let the consumer in while the transfer writes
+  std::optional<failure> end_failure_;
+  std::mutex postponed_mutex_;
+  std::vector<slot_index> postponed_;  ///< leased, by nobody
+  std::atomic<std::size_t> postponed_count_{0};
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,235 @@
+#include <feedline/cuda/device.hpp>
+#include <feedline/error.hpp>
+
+#include "cuda/assemble.hpp"
+#include "cuda/check.hpp"
+#include "cuda/context.hpp"
+#include "cuda/current_device.hpp"
+#include "cuda/mapped_memory.hpp"
+#include "cuda/pinned_memory.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+
+namespace feedline {
+namespace {
+
+using detail::cuda_current_device;
+
+cudaStream_t native(stream_ref stream) noexcept {
+  return static_cast<cudaStream_t>(stream.get());
+}
+
+cudaEvent_t native(event_handle event) noexcept {
+  return reinterpret_cast<cudaEvent_t>(event);
+}
+
+std::string name_of(int ordinal) {
+  cudaDeviceProp properties{};
+  FEEDLINE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+  return "cuda:" + std::to_string(ordinal) + " " + properties.name;
+}
+
+/// Zeroes device memory on a stream of its own: nothing of the pipeline's waits for the default
+/// stream, or holds it up.
+void zero_on_gpu(void* memory, std::size_t bytes) {
+  cudaStream_t stream = nullptr;
+  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaError_t set = cudaMemsetAsync(memory, 0, bytes, stream);
+  const cudaError_t done = cudaStreamSynchronize(stream);
+  FEEDLINE_CUDA_LOG(cudaStreamDestroy(stream));
+  FEEDLINE_CUDA_CHECK(set);
+  FEEDLINE_CUDA_CHECK(done);
+}
+
+/// Zeroed memory of the current GPU; null if there is not as much.
+void* allocate_on_gpu(std::size_t bytes) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    detail::clear_error(status);
+    return nullptr;
+  }
+  FEEDLINE_CUDA_CHECK(status);
+  try {
+    zero_on_gpu(memory, bytes);
+  } catch (...) {
+    FEEDLINE_CUDA_LOG(cudaFree(memory));
+    throw;
+  }
+  return memory;
+}
+
+class cuda_device final : public device {
+ public:
+  explicit cuda_device(int ordinal) : ordinal_{ordinal}, name_{name_of(ordinal)} {}
+
+  [[nodiscard]] device_capabilities capabilities() const override {
+    return {.name = name_, .reads_staging = false};
+  }
+
+  [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
+    const cuda_current_device current{context_};
+    void* const memory =
+        kind == memory_kind::staging ? detail::allocate_pinned(bytes) : allocate_on_gpu(bytes);
+    if (memory != nullptr) return memory;
+    throw out_of_memory{
+        bytes, kind,
+        name_ + " has no " + std::to_string(bytes) + " bytes of " + std::string{to_string(kind)} +
+            (kind == memory_kind::staging ? " (pinned host)" : "") +
+            " memory: lower batches_per_slot, the number of slots, or set a budget"};
+  }
+
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override {
+    if (memory == nullptr) return;
+    const cuda_current_device current{context_, std::nothrow};
+    if (kind == memory_kind::staging) {
+      detail::free_pinned(memory, bytes);
+    } else {
+      FEEDLINE_CUDA_LOG(cudaFree(memory));
+    }
+  }
+
+  [[nodiscard]] stream_ref make_stream() override {
+    const cuda_current_device current{context_};
+    cudaStream_t stream = nullptr;
+    FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream_ref::from_raw(stream);
+  }
+  void destroy_stream(stream_ref stream) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
+    FEEDLINE_CUDA_LOG(cudaStreamDestroy(native(stream)));
+  }
+
+  [[nodiscard]] event_handle make_event() override {
+    const cuda_current_device current{context_};
+    cudaEvent_t event = nullptr;
+    // Blocking: who syncs on it sleeps. No timing: it is cheaper to record.
+    FEEDLINE_CUDA_CHECK(
+        cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
+    return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(event));
+  }
+  void destroy_event(event_handle event) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
+    FEEDLINE_CUDA_LOG(cudaEventDestroy(native(event)));
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    const cuda_current_device current{context_};
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)));
+  }
+
+  void assemble(const assembly& work, stream_ref stream) override {
+    const cuda_current_device current{context_};
+    detail::issue_assembly(work, native(stream));
+  }
+
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
+    const cuda_current_device current{context_};
+    if (detail::map_memory(memory)) return memory.data();
+    throw out_of_memory{
+        memory.size(), memory_kind::staging,
+        name_ + " cannot pin " + std::to_string(memory.size()) +
+            " bytes of the dataset's memory: use the placement stream, which pins " +
+            "its slots alone"};
+  }
+  void unmap(std::span<const std::byte> memory) noexcept override {
+    const cuda_current_device current{context_, std::nothrow};
+    detail::unmap_memory(memory);
+  }
+
+  // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, and a thread that
+  // has none gets device 0 with its first call: so it is set for each of these too.
+  void record(event_handle event, stream_ref stream) override {
+    const cuda_current_device current{context_};
+    FEEDLINE_CUDA_CHECK(cudaEventRecord(native(event), native(stream)));
+  }
+  void wait(stream_ref stream, event_handle event) override {
+    const cuda_current_device current{context_};
+    FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(native(stream), native(event), cudaEventWaitDefault));
+  }
+
+  [[nodiscard]] bool is_done(event_handle event) override {
+    const cuda_current_device current{context_};
+    const cudaError_t status = cudaEventQuery(native(event));
+    if (status == cudaErrorNotReady) {
+      detail::clear_error(status);  // it is an answer
+      return false;
+    }
+    FEEDLINE_CUDA_CHECK(status);
+    return true;
+  }
+  void sync(event_handle event) override {
+    const cuda_current_device current{context_};
+    FEEDLINE_CUDA_CHECK(cudaEventSynchronize(native(event)));
+  }
+
+  void begin_thread() noexcept override { cuda_current_device::keep_for_this_thread(context_); }
+
+  [[nodiscard]] bool is_capturing(stream_ref stream) override {
+    const cuda_current_device current{context_};
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
+    if (answer == cudaErrorStreamCaptureImplicit) {
+      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used meanwhile.
+      detail::clear_error(answer);
+      return true;
+    }
+    FEEDLINE_CUDA_CHECK(answer);
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+  void check(stream_ref stream) const override {
+    if (!stream) {
+      throw usage_error{
+          name_ + " needs the stream that its batches are consumed on: call loader.epoch(n, " +
+          "feedline::stream_ref{your_stream}); if yours is null, as the default stream of "
+          "libtorch " +
+          "is, it is the legacy default stream: call loader.epoch(n, " +
+          "feedline::stream_ref{cudaStreamLegacy})"};
+    }
+    const cuda_current_device current{context_};
+    int owner = ordinal_;
+    if (native(stream) != cudaStreamLegacy && native(stream) != cudaStreamPerThread) {
+      FEEDLINE_CUDA_CHECK(cudaStreamGetDevice(native(stream), &owner));
+    }
+    if (owner != ordinal_) {
+      throw usage_error{"the stream belongs to cuda:" + std::to_string(owner) +
+                        ", the loader's device is " + name_ + ": use a stream of that one"};
+    }
+  }
+
+ private:
+  const int ordinal_;
+  const std::string name_;
+  mutable detail::cuda_context context_{ordinal_};
+};
+
+}  // namespace
+
+device_ptr make_cuda_device(int ordinal) {
+  const int count = cuda_device_count();
+  if (ordinal < 0 || ordinal >= count) {
+    throw usage_error{"there is no GPU number " + std::to_string(ordinal) +
+                      ": this process can use " + std::to_string(count) +
+                      (count == 0 ? " (is there a driver, and is CUDA_VISIBLE_DEVICES set?)"
+                                  : ", numbered from 0")};
+  }
+  return std::make_shared<cuda_device>(ordinal);
+}
+
+int cuda_device_count() noexcept {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return count;
+  detail::clear_error(status);
+  return 0;
+}
+
+}  // namespace feedline

@@ -1,0 +1,129 @@
+#include <feedline/error.hpp>
+#include <feedline/formats/expand_paths.hpp>
+
+#include <system_error>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <glob.h>
+
+namespace feedline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t max_numbers = 1'000'000;
+constexpr std::size_t max_digits = 18;  // of a number that 64 bits can hold
+
+/// The first range of a pattern: what is before it and behind it, and its ends as they are written.
+struct number_range {
+  std::string before;
+  std::string first;
+  std::string last;
+  std::string behind;
+};
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() <= max_digits &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::optional<number_range> find_range(const std::string& pattern) {
+  for (auto open = pattern.find('{'); open != std::string::npos;
+       open = pattern.find('{', open + 1)) {
+    const auto close = pattern.find('}', open);
+    const auto dots = pattern.find("..", open);
+    if (close == std::string::npos || dots > close) continue;
+    number_range found{pattern.substr(0, open), pattern.substr(open + 1, dots - open - 1),
+                       pattern.substr(dots + 2, close - dots - 2), pattern.substr(close + 1)};
+    if (is_number(found.first) && is_number(found.last)) return found;
+  }
+  return std::nullopt;
+}
+
+/// A pattern without ranges for each combination of their numbers.
+void expand_ranges(const std::string& pattern, std::vector<std::string>& into) {
+  const auto range = find_range(pattern);
+  if (!range) {
+    into.push_back(pattern);
+    return;
+  }
+  const std::uint64_t first = std::stoull(range->first);
+  const std::uint64_t last = std::stoull(range->last);
+  if (last < first)
+    throw usage_error{pattern + ": the range from " + range->first + " to " + range->last +
+                      " runs backwards; write its smaller number first"};
+  if (last - first >= max_numbers || into.size() >= max_numbers)
+    throw usage_error{pattern + ": a range may have " + std::to_string(max_numbers) +
+                      " numbers at most"};
+  const auto is_padded = [](const std::string& end) { return end.size() > 1 && end[0] == '0'; };
+  const std::size_t digits = is_padded(range->first) || is_padded(range->last)
+                                 ? std::max(range->first.size(), range->last.size())
+                                 : 0;
+  for (std::uint64_t number = first; number <= last; ++number) {
+    std::string text = std::to_string(number);
+    if (text.size() < digits) text.insert(0, digits - text.size(), '0');
+    expand_ranges(range->before + text + range->behind, into);
+  }
+}
+
+std::vector<fs::path> files_that_match(const std::string& pattern) {
+  struct matches : glob_t {
+    matches() : glob_t{} {}
+    ~matches() { ::globfree(this); }
+  } found;
+  const int result = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &found);
+  if (result == GLOB_NOMATCH)
+    throw dataset_error{{.path = pattern, .field = {}}, "no file or folder matches this pattern"};
+  if (result != 0)
+    throw dataset_error{{.path = pattern, .field = {}},
+                        "a folder that this pattern goes through cannot be read; check its "
+                        "permissions"};
+  std::vector<fs::path> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::sort(paths.begin(), paths.end(),
+            [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  return paths;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code not_even_a_name;
+  return fs::exists(path, not_even_a_name);
+}
+
+void expand(const std::string& pattern, std::vector<fs::path>& into) {
+  std::vector<std::string> names;
+  expand_ranges(pattern, names);
+  for (const std::string& name : names) {
+    if (is_there(name)) {
+      into.emplace_back(name);
+    } else if (name.find_first_of("*?[") != std::string::npos) {
+      const auto files = files_that_match(name);
+      into.insert(into.end(), files.begin(), files.end());
+    } else if (name != pattern) {
+      throw dataset_error{{.path = name, .field = {}},
+                          "no such file or folder, which " + pattern + " names"};
+    } else {
+      into.emplace_back(name);  // whoever opens it says what is amiss
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> expand_paths(const std::vector<fs::path>& patterns) {
+  std::vector<fs::path> paths;
+  for (const fs::path& pattern : patterns) {
+    const bool is_plain = pattern.native().find_first_of("*?[{") == std::string::npos;
+    if (is_plain || is_there(pattern)) {
+      paths.push_back(pattern);
+    } else {
+      expand(pattern.native(), paths);
+    }
+  }
+  return paths;
+}
+
+}  // namespace feedline

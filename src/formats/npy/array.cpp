@@ -1,0 +1,125 @@
+#include "formats/npy/array.hpp"
+
+#include "dataset/side_by_side.hpp"
+#include "formats/npy/fortran_rows.hpp"
+#include "io/random_file_source.hpp"
+#include "rows/byte_order.hpp"
+#include "rows/row_storage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// What is allocated before any byte has arrived, where the number of bytes is only a claim.
+constexpr std::size_t first_piece_bytes = std::size_t{1} << 20;
+
+dataset_error no_memory(const npy_header& header, const file_field& name, const char* advice) {
+  return name.error(header.header_bytes, "the elements (" + header.describe() + ") take " +
+                                             std::to_string(header.payload_bytes) +
+                                             " bytes of memory, which are not to be had; " +
+                                             advice);
+}
+
+memory_field in_memory(const npy_header& header, const row_storage& rows, const file_field& name) {
+  return {header.to_field(name.field), rows.bytes(), rows.owner()};
+}
+
+memory_field transposed(const npy_header& header, const element_bytes& read,
+                        const file_field& name) try {
+  return in_memory(header, rows_of_fortran_array(header, read), name);
+} catch (const std::bad_alloc&) {
+  throw no_memory(header, name,
+                  "an array in Fortran order is transposed into memory: save "
+                  "numpy.ascontiguousarray(array), which is read from the file");
+}
+
+/// Reads the elements into memory that grows with them.
+row_storage read_payload(byte_source& from, const npy_header& header, const file_field& name) try {
+  const std::size_t wanted = header.payload_bytes;
+  row_storage storage;
+  std::size_t count = 0;
+  while (count < wanted) {
+    const std::size_t doubled = count > wanted / 2 ? wanted : 2 * count;
+    storage.grow(std::min(wanted, std::max(doubled, first_piece_bytes)));
+    const auto room = storage.bytes().subspan(count);
+    const std::size_t got = from.read(room);
+    count += got;
+    if (got < room.size()) require_npy_room(header, header.header_bytes + count, name);
+  }
+  std::array<std::byte, 4096> beyond{};
+  while (from.read(beyond) != 0) continue;  // reading to the end has checksums looked at
+  return storage;
+} catch (const std::bad_alloc&) {
+  throw no_memory(header, name, "split the array, or save it uncompressed");
+}
+
+}  // namespace
+
+npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin, std::uint64_t bytes,
+                          const file_field& name) {
+  random_file_source head{file, begin, bytes};
+  const npy_header header = read_npy_header(head, name);
+  require_npy_room(header, bytes, name);
+  warn_of_bytes_behind(header, bytes, name);
+  const std::uint64_t first = begin + header.header_bytes;
+  if (!header.rows_lie_together()) {
+    memory_field field = transposed(
+        header,
+        [&](std::uint64_t offset, std::span<std::byte> out) { file->read(first + offset, out); },
+        name);
+    file->require_unchanged();
+    return field;
+  }
+  const row_place place{.offset = first,
+                        .stride = header.row_bytes(),
+                        .row_bytes = header.row_bytes(),
+                        .swapped_bytes = header.is_swapped ? size_bytes(header.type) : 1};
+  return file_rows_field{header.to_field(name.field),
+                         file_rows{file, name.field, place, header.extents.front()}};
+}
+
+npy_column read_npy_array(byte_source& from, std::uint64_t bytes, const file_field& name) {
+  const npy_header header = read_npy_header(from, name);
+  require_npy_room(header, bytes, name);
+  warn_of_bytes_behind(header, bytes, name);
+  const row_storage payload = read_payload(from, header, name);
+  if (header.rows_lie_together()) {
+    if (header.is_swapped) reverse_elements(payload.bytes(), size_bytes(header.type));
+    return in_memory(header, payload, name);
+  }
+  return transposed(
+      header,
+      [&](std::uint64_t offset, std::span<std::byte> out) {
+        std::memcpy(out.data(), payload.bytes().data() + offset, out.size());
+      },
+      name);
+}
+
+dataset_ptr make_npy_dataset(std::vector<npy_column> columns) {
+  // All in files or all in memory is one dataset, whose rows are known where they are in memory.
+  std::vector<file_rows_field> in_files;
+  std::vector<memory_field> in_ram;
+  std::vector<dataset_ptr> parts;
+  for (npy_column& column : columns)
+    if (auto* rows = std::get_if<file_rows_field>(&column))
+      in_files.push_back(std::move(*rows));
+    else
+      in_ram.push_back(std::get<memory_field>(std::move(column)));
+  if (in_ram.empty()) return make_file_dataset(std::move(in_files));
+  if (in_files.empty()) return make_memory_dataset(std::move(in_ram));
+
+  auto file = in_files.begin();
+  auto ram = in_ram.begin();
+  for (const npy_column& column : columns)  // moved from, but each still the kind it was
+    parts.push_back(std::holds_alternative<file_rows_field>(column)
+                        ? make_file_dataset({std::move(*file++)})
+                        : make_memory_dataset({std::move(*ram++)}));
+  return side_by_side(std::move(parts));
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,176 @@
+#include "formats/npy/literal.hpp"
+
+#include <optional>
+
+namespace feedline::detail {
+namespace {
+
+/// As many as NumPy allows.
+constexpr std::size_t most_dimensions = 64;
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_printable(char c) {
+  return c >= ' ' && c <= '~';
+}
+
+/// Goes through the text once, from left to right.
+class literal_reader {
+ public:
+  literal_reader(std::string_view text, std::uint64_t offset, const file_field& name)
+      : text_{text}, offset_{offset}, name_{name} {}
+
+  npy_literal read() {
+    expect('{', "at its begin");
+    while (!accept('}')) {
+      read_entry();
+      if (accept('}')) break;
+      expect(',', "after a value");
+    }
+    skip_space();
+    if (at_ != text_.size()) throw damaged("something follows its closing brace");
+    require(descr_, "descr");
+    require(fortran_order_, "fortran_order");
+    require(shape_, "shape");
+    return {*descr_, *fortran_order_, *shape_, descr_offset_, shape_offset_};
+  }
+
+ private:
+  void read_entry() {
+    skip_space();
+    const std::size_t begin = at_;
+    const std::string key = read_string();
+    expect(':', "after a key");
+    skip_space();
+    if (key == "descr") {
+      refuse_again(begin, descr_.has_value());
+      descr_offset_ = offset_ + at_;
+      descr_ = read_descr();
+    } else if (key == "fortran_order") {
+      refuse_again(begin, fortran_order_.has_value());
+      fortran_order_ = read_bool();
+    } else if (key == "shape") {
+      refuse_again(begin, shape_.has_value());
+      shape_offset_ = offset_ + at_;
+      shape_ = read_shape();
+    } else {
+      at_ = begin;
+      throw damaged("it has the key '" + key +
+                    "', which is none of descr, fortran_order and shape");
+    }
+  }
+
+  std::string read_descr() {
+    if (peek() == '[' || peek() == '(')
+      throw name_.error(descr_offset_,
+                        "the elements are records of several values, which have no element_type; "
+                        "save each of their fields as an array of its own");
+    return read_string();
+  }
+
+  bool read_bool() {
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_, word.size()) != word) continue;
+      at_ += word.size();
+      return value;
+    }
+    throw damaged("fortran_order is neither True nor False");
+  }
+
+  std::vector<std::uint64_t> read_shape() {
+    if (peek() != '(') throw damaged("shape is no tuple");
+    ++at_;
+    std::vector<std::uint64_t> shape;
+    bool is_tuple = true;  // "(3)" is a number in brackets
+    while (!accept(')')) {
+      if (!is_tuple) throw damaged("the lengths in shape are not separated by commas");
+      if (shape.size() == most_dimensions)
+        throw damaged("shape has more than " + std::to_string(most_dimensions) + " dimensions");
+      shape.push_back(read_length());
+      is_tuple = accept(',');
+    }
+    if (shape.size() == 1 && !is_tuple) throw damaged("shape is no tuple");
+    return shape;
+  }
+
+  std::uint64_t read_length() {
+    skip_space();
+    if (!is_digit(peek())) throw damaged("a length in shape is no whole number of at least 0");
+    if (peek() == '0' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))
+      throw damaged("a length in shape begins with 0");
+    std::uint64_t length = 0;
+    for (; is_digit(peek()); ++at_)
+      if (__builtin_mul_overflow(length, std::uint64_t{10}, &length) ||
+          __builtin_add_overflow(length, static_cast<std::uint64_t>(peek() - '0'), &length))
+        throw damaged("a length in shape does not fit in 64 bits");
+    if (peek() == 'L') ++at_;
+    return length;
+  }
+
+  std::string read_string() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') throw damaged("a key or type is no string in quotes");
+    const std::size_t begin = at_ + 1;
+    for (at_ = begin; peek() != quote; ++at_)
+      if (!is_printable(peek()) || peek() == '\\')
+        throw damaged("a string does not end, or holds what no key or type does");
+    return std::string{text_.substr(begin, at_++ - begin)};
+  }
+
+  /// The next character; NUL, which nothing expects, at the end.
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  void skip_space() {
+    while (is_space(peek())) ++at_;
+  }
+
+  bool accept(char c) {
+    skip_space();
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c, const std::string& where) {
+    if (!accept(c)) throw damaged("there is no '" + std::string{c} + "' " + where);
+  }
+
+  void refuse_again(std::size_t key, bool is_there) {
+    if (!is_there) return;
+    at_ = key;
+    throw damaged("it has a key twice");
+  }
+
+  template <class Value>
+  void require(const std::optional<Value>& value, const std::string& key) const {
+    if (!value) throw damaged("it has no '" + key + "'");
+  }
+
+  dataset_error damaged(const std::string& what) const {
+    return name_.error(offset_ + at_, "the header is no dictionary as NumPy writes it: " + what +
+                                          "; the file is damaged, get it anew");
+  }
+
+  std::string_view text_;
+  std::uint64_t offset_;
+  const file_field& name_;
+  std::size_t at_ = 0;
+  std::optional<std::string> descr_;
+  std::optional<bool> fortran_order_;
+  std::optional<std::vector<std::uint64_t>> shape_;
+  std::uint64_t descr_offset_ = 0;
+  std::uint64_t shape_offset_ = 0;
+};
+
+}  // namespace
+
+npy_literal parse_npy_literal(std::string_view text, std::uint64_t offset, const file_field& name) {
+  return literal_reader{text, offset, name}.read();
+}
+
+}  // namespace feedline::detail

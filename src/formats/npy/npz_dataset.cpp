@@ -1,0 +1,168 @@
+#include <feedline/error.hpp>
+#include <feedline/formats/npz.hpp>
+
+#include "detail/machine_memory.hpp"
+#include "formats/npy/array.hpp"
+#include "formats/npy/npz_magic.hpp"
+#include "formats/npy/zip_archive.hpp"
+#include "io/random_file.hpp"
+#include "io/random_file_source.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace feedline {
+namespace {
+
+/// A member that is to be a field, and what its header says of it.
+struct wanted_member {
+  std::size_t number = 0;
+  detail::file_field name;
+  std::optional<std::uint64_t> place = {};  ///< in the file, where it can be read there
+  detail::npy_header header = {};
+};
+
+class npz_file {
+ public:
+  npz_file(const std::filesystem::path& path, const npz_options& options)
+      : options_{options},
+        file_{std::make_shared<const detail::random_file>(path)},
+        archive_{file_} {}
+
+  dataset_ptr open(const std::vector<std::string>& names) const {
+    std::vector<wanted_member> wanted = names.empty() ? all() : find(names);
+    for (wanted_member& member : wanted) look_at(member);
+    require_equal_samples(wanted);
+    require_memory(wanted);
+    std::vector<detail::npy_column> columns;
+    for (const wanted_member& member : wanted) columns.push_back(column(member));
+    file_->require_unchanged();
+    return detail::make_npy_dataset(std::move(columns));
+  }
+
+ private:
+  std::string_view field_of(const detail::zip_member& member) const {
+    std::string_view name = member.name;
+    if (name.ends_with(detail::npy_suffix)) name.remove_suffix(detail::npy_suffix.size());
+    return name;
+  }
+
+  wanted_member want(std::size_t number) const {
+    const auto& members = archive_.members();
+    const std::string& name = members[number].name;
+    if (std::count_if(members.begin(), members.end(),
+                      [&](const auto& member) { return member.name == name; }) > 1)
+      throw error("holds several members named '" + name +
+                  "'; remove all but one (zip -d removes them all), or write the archive again "
+                  "with numpy.savez");
+    return {number,
+            {file_->path(), std::string{field_of(archive_.members()[number])},
+             " (the byte is the member's)"}};
+  }
+
+  std::vector<wanted_member> all() const {
+    std::vector<wanted_member> wanted;
+    for (std::size_t i = 0; i < archive_.members().size(); ++i)
+      if (archive_.members()[i].name.ends_with(detail::npy_suffix)) wanted.push_back(want(i));
+    if (wanted.empty()) throw error("holds no arrays: no member's name ends in .npy");
+    return wanted;
+  }
+
+  std::vector<wanted_member> find(const std::vector<std::string>& names) const {
+    const auto& members = archive_.members();
+    std::vector<wanted_member> wanted;
+    for (const std::string& name : names) {
+      const auto named = [&](const std::string& full) {
+        return std::find_if(members.begin(), members.end(),
+                            [&](const auto& member) { return member.name == full; });
+      };
+      auto found = named(name);
+      if (found == members.end()) found = named(name + std::string{detail::npy_suffix});
+      if (found == members.end()) throw error("has no member '" + name + "'; there are: " + list());
+      wanted.push_back(want(static_cast<std::size_t>(found - members.begin())));
+    }
+    return wanted;
+  }
+
+  /// Names of the members, as many as a message bears.
+  std::string list() const {
+    constexpr std::size_t most = 20;
+    std::string text;
+    const auto& members = archive_.members();
+    for (std::size_t i = 0; i < std::min(most, members.size()); ++i)
+      text += (i == 0 ? "" : ", ") + std::string{field_of(members[i])};
+    return members.size() > most ? text + ", …" : text.empty() ? "none" : text;
+  }
+
+  void look_at(wanted_member& member) const {
+    const detail::zip_member& claimed = archive_.members()[member.number];
+    if (claimed.is_encrypted)
+      throw member.name.error(0, "the member is encrypted; save the archive without a password");
+    member.place = archive_.place(member.number, member.name);
+    if (member.place) {
+      detail::random_file_source head{file_, *member.place, claimed.bytes};
+      member.header = detail::read_npy_header(head, member.name);
+    } else {
+      member.header =
+          detail::read_npy_header(*archive_.open(member.number, member.name), member.name);
+    }
+    detail::require_npy_room(member.header, claimed.bytes, member.name);
+  }
+
+  void require_equal_samples(const std::vector<wanted_member>& wanted) const {
+    const wanted_member& first = wanted.front();
+    for (const wanted_member& member : wanted) {
+      if (member.header.extents.front() == first.header.extents.front()) continue;
+      std::string all;
+      for (const wanted_member& one : wanted)
+        all += (all.empty() ? "" : ", ") + one.name.field + ": " + one.header.describe();
+      throw error("'" + member.name.field + "' and '" + first.name.field +
+                  "' differ in their first dimension, which counts the samples; name the members "
+                  "that belong together, of " +
+                  all);
+    }
+  }
+
+  /// A small archive may claim to hold any amount; nothing of it is taken before this.
+  void require_memory(const std::vector<wanted_member>& wanted) const {
+    const std::size_t allowed =
+        options_.max_bytes != 0 ? options_.max_bytes : detail::machine_memory_bytes();
+    std::size_t needed = 0;
+    for (const wanted_member& member : wanted) {
+      if (member.place && member.header.rows_lie_together()) continue;
+      if (!__builtin_add_overflow(needed, member.header.payload_bytes, &needed) &&
+          needed <= allowed)
+        continue;
+      throw member.name.error(
+          0, "the members that are compressed or in Fortran order take more than the " +
+                 std::to_string(allowed) + " bytes of memory allowed: this one, " +
+                 member.header.describe() + ", " + std::to_string(member.header.payload_bytes) +
+                 "; set max_bytes, or save with numpy.savez, whose members are read from the file");
+    }
+  }
+
+  detail::npy_column column(const wanted_member& member) const {
+    const std::uint64_t bytes = archive_.members()[member.number].bytes;
+    if (member.place) return detail::open_npy_array(file_, *member.place, bytes, member.name);
+    return detail::read_npy_array(*archive_.open(member.number, member.name), bytes, member.name);
+  }
+
+  dataset_error error(const std::string& message) const {
+    return {{.path = file_->path(), .field = {}}, message};
+  }
+
+  npz_options options_;
+  detail::random_file_ptr file_;
+  detail::zip_archive archive_;
+};
+
+}  // namespace
+
+dataset_ptr open_npz(const std::filesystem::path& file, const std::vector<std::string>& members,
+                     const npz_options& options) {
+  return npz_file{file, options}.open(members);
+}
+
+}  // namespace feedline

@@ -1,0 +1,151 @@
+#include <feedline/hdf5/dataset.hpp>
+
+#include "dataset/name_list.hpp"
+#include "formats/open/open_whole.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+bool are_of_the_same_records(const hdf5_listing& a, const hdf5_listing& b) {
+  const auto records_of = [](const hdf5_listing& each) {
+    return each.dataset.substr(0, each.dataset.size() - each.member.size());
+  };
+  return !a.member.empty() && !b.member.empty() && records_of(a) == records_of(b);
+}
+
+/// A member's own name, or, where records in records have several of that name, those that lead to it.
+std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>& all) {
+  const auto namesakes = std::count_if(all.begin(), all.end(), [&](const hdf5_listing& other) {
+    return other.spec.name == wanted.spec.name && are_of_the_same_records(wanted, other);
+  });
+  if (namesakes == 1 || wanted.member.empty()) return wanted.spec.name;
+  std::string path = wanted.member;
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+/// What cannot be read might be one of the fields that the caller expects.
+void require_readable(const std::filesystem::path& path, const std::vector<hdf5_listing>& listing) {
+  std::vector<std::string> readable;
+  std::vector<std::string> unreadable;
+  std::string reason;
+  for (const hdf5_listing& each : listing) {
+    (each.refusal.empty() ? readable : unreadable).push_back(each.dataset);
+    if (reason.empty()) reason = each.refusal;
+  }
+  if (unreadable.empty()) return;
+  std::string message = reason;
+  if (unreadable.size() > 1)
+    message += "; neither can be read " + list_names({unreadable.begin() + 1, unreadable.end()});
+  if (!readable.empty())
+    message += "; to open the file without what cannot be read, name fields in " +
+               std::string{"open_options::fields, of "} + list_names(readable);
+  throw dataset_error{{.path = path.string(), .field = unreadable.front()}, message};
+}
+
+using listings = std::vector<hdf5_listing>;
+
+/// The part of a path up to its last part.
+std::string group_of(const std::string& path) {
+  return path.substr(0, path.find_last_of('/') + 1);
+}
+
+/// Two fields that would have the same name, if there are any.
+struct namesakes {
+  const hdf5_listing* first = nullptr;
+  const hdf5_listing* second = nullptr;
+};
+
+namesakes find_namesakes(const listings& fields) {
+  std::map<std::string, const hdf5_listing*> by_name;
+  for (const hdf5_listing& each : fields)
+    if (const auto [other, is_new] = by_name.emplace(name_of(each, fields), &each); !is_new)
+      return {other->second, &each};
+  return {};
+}
+
+/// Which datasets have which length, the first of each length first.
+std::string list_lengths(const listings& all) {
+  std::vector<std::pair<std::uint64_t, std::vector<std::string>>> lengths;
+  for (const hdf5_listing& each : all) {
+    const auto same = [&](const auto& length) { return length.first == each.samples; };
+    auto found = std::find_if(lengths.begin(), lengths.end(), same);
+    if (found == lengths.end()) found = lengths.insert(found, {each.samples, {}});
+    found->second.push_back(each.dataset);
+  }
+  constexpr std::size_t most_named = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lengths.size(), most_named); ++i)
+    text += (i == 0 ? "" : "; ") + std::to_string(lengths[i].first) + ": " +
+            list_names(lengths[i].second);
+  if (lengths.size() > most_named)
+    text += "; and " + std::to_string(lengths.size() - most_named) + " more lengths";
+  return text;
+}
+
+/// Those that have as many samples as a chosen one; where some of them share a name, those of its group.
+listings choose_like(const std::filesystem::path& path, const listings& all,
+                     const std::string& like) {
+  const std::string wanted = (like.starts_with('/') ? "" : "/") + like;
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const hdf5_listing& each) {
+    return each.dataset == wanted ||
+           (!each.member.empty() && each.dataset == wanted + '/' + each.member);
+  });
+  if (chosen == all.end())
+    throw dataset_error{
+        {.path = path.string(), .field = like},
+        "open_options::like is no dataset that can be a field; samples: " + list_lengths(all)};
+  listings fields;
+  std::ranges::copy_if(all, std::back_inserter(fields),
+                       [&](const hdf5_listing& each) { return each.samples == chosen->samples; });
+  if (find_namesakes(fields).second == nullptr) return fields;
+  std::erase_if(fields, [group = group_of(wanted)](const hdf5_listing& each) {
+    return !each.dataset.starts_with(group);
+  });
+  return fields;
+}
+
+void require_belong_together(const std::filesystem::path& path, const listings& fields) {
+  const auto advice = [&](const std::string& dataset) {
+    return "; choose one of those that belong together in open_options::like, as in \"" + dataset +
+           "\", or name all in open_options::fields";
+  };
+  const hdf5_listing& first = fields.front();
+  for (const hdf5_listing& each : fields)
+    if (each.samples != first.samples)
+      throw dataset_error{{.path = path.string(), .field = each.dataset},
+                          "holds " + std::to_string(each.samples) + " samples, but " +
+                              first.dataset + " holds " + std::to_string(first.samples) +
+                              advice(first.dataset) + ". Samples: " + list_lengths(fields)};
+  if (const auto [one, other] = find_namesakes(fields); other != nullptr)
+    throw dataset_error{{.path = path.string(), .field = other->dataset},
+                        "has the name of " + one->dataset + advice(one->dataset)};
+}
+
+}  // namespace
+
+dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_options& options) {
+  std::vector<hdf5_field> fields;
+  for (const std::string& dataset : options.fields) fields.push_back({dataset});
+  if (!fields.empty()) return open_hdf5(path, std::move(fields));
+
+  auto all = list_fields(path);
+  require_readable(path, all);
+  if (all.empty())
+    throw dataset_error{{.path = path.string(), .field = {}},
+                        "an HDF5 file with no dataset that can be a field"};
+  if (!options.like.empty()) all = choose_like(path, all, options.like);
+  require_belong_together(path, all);
+  for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});
+  return open_hdf5(path, std::move(fields));
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,98 @@
+#include <feedline/error.hpp>
+#include <feedline/formats/cifar.hpp>
+
+#include "formats/records/cifar_format.hpp"
+#include "formats/records/record_file.hpp"
+#include "rows/file_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace feedline {
+namespace {
+
+/// A file of more records, which the published ones are not, has this many looked at, evenly spread.
+constexpr std::uint64_t most_labels_looked_at = 50'000;
+constexpr std::size_t labels_at_once = 512;
+
+std::string name_of(const detail::cifar_format& format) {
+  return format.label_bytes == 1 ? "CIFAR-10" : "CIFAR-100";
+}
+
+void require_whole_records(const detail::random_file& file, const detail::cifar_format& format) {
+  const std::uint64_t size = file.size();
+  const std::uint64_t rest = size % format.record_bytes();
+  if (size != 0 && rest == 0) return;
+  throw dataset_error{{.path = file.path(), .field = {}, .sample = {}, .offset = size - rest},
+                      "the file's " + std::to_string(size) + " bytes are no whole number of " +
+                          name_of(format) + "'s records of " +
+                          std::to_string(format.record_bytes()) +
+                          " bytes; check that it is of the set's binary version, unpacked, or get "
+                          "it anew"};
+}
+
+/// Labels tell a file of another format, which may be as long.
+void require_labels(const detail::random_file_ptr& file, const detail::cifar_format& format) {
+  const std::uint64_t records = file->size() / format.record_bytes();
+  const std::uint64_t looked_at = std::min(records, most_labels_looked_at);
+  const detail::file_rows labels{file,
+                                 "label",
+                                 {.offset = 0,
+                                  .stride = format.record_bytes(),
+                                  .row_bytes = format.label_bytes,
+                                  .swapped_bytes = 1},
+                                 records};
+  std::array<sample_index, labels_at_once> samples{};
+  std::array<std::byte, 2 * labels_at_once> values{};
+  for (std::uint64_t first = 0; first < looked_at; first += labels_at_once) {
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(labels_at_once, looked_at - first));
+    for (std::size_t i = 0; i < count; ++i)
+      samples[i] = sample_index{(first + i) * (records / looked_at)};
+    labels.read(std::span{samples}.first(count), values.data());
+    for (std::size_t i = 0; i < count * format.label_bytes; ++i) {
+      const auto label = std::to_integer<unsigned>(values[i]);
+      const std::size_t byte = i % format.label_bytes;
+      if (label <= format.largest_label(byte)) continue;
+      const std::uint64_t sample = samples[i / format.label_bytes].value;
+      throw dataset_error{{.path = file->path(),
+                           .field = format.label_bytes == 1 ? "label"
+                                    : byte == 0             ? "coarse_label"
+                                                            : "fine_label",
+                           .sample = sample,
+                           .offset = sample * format.record_bytes() + byte},
+                          std::to_string(label) + " is no label of " + name_of(format) + " (0 to " +
+                              std::to_string(format.largest_label(byte)) +
+                              "); check that the file is of this set, or get it anew"};
+    }
+  }
+}
+
+dataset_ptr open_cifar(const std::string& who, const std::vector<std::filesystem::path>& files,
+                       const std::vector<record_field>& fields,
+                       const detail::cifar_format& format) {
+  return detail::open_record_files(who, files, fields, {},
+                                   [&](const detail::random_file_ptr& file) {
+                                     require_whole_records(*file, format);
+                                     require_labels(file, format);
+                                   });
+}
+
+}  // namespace
+
+dataset_ptr open_cifar10(const std::vector<std::filesystem::path>& files) {
+  return open_cifar("open_cifar10", files,
+                    {{"label", element_type::u8}, {"image", element_type::u8, {3, 32, 32}}},
+                    detail::cifar10);
+}
+
+dataset_ptr open_cifar100(const std::vector<std::filesystem::path>& files) {
+  return open_cifar("open_cifar100", files,
+                    {{"coarse_label", element_type::u8},
+                     {"fine_label", element_type::u8},
+                     {"image", element_type::u8, {3, 32, 32}}},
+                    detail::cifar100);
+}
+
+}  // namespace feedline

@@ -1,0 +1,208 @@
+#include <feedline/dataset/contextual_dataset.hpp>
+#include <feedline/error.hpp>
+#include <feedline/formats/expand_paths.hpp>
+#include <feedline/formats/tar.hpp>
+
+#include "dataset/field_list.hpp"
+#include "detail/arithmetic.hpp"
+#include "detail/log.hpp"
+#include "detail/sample_range.hpp"
+#include "formats/tar/name.hpp"
+#include "formats/tar/shards.hpp"
+#include "io/random_file.hpp"
+#include "rows/scratch_pool.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace feedline {
+namespace detail {
+namespace {
+
+/// Bytes that are sooner read than jumped over.
+constexpr std::uint64_t largest_gap_bytes = std::uint64_t{128} << 10;
+
+/// A field's decoder, and what it makes.
+struct tar_column {
+  field spec;
+  decoder_ptr decoder;
+  std::size_t row_bytes = 0;
+  std::size_t place = 0;  ///< of its member, among those that the shards were indexed for
+};
+
+/// What one thread works with.
+struct tar_worker {
+  std::vector<std::byte> stored;
+  std::vector<std::size_t> shards;  ///< that the run touched
+};
+
+class tar_dataset final : public contextual_dataset {
+ public:
+  tar_dataset(std::shared_ptr<const tar_shards> shards, std::vector<tar_column> columns,
+              std::size_t run_bytes)
+      : shards_{std::move(shards)}, columns_{std::move(columns)}, run_bytes_{run_bytes} {}
+
+  std::uint64_t size() const override { return shards_->samples(); }
+
+  std::vector<field> fields() const override {
+    std::vector<field> fields;
+    for (const tar_column& column : columns_) fields.push_back(column.spec);
+    return fields;
+  }
+
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
+    require_in_range(samples, size());
+    const auto worker = workers_.take();
+    worker->shards.clear();
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const tar_sample sample = shards_->find(samples[i]);
+      worker->shards.push_back(sample.shard);
+      for (std::size_t at = 0; at < columns_.size(); ++at) {
+        const std::size_t bytes = columns_[at].row_bytes;
+        assert(out[at].size() == samples.size() * bytes);
+        decode(sample, samples[i], at, *worker, out[at].subspan(i * bytes, bytes), context[i]);
+      }
+    }
+    auto& touched = worker->shards;
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const std::size_t shard : touched) shards_->file(shard).require_unchanged();
+  }
+
+  bool varies_by_epoch() const override {
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [](const tar_column& column) { return column.decoder->varies_by_epoch(); });
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<tar_column> columns;
+    for (const std::size_t place : places) columns.push_back(columns_[place]);
+    return std::make_shared<const tar_dataset>(shards_, std::move(columns), run_bytes_);
+  }
+
+  /// Runs of samples, for orders that stay near. Nothing is kept: any order reads each sample once.
+  chunking chunks() const override {
+    const std::uint64_t mean = std::max<std::uint64_t>(1, shards_->payload_bytes() / size());
+    const std::uint64_t samples = std::clamp<std::uint64_t>(run_bytes_ / mean, 1, size());
+    if (samples == 1) return {};
+    return {.samples = samples, .bytes = 0, .kept = divide_up(size(), samples)};
+  }
+
+  bool wants_prefetch() const noexcept override { return shards_->is_cold(); }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override try {
+    struct range {
+      std::size_t shard;
+      std::uint64_t begin;
+      std::uint64_t end;
+    };
+    thread_local std::vector<range> ranges;  // of this thread's last hint: no allocation
+    ranges.clear();
+    for (const sample_index index : samples) {
+      if (index.value >= size()) continue;
+      const tar_sample sample = shards_->find(index);
+      for (const tar_column& column : columns_) {
+        const tar_place place = sample.places[column.place];
+        ranges.push_back({sample.shard, place.offset, place.offset + place.size});
+      }
+    }
+    std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
+      return std::pair{a.shard, a.begin} < std::pair{b.shard, b.begin};
+    });
+    for (std::size_t i = 0; i < ranges.size();) {
+      const auto [shard, begin, first_end] = ranges[i];
+      std::uint64_t end = first_end;
+      for (++i; i < ranges.size() && ranges[i].shard == shard &&
+                ranges[i].begin <= end + largest_gap_bytes;
+           ++i)
+        end = std::max(end, ranges[i].end);
+      shards_->file(shard).will_need(begin, end - begin);
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+  }
+
+ private:
+  void decode(const tar_sample& sample, sample_index index, std::size_t at, tar_worker& worker,
+              std::span<std::byte> out, const sample_context& context) const {
+    const tar_column& column = columns_[at];
+    const random_file& file = shards_->file(sample.shard);
+    const tar_place place = sample.places[column.place];
+    const dataset_location where{file.path(), column.spec.name, index.value, place.offset};
+    try {
+      column.decoder->decode_for(shards_->stored(sample.shard, place, worker.stored), column.spec,
+                                 out, context);
+    } catch (const dataset_error& fault) {
+      file.require_unchanged();  // what was read may be of another file by now
+      if (!fault.path().empty()) throw dataset_error{where, fault.message()};
+      throw dataset_error{where, "sample " + quoted_tar_name(sample.key) + ": " + fault.message()};
+    }
+  }
+
+  std::shared_ptr<const tar_shards> shards_;
+  std::vector<tar_column> columns_;
+  std::size_t run_bytes_;
+  mutable scratch_pool<tar_worker> workers_{[] { return std::make_unique<tar_worker>(); }};
+};
+
+std::vector<tar_wanted_field> checked(const std::vector<tar_field>& fields) {
+  std::vector<tar_wanted_field> wanted;
+  for (const tar_field& field : fields) {
+    if (field.extensions.empty())
+      throw usage_error{"tar: field '" + field.name +
+                        "' has no extension: name one, such as \"jpg\""};
+    if (field.decoder == nullptr)
+      throw usage_error{"tar: field '" + field.name +
+                        "' has no decoder: decode_raw(type, shape) takes bytes as they are"};
+    wanted.push_back({field.name, field.extensions});
+  }
+  return wanted;
+}
+
+/// Types and shapes, as the first sample has them.
+std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar_field>& fields) {
+  const tar_sample first = shards.find(sample_index{0});
+  std::vector<tar_column> columns;
+  std::vector<field> specs;
+  std::vector<std::byte> memory;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const random_file& file = shards.file(first.shard);
+    try {
+      field spec = fields[i].decoder->describe(shards.stored(first.shard, first.places[i], memory));
+      spec.name = fields[i].name;
+      specs.push_back(spec);
+      columns.push_back({spec, fields[i].decoder});
+    } catch (const dataset_error& fault) {
+      file.require_unchanged();
+      throw dataset_error{{file.path(), fields[i].name, 0, first.places[i].offset},
+                          "sample " + quoted_tar_name(first.key) + ": " + fault.message()};
+    }
+  }
+  const auto row_bytes = checked_row_bytes("tar", specs);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].row_bytes = row_bytes[i];
+    columns[i].place = i;
+  }
+  return columns;
+}
+
+}  // namespace
+}  // namespace detail
+
+dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
+                     const std::vector<tar_field>& fields, const tar_options& options) {
+  if (shards.empty()) throw usage_error{"tar: there is no shard"};
+  if (fields.empty()) throw usage_error{"tar: there is no field"};
+  const auto wanted = detail::checked(fields);
+  detail::tar_shards index{expand_paths(shards), wanted, options};
+  if (index.skipped() != 0)
+    detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
+                        index.skipped(), index.samples());
+  auto columns = detail::describe(index, fields);
+  return std::make_shared<const detail::tar_dataset>(
+      std::make_shared<const detail::tar_shards>(std::move(index)), std::move(columns),
+      options.run_bytes);
+}
+
+}  // namespace feedline

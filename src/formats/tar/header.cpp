@@ -1,0 +1,125 @@
+#include "formats/tar/header.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+/// A place within a header block. Format: "ustar Interchange Format" in POSIX's pax, and "Basic Tar
+/// Format" in the manual of GNU tar.
+struct place {
+  std::size_t offset;
+  std::size_t bytes;
+};
+constexpr place name_place{0, 100};
+constexpr place size_place{124, 12};
+constexpr place checksum_place{148, 8};
+constexpr std::size_t type_offset = 156;
+constexpr place link_place{157, 100};
+constexpr place magic_place{257, 6};
+constexpr place prefix_place{345, 155};
+
+std::string_view text_at(std::span<const std::byte> block, place where) {
+  return {reinterpret_cast<const char*>(block.data()) + where.offset, where.bytes};
+}
+
+/// Up to the first NUL, which need not be there.
+std::string_view string_at(std::span<const std::byte> block, place where) {
+  const std::string_view whole = text_at(block, where);
+  return whole.substr(0, whole.find('\0'));
+}
+
+/// A number in octal digits, with blanks around them; blank altogether is 0.
+std::optional<std::uint64_t> octal(std::string_view text) {
+  text = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  const std::size_t end = std::min(text.find_first_not_of("01234567"), text.size());
+  if (text.find_first_not_of(std::string_view{" \0", 2}, end) != std::string_view::npos)
+    return std::nullopt;
+  std::uint64_t value = 0;  // at most 12 digits of 3 bits
+  for (const char digit : text.substr(0, end))
+    value = value << 3U | static_cast<std::uint64_t>(digit - '0');
+  return value;
+}
+
+/// A number in octal, or, with the highest bit set, in base 256; nothing if it is negative, too large, or
+/// no number.
+std::optional<std::uint64_t> number_at(std::span<const std::byte> block, place where) {
+  const auto bytes = block.subspan(where.offset, where.bytes);
+  const auto lead = std::to_integer<unsigned>(bytes[0]);
+  if ((lead & 0x80U) == 0) return octal(text_at(block, where));
+  std::uint64_t value = lead & 0x7fU;
+  for (const std::byte byte : bytes.subspan(1)) {
+    if (value >> 55U != 0) return std::nullopt;  // 63 bits are enough for any offset; 0xff is minus
+    value = value << 8U | std::to_integer<std::uint64_t>(byte);
+  }
+  return value;
+}
+
+/// The sum of the block's bytes, with blanks in place of the checksum; some old programs took bytes
+/// for signed.
+bool has_right_checksum(std::span<const std::byte> block) {
+  const auto claimed = number_at(block, checksum_place);
+  if (!claimed) return false;
+  std::int64_t plain = 0;
+  std::int64_t with_signs = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const bool is_checksum =
+        i >= checksum_place.offset && i < checksum_place.offset + checksum_place.bytes;
+    const auto byte = is_checksum ? std::uint8_t{' '} : std::to_integer<std::uint8_t>(block[i]);
+    plain += byte;
+    with_signs += static_cast<std::int8_t>(byte);
+  }
+  return *claimed == static_cast<std::uint64_t>(plain) ||
+         static_cast<std::int64_t>(*claimed) == with_signs;
+}
+
+bool is_zero_bytes(std::span<const std::byte> block) {
+  return std::all_of(block.begin(), block.end(),
+                     [](std::byte byte) { return byte == std::byte{}; });
+}
+
+}  // namespace
+
+bool is_tar(std::span<const std::byte> head) noexcept {
+  if (head.size() < tar_block_bytes) return false;
+  const auto block = head.first(tar_block_bytes);
+  return !is_zero_bytes(block) && has_right_checksum(block) && number_at(block, size_place);
+}
+
+bool is_zero(const tar_block& block) noexcept {
+  return is_zero_bytes(block);
+}
+
+tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file_field& name) {
+  if (!has_right_checksum(block)) {
+    if (at == 0)
+      throw name.error(
+          0,
+          "not a tar archive: its first 512 bytes are no header with a right checksum; "
+          "check that this is the right file");
+    throw name.error(
+        at,
+        "a member's header should stand here, but its checksum is wrong: the archive is "
+        "damaged, or the member before it lies about its size; get it anew");
+  }
+  const auto size = number_at(block, size_place);
+  if (!size)
+    throw name.error(
+        at + size_place.offset,
+        "the header's size is no number of bytes; the archive is damaged, get it anew");
+
+  tar_header header;
+  header.type = static_cast<char>(std::to_integer<unsigned char>(block[type_offset]));
+  header.size = *size;
+  header.link = string_at(block, link_place);
+  // POSIX splits a long name in two; GNU keeps other things there.
+  if (text_at(block, magic_place) == std::string_view{"ustar\0", 6})
+    header.name = string_at(block, prefix_place);
+  if (!header.name.empty()) header.name += '/';
+  header.name += string_at(block, name_place);
+  return header;
+}
+
+}  // namespace feedline::detail

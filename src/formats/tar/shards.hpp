@@ -1,0 +1,57 @@
+#pragma once
+
+#include <feedline/formats/tar.hpp>
+#include <feedline/index.hpp>
+
+#include "formats/tar/index.hpp"
+#include "io/random_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+
+/// A sample of a shard.
+struct tar_sample {
+  std::size_t shard = 0;
+  std::span<const tar_place> places;  ///< of each field's member
+  std::string_view key;
+};
+
+/// Shards and their samples, one after the other. Constant once made; any number of threads.
+class tar_shards {
+ public:
+  /// Indexes all shards, some at a time.
+  /// @throws dataset_error: see `open_tar`; of several shards at fault, the first's.
+  tar_shards(const std::vector<std::filesystem::path>& paths,
+             std::span<const tar_wanted_field> fields, const tar_options& options);
+
+  [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
+  [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
+  [[nodiscard]] std::uint64_t payload_bytes() const noexcept { return payload_bytes_; }
+  [[nodiscard]] const random_file& file(std::size_t shard) const noexcept { return *files_[shard]; }
+
+  /// @param sample Less than `samples()`.
+  [[nodiscard]] tar_sample find(sample_index sample) const noexcept;
+
+  /// A member's bytes: where they are mapped, or read into `memory`. Whoever uses them asks the file afterwards
+  /// whether it is unchanged.
+  [[nodiscard]] std::span<const std::byte> stored(std::size_t shard, tar_place place,
+                                                  std::vector<std::byte>& memory) const;
+
+  /// Whether much of the shards is not in memory, as far as a look at some of them tells.
+  [[nodiscard]] bool is_cold() const noexcept;
+
+ private:
+  std::vector<random_file_ptr> files_;
+  std::vector<tar_index> indices_;
+  std::vector<std::uint64_t> ends_;  ///< samples of all shards up to each
+  std::uint64_t skipped_ = 0;
+  std::uint64_t payload_bytes_ = 0;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,124 @@
+#include "formats/tokens/shard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::string_view advice = "; get the file anew or tokenize the text again";
+
+/// llm.c's header: as many little-endian words of 32 bits, the first of them magic number, version and
+/// number of tokens. Source: karpathy/llm.c, dev/data/data_common.py.
+constexpr std::size_t header_words = 256;
+constexpr std::size_t header_bytes = header_words * sizeof(std::uint32_t);
+
+struct shard_kind {
+  std::uint32_t magic;
+  std::uint32_t version;
+  element_type type;
+};
+constexpr std::array shard_kinds{
+    shard_kind{20240520, 1, element_type::u16},  // GPT-2's tokenizer
+    shard_kind{20240801, 7, element_type::u32},  // Llama 3's
+};
+constexpr std::uint32_t evaluation_magic = 20240522;
+
+std::uint32_t word(std::span<const std::byte> head, std::size_t place) {
+  std::uint32_t value = 0;
+  for (std::size_t i = sizeof value; i-- > 0;)
+    value = value << 8 | std::to_integer<std::uint32_t>(head[place * sizeof value + i]);
+  return value;
+}
+
+const shard_kind* kind_of(std::span<const std::byte> head) {
+  if (head.size() < sizeof(std::uint32_t)) return nullptr;
+  const std::uint32_t magic = word(head, 0);
+  const auto found = std::find_if(shard_kinds.begin(), shard_kinds.end(),
+                                  [magic](const shard_kind& kind) { return kind.magic == magic; });
+  return found == shard_kinds.end() ? nullptr : &*found;
+}
+
+dataset_error error(const random_file& file, std::uint64_t offset, const std::string& message) {
+  return {{.path = file.path(), .field = {}, .sample = {}, .offset = offset}, message};
+}
+
+/// A shard whose header `head` begins with.
+token_shard with_header(random_file_ptr file, const shard_kind& kind,
+                        std::span<const std::byte> head, const token_options& options) {
+  constexpr std::uint64_t version_offset = 4;
+  constexpr std::uint64_t count_offset = 8;
+  if (head.size() < header_bytes)
+    throw error(*file, head.size(),
+                "cut short: llm.c's header is " + std::to_string(header_bytes) + " bytes long" +
+                    std::string{advice});
+  if (const std::uint32_t version = word(head, 1); version != kind.version)
+    throw error(
+        *file, version_offset,
+        "version " + std::to_string(version) + " of llm.c's shards of " +
+            std::string{to_string(kind.type)} + " tokens is not known (" +
+            std::to_string(kind.version) +
+            " is); tokenize the text again, or set options.header to none if this is no header");
+  if (options.type && *options.type != kind.type)
+    throw error(*file, 0,
+                "the header says that the tokens are " + std::string{to_string(kind.type)} +
+                    ", but options.type asks for " + std::string{to_string(*options.type)} +
+                    "; leave type out, or set header to none if this is no header");
+  token_shard shard{std::move(file), header_bytes, word(head, 2), kind.type,
+                    std::endian::native != std::endian::little};
+  const std::uint64_t expected = header_bytes + shard.tokens * size_bytes(kind.type);
+  if (shard.file->size() != expected)
+    throw error(*shard.file, count_offset,
+                "the header announces " + std::to_string(shard.tokens) + " tokens of " +
+                    std::string{to_string(kind.type)} + ", so the file should be " +
+                    std::to_string(expected) + " bytes, but it is " +
+                    std::to_string(shard.file->size()) + std::string{advice});
+  return shard;
+}
+
+token_shard without_header(random_file_ptr file, std::span<const std::byte> head,
+                           const token_options& options) {
+  if (options.header == token_header::automatic && head.size() >= sizeof(std::uint32_t) &&
+      word(head, 0) == evaluation_magic)
+    throw error(*file, 0,
+                "this is one of llm.c's evaluation files, which hold questions and answers and no "
+                "running text; name the token shards");
+  if (!options.type)
+    throw error(*file, 0,
+                "there is no llm.c header that would say the tokens' type; set options.type to u16 "
+                "or u32, as the file was written");
+  token_shard shard{std::move(file), 0, 0, *options.type,
+                    options.byte_order != std::endian::native};
+  const std::uint64_t size = shard.file->size();
+  shard.tokens = size / size_bytes(shard.type);
+  if (const std::uint64_t rest = size % size_bytes(shard.type); rest != 0)
+    throw error(*shard.file, size - rest,
+                "the file's " + std::to_string(size) + " bytes are no whole number of " +
+                    std::string{to_string(shard.type)} +
+                    " tokens; check options.type, or get the file anew");
+  return shard;
+}
+
+}  // namespace
+
+bool is_token_shard(std::span<const std::byte> head) noexcept {
+  const shard_kind* kind = kind_of(head);
+  return kind != nullptr && head.size() >= 2 * sizeof(std::uint32_t) &&
+         word(head, 1) == kind->version;
+}
+
+token_shard open_token_shard(random_file_ptr file, const token_options& options) {
+  std::array<std::byte, header_bytes> bytes{};
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(file->size(), bytes.size()));
+  const std::span head{bytes.data(), size};
+  file->read(0, head);
+  const shard_kind* kind = options.header == token_header::automatic ? kind_of(head) : nullptr;
+  return kind == nullptr ? without_header(std::move(file), head, options)
+                         : with_header(std::move(file), *kind, head, options);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <feedline/formats/tokens.hpp>
+
+#include "io/byte_source.hpp"
+#include "io/random_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Whether a file that begins so is a token shard with llm.c's header. @param head Its first bytes; 8
+/// are enough.
+[[nodiscard]] bool is_token_shard(std::span<const std::byte> head) noexcept;
+
+/// Where a shard's tokens lie.
+struct token_shard {
+  random_file_ptr file;
+  std::uint64_t offset = 0;  ///< of the first token
+  std::uint64_t tokens = 0;  ///< may be 0
+  element_type type = element_type::u16;
+  bool is_swapped = false;  ///< tokens are not in the machine's byte order
+};
+
+/// Looks at a shard's header, where it has one, and at its size.
+/// @throws dataset_error: see `open_tokens`.
+[[nodiscard]] token_shard open_token_shard(random_file_ptr file, const token_options& options);
+
+}  // namespace feedline::detail

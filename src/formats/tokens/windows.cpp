@@ -1,0 +1,163 @@
+#include "formats/tokens/windows.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "detail/sample_range.hpp"
+#include "rows/byte_order.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// Tokens that lie together in one shard: a window, or a part of one.
+struct piece {
+  std::size_t shard = 0;
+  std::uint64_t offset = 0;  ///< in the file
+  std::size_t bytes = 0;
+};
+
+class token_dataset final : public dataset {
+ public:
+  /// @param shards None of them empty.
+  token_dataset(std::vector<token_shard> shards, std::uint64_t tokens_per_sample,
+                std::uint64_t stride)
+      : shards_{std::move(shards)},
+        type_{shards_.front().type},
+        token_bytes_{size_bytes(type_)},
+        tokens_per_sample_{tokens_per_sample},
+        stride_{stride} {
+    std::uint64_t end = 0;
+    for (const token_shard& shard : shards_) ends_.push_back(end += shard.tokens);
+    size_ = count_windows(end, tokens_per_sample_ + 1, stride_);
+  }
+
+  std::uint64_t size() const override { return size_; }
+
+  std::vector<field> fields() const override {
+    return {{"input", type_, {tokens_per_sample_}}, {"target", type_, {tokens_per_sample_}}};
+  }
+
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    require_in_range(samples, size_);
+    const std::size_t row_bytes = tokens_per_sample_ * token_bytes_;
+    std::vector<bool> touched(shards_.size());
+    std::vector<std::byte> scratch;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const std::byte* const tokens = window(samples[i], scratch, touched);
+      std::memcpy(out[0].data() + i * row_bytes, tokens, row_bytes);
+      std::memcpy(out[1].data() + i * row_bytes, tokens + token_bytes_, row_bytes);
+    }
+    for (std::size_t i = 0; i < shards_.size(); ++i)
+      if (touched[i]) shards_[i].file->require_unchanged();
+  }
+
+  bool wants_prefetch() const noexcept override {
+    return std::any_of(shards_.begin(), shards_.end(),
+                       [](const token_shard& shard) { return shard.file->is_cold(); });
+  }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const sample_index sample : samples)
+      if (sample.value < size_)
+        for_each_piece(sample.value * stride_, tokens_per_sample_ + 1, [this](const piece& part) {
+          const random_file& file = *shards_[part.shard].file;
+          if (file.is_cold()) file.will_need(part.offset, part.bytes);
+        });
+  }
+
+ private:
+  /// Calls `use` for the pieces of tokens [first, first + count), in order.
+  template <class Use>
+  void for_each_piece(std::uint64_t first, std::uint64_t count, const Use& use) const {
+    auto shard = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) -
+                                          ends_.begin());
+    for (; count != 0; ++shard) {
+      const token_shard& in = shards_[shard];
+      const std::uint64_t before = first - (ends_[shard] - in.tokens);  // in this shard
+      const std::uint64_t here = std::min(count, in.tokens - before);
+      use(piece{shard, in.offset + before * token_bytes_,
+                static_cast<std::size_t>(here) * token_bytes_});
+      first += here;
+      count -= here;
+    }
+  }
+
+  /// A sample's tokens in the machine's byte order: where they lie, if they lie so, else in `scratch`.
+  const std::byte* window(sample_index sample, std::vector<std::byte>& scratch,
+                          std::vector<bool>& touched) const {
+    const std::size_t bytes = (tokens_per_sample_ + 1) * token_bytes_;
+    const std::byte* in_place = nullptr;
+    std::size_t done = 0;
+    for_each_piece(sample.value * stride_, tokens_per_sample_ + 1, [&](const piece& part) {
+      const token_shard& shard = shards_[part.shard];
+      touched[part.shard] = true;
+      const auto mapped = shard.file->mapped();
+      if (!mapped.empty() && part.bytes == bytes && !shard.is_swapped) {
+        in_place = mapped.data() + part.offset;
+        return;
+      }
+      scratch.resize(bytes);
+      const auto into = std::span{scratch}.subspan(done, part.bytes);
+      done += part.bytes;
+      if (mapped.empty())
+        read_piece(shard, part, into, sample);
+      else
+        std::memcpy(into.data(), mapped.data() + part.offset, part.bytes);
+      if (shard.is_swapped) reverse_elements(into, token_bytes_);
+    });
+    return in_place != nullptr ? in_place : scratch.data();
+  }
+
+  static void read_piece(const token_shard& shard, const piece& part, std::span<std::byte> into,
+                         sample_index sample) {
+    try {
+      shard.file->read(part.offset, into);
+    } catch (const dataset_error& failure) {
+      dataset_location where = failure.where();
+      where.sample = sample.value;
+      throw dataset_error{std::move(where), failure.message()};
+    }
+  }
+
+  std::vector<token_shard> shards_;
+  std::vector<std::uint64_t> ends_;  ///< in tokens: of the shards up to and with each
+  element_type type_;
+  std::size_t token_bytes_;
+  std::uint64_t tokens_per_sample_;
+  std::uint64_t stride_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace
+
+dataset_ptr make_token_dataset(std::vector<token_shard> shards, const token_options& options) {
+  const token_shard first = shards.front();
+  std::uint64_t tokens = 0;
+  for (const token_shard& shard : shards) {
+    if (shard.type != first.type)
+      throw dataset_error{{.path = shard.file->path(), .field = {}},
+                          "holds " + std::string{to_string(shard.type)} + " tokens, but " +
+                              first.file->path() + " holds " + std::string{to_string(first.type)} +
+                              "; open the shards of one tokenizer together"};
+    if (__builtin_add_overflow(tokens, shard.tokens, &tokens))
+      throw usage_error{"open_tokens: the shards' tokens are more than 64 bits can count"};
+  }
+  const std::uint64_t wanted = options.tokens_per_sample;
+  if (tokens == 0 || wanted > tokens - 1)
+    throw dataset_error{{.path = first.file->path(), .field = {}},
+                        "the shards hold " + std::to_string(tokens) +
+                            " tokens in all, but a sample takes " + std::to_string(wanted) +
+                            " and one more; ask for fewer tokens_per_sample, or name more shards"};
+  std::erase_if(shards, [](const token_shard& shard) { return shard.tokens == 0; });
+  return std::make_shared<const token_dataset>(std::move(shards), wanted,
+                                               options.stride == 0 ? wanted : options.stride);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,127 @@
+#include "hdf5/filter/bit_planes.hpp"
+#include "hdf5/filter/blocks.hpp"
+#include "hdf5/filter/input.hpp"
+#include "hdf5/filter/scratch.hpp"
+#include "hdf5/filter/undo.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace feedline::detail {
+
+namespace {
+
+constexpr std::size_t together = 8;  // elements: whatever is left of fewer is stored as it is
+
+/// Elements of a block, where the file does not say.
+std::size_t default_block(std::size_t element_size) noexcept {
+  constexpr std::size_t wanted_bytes = 8192;
+  constexpr std::size_t least = 128;
+  return std::max(wanted_bytes / element_size / together * together, least);
+}
+
+/// Calls `join(to)` for each block of the elements, the last of which may be smaller, then copies
+/// what is left over.
+/// @param block Elements, a multiple of 8, not 0.
+/// @param rest Where the rest of what was stored begins once all blocks are joined.
+template <class Join>
+void for_each_block(std::span<std::byte> out, std::size_t element_size, std::size_t block,
+                    hdf5_filter_input& input, Join&& join) {
+  const std::size_t whole = out.size() / element_size / together * together;
+  for (std::size_t done = 0; done < whole;) {
+    const std::size_t count = std::min(block, whole - done);
+    join(count, out.subspan(done * element_size, count * element_size));
+    done += count;
+  }
+  const auto left = out.subspan(whole * element_size);
+  const auto plain = input.take(left.size());
+  if (!left.empty()) std::memcpy(left.data(), plain.data(), left.size());
+}
+
+/// Client data: 2: bytes of an element; 3: elements of a block, or 0.
+std::size_t undo_plain(std::span<const unsigned> values, std::span<const std::byte> stored,
+                       std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+  const std::size_t size = values[2];
+  const bool says = values.size() > 3 && values[3] != 0;
+  if (stored.size() % size != 0)
+    throw hdf5_filter_error{std::to_string(stored.size()) + " bytes are not whole elements of " +
+                            std::to_string(size)};
+  hdf5_filter_input input{stored};
+  for_each_block(out, size, says ? values[3] : default_block(size), input,
+                 [&](std::size_t count, std::span<std::byte> to) {
+                   join_bit_planes(input.take(to.size()).data(), count, size,
+                                   scratch.planes.take(to.size()), to.data());
+                 });
+  return stored.size();
+}
+
+/// The total size (64 bits) and a block's (32), most significant byte first; then each block's size
+/// as stored (32 bits) and its bytes.
+template <class Decompress>
+std::size_t undo_compressed(std::size_t size, std::span<const std::byte> stored,
+                            std::span<std::byte> out, hdf5_filter_scratch& scratch,
+                            Decompress&& decompress) {
+  hdf5_filter_input input{stored};
+  const auto total = input.big_endian<std::uint64_t>();
+  const std::size_t block_bytes = input.big_endian<std::uint32_t>();
+  if (total > out.size()) fail_for_claim(total, out.size());
+  if (total % size != 0)
+    throw hdf5_filter_error{"claims " + std::to_string(total) +
+                            " bytes, which are not whole elements of " + std::to_string(size)};
+  const std::size_t block = block_bytes == 0 ? default_block(size) : block_bytes / size;
+  if (block == 0 || block % together != 0)
+    throw hdf5_filter_error{"claims blocks of " + std::to_string(block_bytes) +
+                            " bytes, which are not whole eights of elements of " +
+                            std::to_string(size)};
+
+  out = out.first(static_cast<std::size_t>(total));
+  for_each_block(out, size, block, input, [&](std::size_t count, std::span<std::byte> to) {
+    const auto planes = scratch.block.take(to.size());
+    decompress(input.take(input.big_endian<std::uint32_t>()), planes);
+    join_bit_planes(planes.data(), count, size, scratch.planes.take(to.size()), to.data());
+  });
+  return out.size();
+}
+
+std::size_t undo_lz4(std::span<const unsigned> values, std::span<const std::byte> stored,
+                     std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+  return undo_compressed(values[2], stored, out, scratch, undo_lz4_block);
+}
+
+std::size_t undo_zstd(std::span<const unsigned> values, std::span<const std::byte> stored,
+                      std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+  return undo_compressed(values[2], stored, out, scratch,
+                         [&](std::span<const std::byte> block, std::span<std::byte> planes) {
+                           const std::size_t got = undo_zstd_frames(block, planes, scratch);
+                           if (got != planes.size())
+                             throw hdf5_filter_error{"a block of " + std::to_string(block.size()) +
+                                                     " bytes decodes to " + std::to_string(got) +
+                                                     ", not to " + std::to_string(planes.size())};
+                         });
+}
+
+}  // namespace
+
+hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values) {
+  enum : unsigned { none = 0, lz4 = 2, zstd = 3 };
+  if (values.size() < 3 || values[2] == 0)
+    return {.refusal = "does not say how large an element is"};
+  if (values.size() > 3 && values[3] % together != 0)
+    return {.refusal = "has blocks of " + std::to_string(values[3]) +
+                       " elements, which is no multiple of 8"};
+  switch (values.size() > 4 ? values[4] : none) {
+    case none:
+      return {.function = undo_plain};
+    case lz4:
+      if (!has_lz4()) return {.refusal = without_library("liblz4")};
+      return {.effect = hdf5_size_effect::compression, .function = undo_lz4};
+    case zstd:
+      if (!has_zstd()) return {.refusal = without_library("libzstd")};
+      return {.effect = hdf5_size_effect::compression, .function = undo_zstd};
+    default:
+      return {.refusal = "compresses by method " + std::to_string(values[4]) +
+                         ", which feedline does not know"};
+  }
+}
+
+}  // namespace feedline::detail

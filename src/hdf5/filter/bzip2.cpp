@@ -1,0 +1,63 @@
+#include "hdf5/filter/undo.hpp"
+
+#ifndef FEEDLINE_HAS_BZIP2
+
+namespace feedline::detail {
+
+hdf5_undo undo_of_bzip2(std::span<const unsigned>) {
+  return {.refusal = without_library("libbz2")};
+}
+
+}  // namespace feedline::detail
+
+#else
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <new>
+
+#include <bzlib.h>
+
+namespace feedline::detail {
+
+namespace {
+
+/// Bytes that libbz2, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
+unsigned piece(std::size_t bytes) noexcept {
+  return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
+}
+
+/// One stream, as the command `bzip2` makes it.
+std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
+                 std::span<std::byte> out, hdf5_filter_scratch&) {
+  bz_stream stream{};
+  if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) throw std::bad_alloc{};
+  const std::unique_ptr<bz_stream, int (*)(bz_stream*)> ended{&stream, BZ2_bzDecompressEnd};
+  // bzlib.h leaves what it is given alone, though its type does not say so.
+  stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(stored.data()));
+  stream.avail_in = piece(stored.size());
+  stream.next_out = reinterpret_cast<char*>(out.data());
+  stream.avail_out = piece(out.size());
+  const unsigned room = stream.avail_out;
+  const int result = BZ2_bzDecompress(&stream);
+  const std::size_t given = room - stream.avail_out;
+
+  if (result == BZ_STREAM_END) return given;
+  if (result == BZ_MEM_ERROR) throw std::bad_alloc{};
+  if (result == BZ_OK && stream.avail_in > 0) fail_for_more_than(out.size());
+  if (result == BZ_OK)
+    throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
+                            " bytes ends early, after " + std::to_string(given) + " decoded ones"};
+  throw hdf5_filter_error{"the stream is damaged: libbz2 reports error " + std::to_string(result)};
+}
+
+}  // namespace
+
+hdf5_undo undo_of_bzip2(std::span<const unsigned>) {
+  return {.effect = hdf5_size_effect::compression, .function = undo};
+}
+
+}  // namespace feedline::detail
+
+#endif

@@ -1,0 +1,109 @@
+#include "hdf5/filter/scratch.hpp"
+#include "hdf5/filter/undo.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#ifdef FEEDLINE_HAS_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+
+namespace feedline::detail {
+
+namespace {
+
+z_stream& zlib_stream(hdf5_filter_scratch& scratch) {
+  if (scratch.zlib == nullptr) {
+    auto stream = std::make_unique<z_stream>();
+    if (inflateInit(stream.get()) != Z_OK) throw std::bad_alloc{};
+    scratch.zlib = {stream.release(), [](void* made) {
+                      auto* const ended = static_cast<z_stream*>(made);
+                      inflateEnd(ended);
+                      delete ended;
+                    }};
+  }
+  auto& stream = *static_cast<z_stream*>(scratch.zlib.get());
+  inflateReset(&stream);
+  return stream;
+}
+
+/// Bytes that zlib, which counts them in 32 bits, takes at once.
+uInt piece(std::size_t bytes) noexcept {
+  return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
+}
+
+std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
+                         hdf5_filter_scratch& scratch) {
+  z_stream& stream = zlib_stream(scratch);
+  std::size_t taken = 0;
+  std::size_t given = 0;
+  std::byte nowhere{};  // zlib wants an address even where it may write nothing
+  for (;;) {
+    // zlib.h leaves what it is given alone, though its type does not say so.
+    const std::byte* const from = stored.empty() ? &nowhere : stored.data() + taken;
+    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
+    stream.avail_in = piece(stored.size() - taken);
+    stream.next_out = reinterpret_cast<Bytef*>(out.empty() ? &nowhere : out.data() + given);
+    stream.avail_out = piece(out.size() - given);
+    const uInt offered = stream.avail_in;
+    const uInt room = stream.avail_out;
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    taken += offered - stream.avail_in;
+    given += room - stream.avail_out;
+
+    if (result == Z_STREAM_END) return given;
+    if (result == Z_OK) continue;
+    if (result == Z_MEM_ERROR) throw std::bad_alloc{};
+    if (result == Z_NEED_DICT)
+      throw hdf5_filter_error{"the stream wants a dictionary, which HDF5 files do not have"};
+    if (result == Z_BUF_ERROR && taken < stored.size()) fail_for_more_than(out.size());
+    if (result == Z_BUF_ERROR)
+      throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
+                              " bytes ends early, after " + std::to_string(given) +
+                              " decoded ones"};
+    throw hdf5_filter_error{std::string{"the stream is damaged: "} +
+                            (stream.msg != nullptr ? stream.msg : zError(result))};
+  }
+}
+
+#ifdef FEEDLINE_HAS_LIBDEFLATE
+
+libdeflate_decompressor* libdeflate(hdf5_filter_scratch& scratch) {
+  if (scratch.libdeflate == nullptr) {
+    scratch.libdeflate = {
+        libdeflate_alloc_decompressor(), [](void* made) {
+          libdeflate_free_decompressor(static_cast<libdeflate_decompressor*>(made));
+        }};
+    if (scratch.libdeflate == nullptr) throw std::bad_alloc{};
+  }
+  return static_cast<libdeflate_decompressor*>(scratch.libdeflate.get());
+}
+
+/// Three times as fast as zlib. What it does not take, zlib may; if not, zlib says why.
+std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
+                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+  std::size_t given = 0;
+  const auto result = libdeflate_zlib_decompress(libdeflate(scratch), stored.data(), stored.size(),
+                                                 out.data(), out.size(), &given);
+  return result == LIBDEFLATE_SUCCESS ? given : undo_by_zlib(stored, out, scratch);
+}
+
+#else
+
+std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
+                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+  return undo_by_zlib(stored, out, scratch);
+}
+
+#endif
+
+}  // namespace
+
+hdf5_undo undo_of_deflate(std::span<const unsigned>) {
+  return {.effect = hdf5_size_effect::compression, .function = undo};
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,206 @@
+#include "hdf5/filter/filters.hpp"
+
+#include "hdf5/filter/scratch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace feedline::detail {
+
+namespace {
+
+constexpr std::size_t most_filters = 32;  // of a pipeline: a filter mask has as many bits
+constexpr std::size_t checksum_bytes = 4;
+
+struct known_filter {
+  int id;
+  std::string_view name;
+  hdf5_undo (*undo)(std::span<const unsigned> values);  ///< none: known by name only
+};
+
+/// Ids as registered with The HDF Group.
+constexpr std::array known_filters{
+    known_filter{1, "deflate", undo_of_deflate},
+    known_filter{2, "shuffle", undo_of_shuffle},
+    known_filter{3, "fletcher32", undo_of_fletcher32},
+    known_filter{4, "szip", undo_of_szip},
+    known_filter{5, "nbit", nullptr},
+    known_filter{6, "scaleoffset", undo_of_scaleoffset},
+    known_filter{305, "lzo", undo_of_lzo},
+    known_filter{307, "bzip2", undo_of_bzip2},
+    known_filter{32000, "lzf", undo_of_lzf},
+    known_filter{32001, "blosc", undo_of_blosc},
+    known_filter{32004, "lz4", undo_of_lz4},
+    known_filter{32008, "bitshuffle", undo_of_bitshuffle},
+    known_filter{32013, "zfp", undo_of_zfp},
+    known_filter{32015, "zstd", undo_of_zstd},
+    known_filter{32026, "blosc2", undo_of_blosc2},
+};
+
+const known_filter* find(int id) noexcept {
+  const auto* const found = std::find_if(known_filters.begin(), known_filters.end(),
+                                         [&](const known_filter& known) { return known.id == id; });
+  return found == known_filters.end() ? nullptr : found;
+}
+
+/// What the file calls it, where the id is not known; such a name may be anything.
+std::string name_of(const hdf5_filter& filter) {
+  if (const known_filter* const known = find(filter.id)) return std::string{known->name};
+  constexpr std::size_t longest = 40;
+  std::string name;
+  for (const char c : filter.name)
+    if (c > ' ' && c <= '~' && name.size() < longest) name += c;
+  return name;
+}
+
+/// "filter 1 (deflate)"
+std::string title_of(const hdf5_filter& filter) {
+  const std::string name = name_of(filter);
+  return "filter " + std::to_string(filter.id) + (name.empty() ? "" : " (" + name + ")");
+}
+
+hdf5_undo undo_of(const hdf5_filter& filter) {
+  const known_filter* const known = find(filter.id);
+  if (known == nullptr || known->undo == nullptr)
+    return {.refusal = "is not one that feedline decodes"};
+  return known->undo(filter.values);
+}
+
+std::string bytes(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+/// How many bytes a filter was given when the chunk was written.
+struct given_size {
+  std::size_t bytes;
+  bool exact;  ///< else no more than that
+};
+
+/// How many it gave to the next one.
+given_size after(hdf5_size_effect effect, given_size given, std::size_t chunk_bytes) noexcept {
+  switch (effect) {
+    case hdf5_size_effect::none:
+      break;
+    case hdf5_size_effect::checksum:
+      given.bytes += checksum_bytes;
+      break;
+    case hdf5_size_effect::compression:
+      // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes each.
+      given = {std::max(given.bytes, 4 * chunk_bytes + 4096), false};
+      break;
+  }
+  return given;
+}
+
+void require_size(std::size_t is, given_size wanted) {
+  if (wanted.exact ? is != wanted.bytes : is > wanted.bytes)
+    throw hdf5_filter_error{"yields " + bytes(is) + " where " +
+                            (wanted.exact ? "" : "no more than ") + bytes(wanted.bytes) +
+                            " can be right"};
+}
+
+}  // namespace
+
+void fail_for_more_than(std::size_t limit) {
+  throw hdf5_filter_error{"yields more than the " + bytes(limit) + " that can be right"};
+}
+
+void fail_for_claim(std::uint64_t claimed, std::size_t limit) {
+  throw hdf5_filter_error{"claims to yield " + bytes(claimed) + " where " + bytes(limit) +
+                          " can be right"};
+}
+
+std::string without_library(std::string_view library) {
+  return "needs " + std::string{library} + ", which was not there when feedline was built";
+}
+
+hdf5_decoder::hdf5_decoder() : scratch_{std::make_unique<hdf5_filter_scratch>()} {}
+hdf5_decoder::hdf5_decoder(hdf5_decoder&&) noexcept = default;
+hdf5_decoder& hdf5_decoder::operator=(hdf5_decoder&&) noexcept = default;
+hdf5_decoder::~hdf5_decoder() = default;
+
+hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::move(pipeline)} {
+  if (pipeline_.size() > most_filters)
+    refusal_ = std::to_string(pipeline_.size()) + " filters are more than HDF5 knows";
+  for (const hdf5_filter& filter : pipeline_) {
+    undos_.push_back(undo_of(filter));
+    if (refusal_.empty() && !undos_.back().refusal.empty())
+      refusal_ = title_of(filter) + " " + undos_.back().refusal;
+  }
+}
+
+bool hdf5_filters::skips_all(std::uint32_t mask) const noexcept {
+  const std::uint64_t all = (std::uint64_t{1} << std::min(pipeline_.size(), most_filters)) - 1;
+  return (mask & all) == all;
+}
+
+bool hdf5_filters::has_checksum() const noexcept {
+  return std::any_of(undos_.begin(), undos_.end(), [](const hdf5_undo& undo) {
+    return undo.effect == hdf5_size_effect::checksum;
+  });
+}
+
+std::string hdf5_filters::describe() const {
+  std::string text;
+  for (const hdf5_filter& filter : pipeline_) {
+    const std::string name = name_of(filter);
+    text +=
+        (text.empty() ? "" : ", ") + (name.empty() ? "filter " + std::to_string(filter.id) : name);
+  }
+  return text;
+}
+
+void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask, bool verify,
+                          hdf5_decoder& with, std::span<std::byte> out) const {
+  if (!refusal_.empty()) throw hdf5_filter_error{refusal_};
+  const auto is_done = [&](std::size_t i) { return ((mask >> i) & 1U) == 0; };
+
+  // As a writer went: what each filter was given, and which is the last to be undone that moves bytes.
+  std::array<given_size, most_filters> sizes;  // of the filters that are there, set below
+  std::size_t last_to_move = most_filters;
+  given_size size{out.size(), true};
+  for (std::size_t i = 0; i < undos_.size(); ++i) {
+    if (!is_done(i)) continue;
+    sizes[i] = size;
+    size = after(undos_[i].effect, size, out.size());
+    if (last_to_move == most_filters && undos_[i].function != nullptr) last_to_move = i;
+  }
+
+  std::span<const std::byte> data = stored;
+  std::size_t turn = 0;
+  for (std::size_t i = undos_.size(); i-- > 0;) {
+    if (!is_done(i)) continue;
+    try {
+      if (undos_[i].effect == hdf5_size_effect::checksum) {
+        if (data.size() < checksum_bytes)
+          throw hdf5_filter_error{bytes(data.size()) + " are too few to hold a checksum"};
+        if (verify) check_fletcher32(data);
+        data = data.first(data.size() - checksum_bytes);
+      } else if (undos_[i].function != nullptr) {
+        given_size room = sizes[i];
+        if (undos_[i].effect == hdf5_size_effect::none) {
+          require_size(data.size(), room);
+          room.bytes = data.size();
+        }
+        const bool is_last = i == last_to_move && room.bytes == out.size();
+        const auto to = is_last ? out : with.scratch_->between[turn].take(room.bytes);
+        turn = 1 - turn;
+        data = to.first(undos_[i].function(pipeline_[i].values, data, to, *with.scratch_));
+      }
+      require_size(data.size(), sizes[i]);
+    } catch (const hdf5_filter_error& error) {
+      throw hdf5_filter_error{title_of(pipeline_[i]) + ": " + error.what()};
+    }
+  }
+
+  if (data.size() != out.size())
+    throw hdf5_filter_error{"a chunk of " + bytes(out.size()) + " is stored, with no filter, in " +
+                            bytes(data.size())};
+  if (data.data() != out.data() && !out.empty()) std::memcpy(out.data(), data.data(), out.size());
+}
+
+}  // namespace feedline::detail

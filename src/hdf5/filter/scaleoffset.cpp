@@ -1,0 +1,199 @@
+#include "hdf5/filter/input.hpp"
+#include "hdf5/filter/undo.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// The filter's client data, by their places. (HDF5 File Format Specification 3.0, IV.A.2.l)
+enum parameter : std::size_t {
+  scale_type = 0,
+  scale_factor =
+      1,  ///< decimal digits of floating-point numbers; bits of integers, 0: as many as needed
+  elements = 2,
+  number_class = 3,
+  number_bytes = 4,
+  byte_order = 6,
+  has_fill = 7,
+  first_fill_word = 8,  ///< the fill value's bytes, least significant first
+  parameter_count = 20,
+};
+
+constexpr unsigned decimal_scale = 0;
+constexpr unsigned integer_scale = 2;
+constexpr unsigned integer_class = 0;
+constexpr unsigned big_endian = 1;
+constexpr unsigned bits_per_byte = 8;
+
+/// Numbers of any width, packed with the most significant bit first.
+class packed_numbers {
+ public:
+  explicit packed_numbers(std::span<const std::byte> bytes) noexcept : bytes_{bytes} {}
+
+  /// @param bits Up to 64. The caller knows that there are as many.
+  std::uint64_t next(unsigned bits) noexcept {
+    constexpr unsigned most_at_once = 32;
+    if (bits <= most_at_once) return take(bits);
+    const std::uint64_t high = take(bits - most_at_once);
+    return high << most_at_once | take(most_at_once);
+  }
+
+ private:
+  std::uint64_t take(unsigned bits) noexcept {
+    for (; held_bits_ < bits; held_bits_ += bits_per_byte)
+      held_ = held_ << bits_per_byte | std::to_integer<std::uint64_t>(bytes_[at_++]);
+    held_bits_ -= bits;
+    return held_ >> held_bits_ & ((std::uint64_t{1} << bits) - 1);
+  }
+
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+  std::uint64_t held_ = 0;  ///< the last bytes that were read
+  unsigned held_bits_ = 0;  ///< of them, not taken yet
+};
+
+template <class Word>
+void put(Word word, bool is_big_endian, std::byte* out) noexcept {
+  for (std::size_t i = 0; i < sizeof word; ++i)
+    out[is_big_endian ? sizeof word - 1 - i : i] =
+        static_cast<std::byte>(word >> (bits_per_byte * i));
+}
+
+/// What packed numbers stand for.
+struct meaning {
+  unsigned bits;           ///< each is packed into; fewer than a number has
+  std::uint64_t smallest;  ///< the chunk's smallest number, or its bytes
+};
+
+std::uint64_t fill_of(std::span<const unsigned> values) noexcept {
+  return values[first_fill_word] | std::uint64_t{values[first_fill_word + 1]} << 32;
+}
+
+/// Which packed number stands for the fill value.
+std::uint64_t all_ones(unsigned bits) noexcept {
+  return (std::uint64_t{1} << bits) - 1;
+}
+
+template <class Word>
+void undo_integers(std::span<const unsigned> values, meaning how, packed_numbers packed,
+                   std::span<std::byte> out) noexcept {
+  for (std::size_t at = 0; at < out.size(); at += sizeof(Word)) {
+    const std::uint64_t number = packed.next(how.bits);
+    const bool is_fill = values[has_fill] != 0 && number == all_ones(how.bits);
+    put(static_cast<Word>(is_fill ? fill_of(values) : number + how.smallest),
+        values[byte_order] == big_endian, out.data() + at);
+  }
+}
+
+/// In the same steps as the library, so that the results are the same to the bit.
+template <class Float, class Word, class Integer>
+void undo_floats(std::span<const unsigned> values, meaning how, packed_numbers packed,
+                 std::span<std::byte> out) noexcept {
+  const auto digits = static_cast<Float>(static_cast<int>(values[scale_factor]));
+  const Float scale = std::pow(Float{10}, digits);
+  const auto smallest = std::bit_cast<Float>(static_cast<Word>(how.smallest));
+  for (std::size_t at = 0; at < out.size(); at += sizeof(Word)) {
+    const std::uint64_t number = packed.next(how.bits);
+    const bool is_fill = values[has_fill] != 0 && number == all_ones(how.bits);
+    const auto steps = static_cast<Float>(static_cast<Integer>(number));
+    put(is_fill ? static_cast<Word>(fill_of(values))
+                : std::bit_cast<Word>(steps / scale + smallest),
+        values[byte_order] == big_endian, out.data() + at);
+  }
+}
+
+/// Numbers that are as wide as they were before are kept in the writer's byte order, the least
+/// significant byte first.
+void copy_whole(std::span<const unsigned> values, std::span<const std::byte> stored,
+                std::span<std::byte> out) noexcept {
+  const std::size_t bytes = values[number_bytes];
+  if (values[byte_order] != big_endian || bytes == 1) {
+    std::memcpy(out.data(), stored.data(), out.size());
+    return;
+  }
+  for (std::size_t at = 0; at < out.size(); at += bytes)
+    for (std::size_t i = 0; i < bytes; ++i) out[at + i] = stored[at + bytes - 1 - i];
+}
+
+void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers packed,
+                 std::span<std::byte> out) noexcept {
+  const bool is_integer = values[number_class] == integer_class;
+  switch (values[number_bytes]) {
+    case 1:
+      return undo_integers<std::uint8_t>(values, how, packed, out);
+    case 2:
+      return undo_integers<std::uint16_t>(values, how, packed, out);
+    case 4:
+      return is_integer ? undo_integers<std::uint32_t>(values, how, packed, out)
+                        : undo_floats<float, std::uint32_t, std::int32_t>(values, how, packed, out);
+    default:
+      return is_integer
+                 ? undo_integers<std::uint64_t>(values, how, packed, out)
+                 : undo_floats<double, std::uint64_t, std::int64_t>(values, how, packed, out);
+  }
+}
+
+/// The width in bits (32 bits), how many bytes the smallest number has (one byte), those bytes, in room for
+/// 16; then the numbers, packed.
+std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
+                 std::span<std::byte> out, hdf5_filter_scratch&) {
+  constexpr std::size_t room_for_smallest = 16;
+  const std::uint64_t bytes = std::uint64_t{values[elements]} * values[number_bytes];
+  if (bytes > out.size()) fail_for_claim(bytes, out.size());
+  const auto to = out.first(static_cast<std::size_t>(bytes));
+
+  hdf5_filter_input input{stored};
+  const auto bits = input.little_endian<std::uint32_t>();
+  const std::size_t smallest_bytes = std::to_integer<std::size_t>(input.take(1).front());
+  const auto smallest_room = input.take(room_for_smallest);
+  const unsigned whole = values[number_bytes] * bits_per_byte;
+  if (bits > whole)
+    throw hdf5_filter_error{"claims numbers of " + std::to_string(bits) +
+                            " bits, where they have " + std::to_string(whole)};
+  // Written as the numbers' bits over 8, one more byte than are needed where that is whole.
+  const auto packed = input.take((std::uint64_t{values[elements]} * bits + 7) / bits_per_byte);
+  if (bits == whole) {
+    copy_whole(values, packed, to);
+    return to.size();
+  }
+  std::uint64_t smallest = 0;
+  for (std::size_t i = std::min(smallest_bytes, sizeof smallest); i-- > 0;)
+    smallest = smallest << bits_per_byte | std::to_integer<std::uint64_t>(smallest_room[i]);
+  undo_packed(values, {bits, smallest}, packed_numbers{packed}, to);
+  return to.size();
+}
+
+/// What the library would not undo either, or nothing.
+std::string fault_of(std::span<const unsigned> values) {
+  if (values.size() != parameter_count)
+    return "has " + std::to_string(values.size()) + " parameters, not 20";
+  const unsigned bytes = values[number_bytes];
+  const bool is_integer = values[number_class] == integer_class;
+  const bool is_known = is_integer ? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
+                                   : values[number_class] == 1 && (bytes == 4 || bytes == 8);
+  if (!is_known) return "is of numbers that it cannot be of";
+  if (values[scale_type] != (is_integer ? integer_scale : decimal_scale))
+    return "scales in a way that is not one of HDF5's";
+  if (is_integer && static_cast<int>(values[scale_factor]) > static_cast<int>(bytes * 8))
+    return "claims more bits than its numbers have";
+  return {};
+}
+
+}  // namespace
+
+hdf5_undo undo_of_scaleoffset(std::span<const unsigned> values) {
+  if (auto fault = fault_of(values); !fault.empty()) return {.refusal = std::move(fault)};
+  if (values[number_class] == integer_class &&
+      values[scale_factor] == values[number_bytes] * bits_per_byte)
+    return {};  // such numbers are left as they are
+  return {.effect = hdf5_size_effect::compression, .function = undo};
+}
+
+}  // namespace feedline::detail

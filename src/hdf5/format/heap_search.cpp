@@ -1,0 +1,218 @@
+#include "hdf5/format/heap_search.hpp"
+
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// An object's index has 16 bits; that of 0 is a collection's free space.
+constexpr std::uint32_t most_objects = 1U << 16;
+
+/// What is read at once of a file that is not in memory: the library's smallest collection.
+constexpr std::uint64_t window_bytes = 4096;
+
+/// Collections whose headers are asked for before they are walked: as many as disks serve at once.
+constexpr std::uint64_t most_hinted = 128;
+
+constexpr std::uint64_t alignment = 8;
+
+/// A collection's header and an object's take equally many bytes.
+std::uint64_t header_bytes(const hdf5_metadata& metadata) {
+  return round_up<std::uint64_t>(8U + metadata.length_bytes(), alignment);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return std::to_string(bytes) + " bytes";
+}
+
+}  // namespace
+
+void hdf5_heap_search::reserve(std::uint64_t values) {
+  places_.offsets.reserve(static_cast<std::size_t>(values));
+  places_.lengths.reserve(static_cast<std::size_t>(values));
+  indexes_.reserve(static_cast<std::size_t>(values));
+}
+
+void hdf5_heap_search::add(std::span<const std::byte> rows) {
+  const unsigned offset_bytes = metadata_.offset_bytes();
+  hdf5_cursor cursor{rows, 0};
+  while (cursor.remaining() > 0) {
+    std::uint32_t length = cursor.u32();
+    std::uint64_t address = cursor.number(offset_bytes);
+    std::uint32_t index = cursor.u32();
+    if (address == 0 ||
+        length == 0) {  // to the library, an address of 0 says that nothing is there
+      length = 0;
+      address = 0;
+      index = 0;
+    } else if (index == 0 || index >= most_objects) {
+      throw hdf5_heap_error{places_.offsets.size(),
+                            "its place is object " + std::to_string(index) +
+                                " of a global heap collection, whose objects are 1 to 65535"};
+    } else {
+      is_ordered_ = is_ordered_ && address >= last_address_;
+      last_address_ = address;
+    }
+    places_.offsets.push_back(address);
+    places_.lengths.push_back(length);
+    indexes_.push_back(static_cast<std::uint16_t>(index));
+  }
+}
+
+hdf5_value_places hdf5_heap_search::find() {
+  if (!is_ordered_) order_by_address();
+  const auto largest = std::max_element(indexes_.begin(), indexes_.end());
+  if (largest != indexes_.end()) objects_.resize(std::size_t{*largest} + 1);
+  const std::size_t values = places_.offsets.size();
+  for (std::size_t i = 0; i < values;) {
+    hint_ahead();
+    if (places_.lengths[value_at(i)] == 0)
+      ++i;
+    else
+      i = find_in_collection(i);
+  }
+  return std::move(places_);
+}
+
+void hdf5_heap_search::order_by_address() {
+  order_.resize(places_.offsets.size());
+  std::iota(order_.begin(), order_.end(), std::uint64_t{0});
+  std::sort(order_.begin(), order_.end(), [this](std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t one = places_.offsets[static_cast<std::size_t>(a)];
+    const std::uint64_t other = places_.offsets[static_cast<std::size_t>(b)];
+    return one != other ? one < other : a < b;
+  });
+}
+
+void hdf5_heap_search::hint_ahead() {
+  for (; hinted_to_ < places_.offsets.size() && hinted_ < most_hinted; ++hinted_to_) {
+    const std::uint64_t address = places_.offsets[value_at(hinted_to_)];
+    if (address == 0 || address == hinted_address_) continue;
+    metadata_.will_need(address, window_bytes);
+    hinted_address_ = address;
+    ++hinted_;
+  }
+}
+
+/// Places all values of one collection. @return Behind the last, in order.
+std::size_t hdf5_heap_search::find_in_collection(std::size_t first) {
+  const std::size_t value = value_at(first);
+  const std::uint64_t address = places_.offsets[value];
+  const std::size_t end = want(first);
+  try {
+    walk(open_collection(address));
+  } catch (const hdf5_heap_error&) {
+    throw;
+  } catch (const hdf5_metadata_error& damage) {
+    throw hdf5_heap_error{value, damage.what()};
+  }
+  for (std::size_t i = first; i < end; ++i)
+    if (places_.lengths[value_at(i)] != 0) place(value_at(i), address);
+  --hinted_;
+  return end;
+}
+
+/// Marks the objects that values of a collection want. @return Behind the last value, in order.
+std::size_t hdf5_heap_search::want(std::size_t first) {
+  ++walk_;
+  const std::uint64_t address = places_.offsets[value_at(first)];
+  std::size_t i = first;
+  for (; i < places_.offsets.size(); ++i) {
+    const std::size_t value = value_at(i);
+    if (places_.lengths[value] == 0) continue;
+    if (places_.offsets[value] != address) break;
+    object& wanted = objects_[indexes_[value]];
+    if (wanted.walk == walk_) continue;
+    wanted = {.walk = walk_, .offset = 0, .bytes = 0};
+    ++wanted_;
+  }
+  return i;
+}
+
+void hdf5_heap_search::place(std::size_t value, std::uint64_t address) {
+  const object& found = objects_[indexes_[value]];
+  const std::uint32_t length = places_.lengths[value];
+  const auto bytes = checked_multiply<std::uint64_t>(length, element_bytes_);
+  if (found.offset != 0 && bytes && *bytes <= found.bytes) [[likely]] {
+    places_.offsets[value] = found.offset;
+    return;
+  }
+  const std::string name = "object " + std::to_string(indexes_[value]) +
+                           " of the global heap collection at byte " +
+                           std::to_string(metadata_.in_file(address));
+  if (found.offset == 0) throw hdf5_heap_error{value, "its place is " + name + ", which has none"};
+  throw hdf5_heap_error{value, "it has " + std::to_string(length) + " elements of " +
+                                   bytes_text(element_bytes_) + ", but " + name + " has " +
+                                   bytes_text(found.bytes)};
+}
+
+hdf5_heap_search::collection hdf5_heap_search::open_collection(std::uint64_t address) {
+  hdf5_cursor cursor = at(address, header_bytes(metadata_));
+  if (address < walked_to_) cursor.fail("global heap collections lie over each other");
+  cursor.require_signature("GCOL");
+  cursor.require_version(1);
+  cursor.skip(3);
+  const std::uint64_t bytes = cursor.number(metadata_.length_bytes());
+  const std::uint64_t left = metadata_.file_bytes() - metadata_.in_file(address);
+  if (bytes < header_bytes(metadata_) || bytes > left)
+    cursor.fail("a global heap collection that claims " + bytes_text(bytes) +
+                ", where the file has " + bytes_text(left) + " left");
+  walked_to_ = address + bytes;
+  return {address, walked_to_};
+}
+
+/// Walks over a collection's objects until all that are wanted were found.
+void hdf5_heap_search::walk(const collection& of) {
+  const std::uint64_t header = header_bytes(metadata_);
+  std::uint64_t next = of.begin + header;
+  while (wanted_ > 0 && of.end - next >= header) {  // less is left unused, without a header
+    hdf5_cursor cursor = at(next, header);
+    const std::uint16_t index = cursor.u16();
+    cursor.skip(6);  // who counts on it
+    const std::uint64_t bytes = cursor.number(metadata_.length_bytes());
+    const std::uint64_t left = of.end - next;
+    // Free space counts its own header.
+    const bool is_free = index == 0;
+    if (is_free ? bytes < header || bytes > left : bytes > left - header)
+      cursor.fail((is_free ? "free space" : "object " + std::to_string(index)) + " of " +
+                  bytes_text(bytes) + ", where its global heap collection has " +
+                  bytes_text(is_free ? left : left - header) + " left");
+    if (!is_free && index < objects_.size())
+      if (object& found = objects_[index]; found.walk == walk_ && found.offset == 0) {
+        found.offset = metadata_.in_file(next + header);
+        found.bytes = bytes;
+        --wanted_;
+      }
+    next += is_free ? bytes : std::min(left, header + round_up(bytes, alignment));
+  }
+  wanted_ = 0;
+}
+
+/// A structure of the file, by way of a window that moves on.
+hdf5_cursor hdf5_heap_search::at(std::uint64_t address, std::uint64_t bytes) {
+  const bool is_there = window_ && address >= window_begin_ &&
+                        address - window_begin_ <= window_->bytes().size() &&
+                        bytes <= window_->bytes().size() - (address - window_begin_);
+  if (!is_there) {
+    const std::uint64_t offset = metadata_.in_file(address);
+    if (offset > metadata_.file_bytes() || bytes > metadata_.file_bytes() - offset)
+      throw hdf5_metadata_error{offset,
+                                "a place in the global heap that is beyond the file's end, "
+                                "at byte " +
+                                    std::to_string(metadata_.file_bytes())};
+    const std::uint64_t left = metadata_.file_bytes() - offset;
+    window_.emplace(
+        metadata_.block(address, metadata_.is_in_memory() ? left : std::min(left, window_bytes)));
+    window_begin_ = address;
+  }
+  hdf5_cursor cursor = window_->cursor();
+  cursor.skip(address - window_begin_);
+  return cursor;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,156 @@
+#include "hdf5/library/file.hpp"
+
+#include "dataset/name_list.hpp"
+#include "hdf5/format/metadata.hpp"
+#include "hdf5/format/object_header.hpp"
+#include "hdf5/library/member.hpp"
+#include "io/random_file.hpp"
+
+#include <fcntl.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+/// What is wrong with the path itself, which the library would not say plainly; or nothing.
+std::string fault_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "is a directory; name a file in it";
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return "cannot be opened: " + std::generic_category().message(errno) +
+           "; check the path and its permissions";
+  ::close(descriptor);
+  return {};
+}
+
+/// Looked for without the library: once it loaded such an image, some versions crash as the program
+/// ends, whatever was closed.
+bool is_cache_image(const std::filesystem::path& path) {
+  try {
+    const random_file file{path};
+    hdf5_metadata metadata{file};
+    return has_cache_image(metadata);
+  } catch (const hdf5_metadata_error&) {  // the library says what is wrong
+  } catch (const dataset_error&) {
+  }
+  return false;
+}
+
+hdf5_properties_id access_properties() {
+  hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
+#if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 12, 0) && H5_VERSION_GE(1, 10, 7))
+  // A writer's lock is respected, but a file system that has no locks is no obstacle.
+  H5Pset_file_locking(access.get(), true, true);
+#endif
+  return access;
+}
+
+std::string list_of(const std::vector<hdf5_link>& links) {
+  std::vector<std::string> names;
+  std::vector<std::string> unreadable;
+  for (const auto& link : links)
+    link.fault.empty() ? names.push_back(link.path)
+                       : unreadable.push_back(link.path + " (" + link.fault + ")");
+  if (names.empty() && unreadable.empty()) return "the file has no datasets";
+  std::string text;
+  if (!names.empty()) text = "the file has " + list_names(names);
+  if (!unreadable.empty())
+    text += (text.empty() ? "of the file's " : "; besides, of the file's ") +
+            std::string{"objects these are not readable: "} + list_names(unreadable);
+  return text;
+}
+
+/// How much of a path there are links for; the library's own check takes one link at a time.
+std::size_t linked_length(hid_t file, std::string_view path) {
+  std::size_t linked = 0;
+  for (std::size_t end = 0; end < path.size();) {
+    const std::size_t begin = path.find_first_not_of('/', end);
+    if (begin == std::string_view::npos) break;
+    end = std::min(path.find('/', begin), path.size());
+    if (H5Lexists(file, std::string{path.substr(0, end)}.c_str(), H5P_DEFAULT) <= 0) return linked;
+    linked = end;
+  }
+  return path.size();
+}
+
+}  // namespace
+
+hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path)
+    : path_{path.string()} {
+  if (const auto fault = fault_of(path); !fault.empty())
+    throw hdf5_error{{.path = path_, .field = {}}, fault};
+  if (is_cache_image(path))
+    throw hdf5_error{
+        {.path = path_, .field = {}},
+        "its metadata was left in a cache image, after which the HDF5 library may crash "
+        "when the program ends; rewrite it by 'h5repack " +
+            path.filename().string() + " NEW.h5', and open that"};
+  const auto access = access_properties();
+  id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get())};
+  if (id_) return;
+  const auto message = hdf5.last_message();
+  if (H5Fis_hdf5(path_.c_str()) == 0)
+    throw hdf5_error{{.path = path_, .field = {}}, "is not an HDF5 file: " + message};
+  throw hdf5_error{{.path = path_, .field = {}},
+                   "the HDF5 library cannot open it; it may be cut short, damaged, or still being "
+                   "written: " +
+                       message};
+}
+
+hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
+                                      const std::string& besides) const {
+  return error(dataset, "there is no such dataset; " + list_of(datasets(hdf5)) + besides);
+}
+
+hdf5_error hdf5_file::no_such_member(const hdf5_session& hdf5, const std::string& path,
+                                     const std::string& member) const {
+  return no_such_dataset(hdf5, path,
+                         "; the values of '" + path.substr(0, path.size() - member.size() - 1) +
+                             "' are no records, and have no members");
+}
+
+void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dataset,
+                                std::size_t linked) const {
+  const std::string part = dataset.substr(0, linked);
+  const std::string in_words = "cannot be looked for, since '" + part + "' cannot be ";
+  if (linked == 0) return;
+  const auto type = type_of_object(hdf5, id_.get(), part);
+  if (!type) throw unreadable(hdf5, dataset, in_words + "opened");
+  if (*type == H5O_TYPE_DATASET && !try_open_dataset(hdf5, id_.get(), part))
+    throw unreadable(hdf5, dataset, in_words + "opened");
+  const std::size_t begin = dataset.find_first_not_of('/', linked);
+  const std::string next = dataset.substr(0, dataset.find('/', begin));
+  if (*type == H5O_TYPE_GROUP && H5Lexists(id_.get(), next.c_str(), H5P_DEFAULT) < 0)
+    throw unreadable(hdf5, dataset, in_words + "searched");
+}
+
+hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
+                                        std::string* member) const {
+  if (member != nullptr) member->clear();
+  if (auto id = try_open_dataset(hdf5, id_.get(), dataset)) return id;
+  const auto failure = unreadable(hdf5, dataset, "cannot be opened");
+
+  if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
+    if (member != nullptr && linked > 0)
+      if (auto id = try_open_dataset(hdf5, id_.get(), dataset.substr(0, linked))) {
+        *member = dataset.substr(linked + 1);
+        return id;
+      }
+    require_look_up(hdf5, dataset, linked);
+    throw no_such_dataset(hdf5, dataset);
+  }
+  const hdf5_object_id object{
+      H5Oopen(id_.get(), dataset.empty() ? "/" : dataset.c_str(), H5P_DEFAULT)};
+  if (object && H5Iget_type(object.get()) != H5I_DATASET)
+    throw error(dataset, "is a group or a type, not a dataset; " + list_of(datasets(hdf5)));
+  throw failure;
+}
+
+}  // namespace feedline::detail

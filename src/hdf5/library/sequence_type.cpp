@@ -1,0 +1,67 @@
+#include "hdf5/library/sequence_type.hpp"
+
+#include "hdf5/format/heap_search.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// @param type Of any kind.
+hdf5_sequence_type describe_sequence(const hdf5_session& hdf5, hid_t type) {
+  hdf5_sequence_type sequence;
+  if (!is_variable_length(hdf5, type)) {
+    auto element = describe_type(hdf5, type);
+    sequence.element.refusal = element.refusal.empty()
+                                   ? "its values are all of one length: open_hdf5 reads them"
+                                   : std::move(element.refusal);
+    return sequence;
+  }
+  sequence.is_string = H5Tget_class(type) == H5T_STRING;
+  if (sequence.is_string) {
+    sequence.element.memory = hdf5_type_id{H5Tcopy(H5T_NATIVE_UINT8)};
+    sequence.memory = hdf5_type_id{H5Tcopy(type)};
+    return sequence;
+  }
+  const hdf5_type_id base{H5Tget_super(type)};
+  sequence.element = describe_type(hdf5, base.get());
+  if (sequence.element.refusal.empty())
+    sequence.memory = hdf5_type_id{H5Tvlen_create(sequence.element.memory.get())};
+  else
+    sequence.element.refusal =
+        "its values are sequences, and of their elements this is to be "
+        "said: " +
+        std::move(sequence.element.refusal);
+  return sequence;
+}
+
+}  // namespace
+
+bool is_variable_length(const hdf5_session& /*hdf5*/, hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0);
+}
+
+hdf5_sequence_type describe_sequences(const hdf5_session& hdf5, const hdf5_values& values,
+                                      const std::string& path, std::string_view member) {
+  const std::size_t row_bytes = hdf5_heap_search::row_bytes(values.address_bytes);
+  hdf5_sequence_type sequence;
+  auto row = describe_values(hdf5, values, path, member, [&](hid_t type, bool in_array) {
+    sequence = describe_sequence(hdf5, type);
+    if (in_array && is_variable_length(hdf5, type))
+      sequence.element.refusal =
+          "its records lie in an array, so that a sample would be several sequences";
+    return hdf5_element{.shape = {row_bytes},
+                        .memory = hdf5_type_id{H5Tcreate(H5T_OPAQUE, row_bytes)},
+                        .refusal = sequence.element.refusal,
+                        .indirect = sequence.element.indirect};
+  });
+  if (row.refusal.empty())
+    sequence.memory = in_records_like(hdf5, row.memory.get(), std::move(sequence.memory));
+  sequence.element.refusal = row.refusal;
+  sequence.row = std::move(row);
+  return sequence;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,70 @@
+#include "hdf5/library/session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace feedline::detail {
+namespace {
+
+/// Never destroyed before a dataset that lives as long as the program: its destructor does nothing.
+constinit std::mutex library_mutex;
+
+herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noexcept {
+  auto& message = *static_cast<std::string*>(kept);
+  try {
+    if (message.empty() && entry->desc != nullptr) message = entry->desc;
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+/// "bad version number for layout message", "wrong fixed array header version", …
+bool is_about_unknown_version(const std::string& message) {
+  constexpr std::array<std::string_view, 4> beginnings{"bad ", "wrong ", "unknown ", "incorrect "};
+  return message.find("version") != std::string::npos &&
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view begin) { return message.starts_with(begin); });
+}
+
+}  // namespace
+
+// Recorded when it happens: closing an id on the way out is a call too, and clears the error stack.
+herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
+  auto& message = static_cast<hdf5_session*>(session)->message_;
+  message.clear();
+  return H5Ewalk2(stack, H5E_WALK_UPWARD, keep_first, &message);
+}
+
+hdf5_session::hdf5_session() : lock_{library_mutex} {
+#ifndef H5_NO_DEPRECATED_SYMBOLS
+  unsigned is_v2 = 1;
+  if (H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 == 0)
+    H5Eget_auto1(&printer_v1_, &printer_data_);
+  else
+#endif
+    H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
+  H5Eset_auto2(H5E_DEFAULT, record_failure, this);
+}
+
+hdf5_session::~hdf5_session() {
+  H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
+#ifndef H5_NO_DEPRECATED_SYMBOLS
+  if (printer_v1_ != nullptr) H5Eset_auto1(printer_v1_, printer_data_);
+#endif
+}
+
+std::string hdf5_session::last_message() const {
+  if (message_.empty()) return "the HDF5 library gives no reason";
+  if (!is_about_unknown_version(message_)) return message_;
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return message_ + ", so it was written by a newer HDF5 than this build's (" +
+         std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release) +
+         "), or is damaged";
+}
+
+}  // namespace feedline::detail

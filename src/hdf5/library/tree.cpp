@@ -1,0 +1,163 @@
+#include "hdf5/library/tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// What tells an object from the others of its file.
+struct object_info {
+#if H5_VERSION_GE(1, 12, 0)
+  std::array<std::uint8_t, H5O_MAX_TOKEN_SIZE> key{};
+#else
+  haddr_t key = HADDR_UNDEF;
+#endif
+  H5O_type_t type = H5O_TYPE_UNKNOWN;
+};
+
+/// Reads no more of the object than its kind. @return Nothing if even that is not possible.
+std::optional<object_info> describe_object(hid_t location, const std::string& name) {
+  object_info object;
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info{};
+  if (H5Oget_info_by_name3(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    return std::nullopt;
+  std::copy(std::begin(info.token.__data), std::end(info.token.__data), object.key.begin());
+#else
+  H5O_info_t info{};
+  if (H5Oget_info_by_name2(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    return std::nullopt;
+  object.key = info.addr;
+#endif
+  object.type = info.type;
+  return object;
+}
+
+/// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
+/// megabyte would decode a bigger chunk again for every row.
+hdf5_properties_id dataset_access() {
+  constexpr std::size_t chunk_slots = 12'421;  // a prime, for the library hashes by remainder
+  constexpr std::size_t chunk_cache_bytes = 64 << 20;
+  hdf5_properties_id access{H5Pcreate(H5P_DATASET_ACCESS)};
+  H5Pset_chunk_cache(access.get(), chunk_slots, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+  return access;
+}
+
+bool has_raw_files(hid_t dataset) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  return H5Pget_external_count(creation.get()) > 0;
+}
+
+struct named_link {
+  std::string name;
+  H5L_type_t type;
+};
+
+herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info,
+                    void* links) noexcept {
+  try {
+    static_cast<std::vector<named_link>*>(links)->push_back({name, info->type});
+  } catch (...) {
+    return -1;
+  }
+  return 0;
+}
+
+/// Groups are entered one in the other without recursion, for files may nest them as deep as they like.
+class search {
+ public:
+  search(const hdf5_session& hdf5, const dataset_visitor& visitor)
+      : hdf5_{hdf5}, visitor_{visitor} {}
+
+  std::vector<hdf5_link> run(hid_t file) {
+    if (const auto root = describe_object(file, "/")) entered_.insert(root->key);
+    enter(file, "/", "");
+    while (!open_.empty()) {
+      if (open_.back().links.empty()) {
+        open_.pop_back();
+        continue;
+      }
+      const named_link link = std::move(open_.back().links.back());
+      open_.back().links.pop_back();
+      look_at(link);
+    }
+    std::ranges::sort(found_, {}, &hdf5_link::path);
+    return std::move(found_);
+  }
+
+ private:
+  struct open_group {
+    hdf5_object_id id;
+    std::string path;
+    std::vector<named_link> links = {};  ///< not looked at yet
+  };
+
+  void enter(hid_t location, const std::string& name, const std::string& path) {
+    open_group group{hdf5_object_id{H5Gopen2(location, name.c_str(), H5P_DEFAULT)}, path};
+    hsize_t next = 0;
+    if (!group.id || H5Literate(group.id.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &next, collect_link,
+                                &group.links) < 0)
+      found_.push_back(
+          {path.empty() ? "/" : path, "a group that cannot be listed: " + hdf5_.last_message()});
+    std::ranges::reverse(group.links);  // the first is looked at first
+    if (group.id) open_.push_back(std::move(group));
+  }
+
+  void look_at(const named_link& link) {
+    const hid_t group = open_.back().id.get();
+    const std::string path = open_.back().path + '/' + link.name;
+    const auto object = describe_object(group, link.name);
+    if (!object) {
+      const std::string why = hdf5_.last_message();
+      const bool leads_nowhere = link.type == H5L_TYPE_SOFT &&
+                                 H5Oexists_by_name(group, link.name.c_str(), H5P_DEFAULT) == 0;
+      if (!leads_nowhere) found_.push_back({path, "cannot be opened: " + why});
+    } else if (object->type == H5O_TYPE_DATASET) {
+      auto dataset = try_open_dataset(hdf5_, group, link.name);
+      found_.push_back({path, dataset ? "" : "cannot be opened: " + hdf5_.last_message()});
+      if (dataset && visitor_) visitor_(path, std::move(dataset));
+    } else if (object->type == H5O_TYPE_GROUP && link.type == H5L_TYPE_HARD &&
+               entered_.insert(object->key).second) {
+      enter(group, link.name, path);
+    }
+  }
+
+  const hdf5_session& hdf5_;
+  const dataset_visitor& visitor_;
+  std::vector<hdf5_link> found_ = {};
+  std::vector<open_group> open_ = {};  ///< each in the one before
+  std::set<decltype(object_info::key)> entered_ = {};
+};
+
+}  // namespace
+
+// Datasets of no raw files are opened with no prefix for them, for the library refuses two in one
+// program.
+hdf5_dataset_id try_open_dataset(const hdf5_session& /*hdf5*/, hid_t location,
+                                 const std::string& name) {
+  const auto access = dataset_access();
+  hdf5_dataset_id id{H5Dopen2(location, name.c_str(), access.get())};
+  if (id && !has_raw_files(id.get())) return id;
+  id = hdf5_dataset_id{};
+  H5Pset_efile_prefix(access.get(), "${ORIGIN}");
+  return hdf5_dataset_id{H5Dopen2(location, name.c_str(), access.get())};
+}
+
+std::optional<H5O_type_t> type_of_object(const hdf5_session& /*hdf5*/, hid_t location,
+                                         const std::string& name) {
+  const auto object = describe_object(location, name);
+  if (!object) return std::nullopt;
+  return object->type;
+}
+
+std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
+                                     const dataset_visitor& visitor) {
+  return search{hdf5, visitor}.run(file);
+}
+
+}  // namespace feedline::detail

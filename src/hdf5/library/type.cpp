@@ -1,0 +1,231 @@
+#include "hdf5/library/type.hpp"
+
+#include "hdf5/library/float_type.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::string_view what_serves =
+    "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, times of 4 or 8, IEEE half, "
+    "single and double precision, bfloat16, complex numbers of these, enumerations of these "
+    "integers, opaque values and strings of fixed size, and fixed-size arrays of all these";
+
+std::string_view name_of(H5T_class_t type_class) {
+  switch (type_class) {
+    case H5T_INTEGER:
+      return "integer";
+    case H5T_FLOAT:
+      return "floating-point";
+    case H5T_TIME:
+      return "time";
+    case H5T_STRING:
+      return "string";
+    case H5T_BITFIELD:
+      return "bitfield";
+    case H5T_OPAQUE:
+      return "opaque";
+    case H5T_COMPOUND:
+      return "compound";
+    case H5T_REFERENCE:
+      return "reference";
+    case H5T_ENUM:
+      return "enumeration";
+    case H5T_VLEN:
+      return "variable-length";
+    case H5T_ARRAY:
+      return "array";
+    default:
+      return "unknown";
+  }
+}
+
+hdf5_element refuse(const std::string& what) {
+  hdf5_element element;
+  element.refusal = "its values are of HDF5 type " + what + std::string{what_serves};
+  return element;
+}
+
+hdf5_element as(element_type type, hid_t native) {
+  return {.type = type, .memory = hdf5_type_id{H5Tcopy(native)}};
+}
+
+/// Says how numbers are stored, where that is more than a byte order.
+hdf5_element stored_as(hid_t type, hdf5_element element) {
+  const std::size_t bytes = H5Tget_size(type);
+  const H5T_order_t order = H5Tget_order(type);
+  const int first_bit = H5Tget_offset(type);
+  // The library would write beyond the bytes.
+  if (first_bit < 0 || H5Tget_precision(type) + static_cast<std::size_t>(first_bit) > 8 * bytes)
+    return refuse("number of " + std::to_string(H5Tget_precision(type)) + " bits from bit " +
+                  std::to_string(first_bit) + " of " + std::to_string(bytes) + " bytes");
+  if (H5Tget_precision(type) != 8 * bytes || H5Tget_offset(type) != 0)
+    element.indirect = "its numbers have " + std::to_string(H5Tget_precision(type)) +
+                       " bits, which are kept in " + std::to_string(8 * bytes);
+  else if (bytes > 1 && order != H5T_ORDER_LE && order != H5T_ORDER_BE)
+    element.indirect = "its numbers have a byte order that feedline does not know";
+  else if (bytes > 1 && order != H5Tget_order(H5T_NATIVE_INT))
+    element.swapped_bytes = bytes;
+  return element;
+}
+
+hdf5_element describe_whole_number(hid_t type) {
+  const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
+  switch (H5Tget_size(type)) {
+    case 1:
+      return is_signed ? as(element_type::i8, H5T_NATIVE_INT8)
+                       : as(element_type::u8, H5T_NATIVE_UINT8);
+    case 2:
+      return is_signed ? as(element_type::i16, H5T_NATIVE_INT16)
+                       : as(element_type::u16, H5T_NATIVE_UINT16);
+    case 4:
+      return is_signed ? as(element_type::i32, H5T_NATIVE_INT32)
+                       : as(element_type::u32, H5T_NATIVE_UINT32);
+    case 8:
+      return is_signed ? as(element_type::i64, H5T_NATIVE_INT64)
+                       : as(element_type::u64, H5T_NATIVE_UINT64);
+    default:
+      return refuse("integer of " + std::to_string(H5Tget_size(type)) + " bytes");
+  }
+}
+
+hdf5_element describe_integer(hid_t type) {
+  auto element = describe_whole_number(type);
+  return element.refusal.empty() ? stored_as(type, std::move(element)) : std::move(element);
+}
+
+/// The library converts no bit field to an integer: it is read as it is, in the machine's order.
+hdf5_element describe_bits(hid_t type) {
+  auto element = describe_whole_number(type);
+  if (!element.refusal.empty()) return element;
+  element = as(element.type, type);
+  if (H5Tget_size(type) > 1) H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_INT));
+  return stored_as(type, std::move(element));
+}
+
+/// Signed, as in `time_t`. To the library, times are bits of any meaning, which it leaves in their order.
+hdf5_element describe_time(hid_t type) {
+  const std::size_t bytes = H5Tget_size(type);
+  const std::string name = "time of " + std::to_string(8 * bytes) + " bits";
+  if (bytes != 4 && bytes != 8) return refuse(name);
+  auto element = stored_as(type, as(bytes == 4 ? element_type::i32 : element_type::i64, type));
+  if (!element.refusal.empty()) return element;
+  if (!element.indirect.empty()) return refuse(name + ", of which some mean nothing");
+  element.left_swapped_bytes = element.swapped_bytes;
+  return element;
+}
+
+/// Bytes that mean nothing to the library.
+hdf5_element describe_bytes(hid_t type) {
+  auto element = as(element_type::u8, type);
+  element.shape = {H5Tget_size(type)};
+  return element;
+}
+
+hdf5_element describe_float(const hdf5_session& hdf5, hid_t type) {
+  const auto format = hdf5_float_type(hdf5, type);
+  if (!format)
+    return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
+                  " bytes in a format of its own");
+  // Not a native type: two of the formats have none. The file's own, in the machine's order.
+  auto element = as(*format, type);
+  H5Tset_order(element.memory.get(), H5Tget_order(H5T_NATIVE_DOUBLE));
+  return stored_as(type, std::move(element));
+}
+
+/// What h5py writes for NumPy's bool: an enumeration of two one-byte integers.
+bool is_boolean(hid_t type) {
+  constexpr std::array<const char*, 2> names{"FALSE", "TRUE"};
+  if (H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
+  for (unsigned char wanted = 0; wanted < 2; ++wanted) {
+    unsigned char value = 0;
+    if (H5Tenum_valueof(type, names[wanted], &value) < 0 || value != wanted) return false;
+  }
+  return true;
+}
+
+hdf5_element describe_enumeration(const hdf5_session& hdf5, hid_t type) {
+  const hdf5_type_id base{H5Tget_super(type)};
+  auto element = describe_type(hdf5, base.get());
+  if (element.refusal.empty() && is_boolean(type)) element.type = element_type::boolean;
+  return element;
+}
+
+/// What h5py writes for NumPy's complex: two equal numbers one after the other, and nothing else. They
+/// become a last dimension of 2.
+hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
+  const auto refusal = [] { return refuse("class 'compound'"); };
+  if (H5Tget_nmembers(type) != 2) return refusal();
+  const hdf5_type_id real{H5Tget_member_type(type, 0)};
+  const hdf5_type_id imaginary{H5Tget_member_type(type, 1)};
+  if (!real || !imaginary || H5Tequal(real.get(), imaginary.get()) <= 0 ||
+      H5Tget_class(real.get()) != H5T_FLOAT)
+    return refusal();
+  auto element = describe_type(hdf5, real.get());
+  const std::size_t bytes = H5Tget_size(real.get());
+  if (!element.refusal.empty() || H5Tget_member_offset(type, 0) != 0 ||
+      H5Tget_member_offset(type, 1) != bytes || H5Tget_size(type) != 2 * bytes)
+    return refusal();
+  hdf5_type_id memory{H5Tcreate(H5T_COMPOUND, 2 * bytes)};
+  for (unsigned member = 0; member < 2; ++member) {
+    char* const name = H5Tget_member_name(type, member);
+    H5Tinsert(memory.get(), name, member * bytes, element.memory.get());
+    H5free_memory(name);
+  }
+  element.memory = std::move(memory);
+  element.shape = {2};
+  return element;
+}
+
+hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
+  const hdf5_type_id base{H5Tget_super(type)};
+  auto element = describe_type(hdf5, base.get());
+  if (!element.refusal.empty()) return element;
+  return describe_array_of(std::move(element), type);
+}
+
+}  // namespace
+
+hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  switch (type_class) {
+    case H5T_INTEGER:
+      return describe_integer(type);
+    case H5T_FLOAT:
+      return describe_float(hdf5, type);
+    case H5T_TIME:
+      return describe_time(type);
+    case H5T_ENUM:
+      return describe_enumeration(hdf5, type);
+    case H5T_ARRAY:
+      return describe_array(hdf5, type);
+    case H5T_COMPOUND:
+      return describe_compound(hdf5, type);
+    case H5T_BITFIELD:
+      return describe_bits(type);
+    case H5T_OPAQUE:
+      return describe_bytes(type);
+    case H5T_STRING:
+      if (H5Tis_variable_str(type) > 0) return refuse("string of variable length");
+      return describe_bytes(type);
+    default:
+      return refuse("class '" + std::string{name_of(type_class)} + "'");
+  }
+}
+
+hdf5_element describe_array_of(hdf5_element each, hid_t array) {
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Tget_array_dims2(array, extents.data());
+  if (rank < 0) return refuse("array, which the library cannot describe");
+  each.memory = hdf5_type_id{
+      H5Tarray_create2(each.memory.get(), static_cast<unsigned>(rank), extents.data())};
+  each.shape.insert(each.shape.begin(), extents.begin(), extents.begin() + rank);
+  return each;
+}
+
+}  // namespace feedline::detail

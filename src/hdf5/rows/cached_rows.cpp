@@ -1,0 +1,214 @@
+#include "hdf5/rows/cached_rows.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "rows/copy_row.hpp"
+#include "rows/gather_scattered.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// A reader tells others of so many blocks at most.
+constexpr std::size_t most_told = 8;
+
+/// Where fewer blocks are kept, what is read for others might push out what they read themselves.
+constexpr std::uint64_t fewest_kept_to_help = 64;
+
+}  // namespace
+
+/// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may be
+/// less than a microsecond.
+struct hdf5_cached_rows::scratch {
+  std::vector<const std::byte*> found;  ///< rows of blocks that are there, and
+  std::vector<std::size_t> places;      ///< their places in the run
+  std::vector<std::size_t> missing;     ///< places of those that are not there yet
+  std::vector<std::uint64_t> blocks;
+  std::vector<wanted_blocks::place> told;
+
+  static scratch& of_this_thread() {
+    thread_local scratch kept;
+    return kept;
+  }
+};
+
+/// Takes back what a reader told, however it ends: it has the blocks then, or wants them no more.
+class hdf5_cached_rows::told_blocks {
+ public:
+  told_blocks(wanted_blocks& wanted, std::vector<wanted_blocks::place>& places) noexcept
+      : wanted_{wanted}, places_{places} {}
+  told_blocks(const told_blocks&) = delete;
+  told_blocks& operator=(const told_blocks&) = delete;
+  ~told_blocks() {
+    for (const auto& place : places_) wanted_.take_back(place);
+  }
+
+ private:
+  wanted_blocks& wanted_;
+  std::vector<wanted_blocks::place>& places_;
+};
+
+hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
+                                   std::size_t row_bytes, std::uint64_t most_kept)
+    : blocks_{std::move(blocks)},
+      rows_{rows},
+      row_bytes_{row_bytes},
+      place_{rows, blocks_->rows_per_block()},
+      most_kept_{std::min(most_kept, divide_up(rows, place_.rows_per_block()))},
+      cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
+             place_.rows_per_block(), most_kept_} {}
+
+hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                   std::uint64_t rows, std::size_t row_bytes,
+                                   std::uint64_t most_kept, std::shared_ptr<hdf5_siblings> siblings)
+    : hdf5_cached_rows{std::move(blocks), rows, row_bytes, most_kept} {
+  chunk_blocks_ = static_cast<const hdf5_chunk_blocks*>(blocks_.get());
+  siblings->add(*chunk_blocks_, cache_);
+  siblings_ = std::move(siblings);
+}
+
+hdf5_cached_rows::~hdf5_cached_rows() {
+  if (siblings_) siblings_->remove(*chunk_blocks_);
+}
+
+void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
+  if (siblings_)
+    siblings_->read(*chunk_blocks_, block, out);
+  else
+    blocks_->read(block, out);
+}
+
+chunking hdf5_cached_rows::chunks() const {
+  if (place_.rows_per_block() == 1) return {};
+  return {.samples = place_.rows_per_block(),
+          .bytes = static_cast<std::size_t>(place_.rows_per_block()) * row_bytes_,
+          .kept = most_kept_};
+}
+
+void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
+  scratch& with = scratch::of_this_thread();
+  auto& missing = with.missing;
+  missing.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) missing[i] = i;
+  for (;;) {
+    copy_present(samples, with, out);
+    if (missing.empty()) return;
+    tell_last_ones(samples, with);
+    const told_blocks told{wanted_, with.told};
+    read_absent(samples, with, out);
+    if (missing.empty()) return;
+    // All that are left were being read by others a moment ago.
+    wait_for(place_.block_of(samples[missing.front()].value));
+  }
+}
+
+/// Tells of the blocks that this reader comes to last.
+void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
+  auto& told = with.told;
+  told.clear();
+  if (most_kept_ < fewest_kept_to_help) return;
+  told.reserve(most_told);
+  const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
+  for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < most_told;) {
+    const std::uint64_t block = place_.block_of(samples[with.missing[i]].value);
+    const bool is_told = std::any_of(told.begin(), told.end(),
+                                     [&](const auto& each) { return each.block == block; });
+    if (block != first && !is_told) told.push_back(wanted_.tell(block));
+  }
+}
+
+/// Reads blocks for others while there are any, and else waits until a block is there or nobody reads it.
+void hdf5_cached_rows::wait_for(std::uint64_t block) const {
+  while (const auto wanted = wanted_.take())
+    if (read_for_others(*wanted)) return;
+  cache_.wait_while_filling(block);
+}
+
+/// False if somebody has it or reads it, or it cannot be read: who wants it finds out itself.
+bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
+  auto fill = cache_.try_fill(block);
+  if (!fill) return false;
+  read_block(block, fill->bytes());
+  fill->publish(0);
+  return true;
+} catch (...) {
+  return false;
+}
+
+/// Copies the rows of blocks that are there, and leaves the places of the others in `missing`.
+void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scratch& with,
+                                    std::byte* out) const {
+  with.found.clear();
+  with.places.clear();
+  block_cache::section section{cache_};
+  std::size_t left = 0;
+  for (const std::size_t place : with.missing) {
+    const std::uint64_t sample = samples[place].value;
+    const std::uint64_t number = place_.block_of(sample);
+    if (const std::byte* const block = section.find(number)) {
+      with.found.push_back(block + place_.place_in(number, sample) * row_bytes_);
+      with.places.push_back(place);
+    } else {
+      with.missing[left++] = place;
+    }
+  }
+  with.missing.resize(left);
+  gather_scattered(with.found, with.places, row_bytes_, out);
+}
+
+/// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's cache.
+/// Leaves the places of the others in `missing`.
+void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratch& with,
+                                   std::byte* out) const {
+  auto& missing = with.missing;
+  std::size_t left = 0;
+  std::size_t i = 0;
+  while (i < missing.size()) {
+    const std::uint64_t block = place_.block_of(samples[missing[i]].value);
+    auto fill = cache_.begin_fill(block);
+    if (!fill) {
+      missing[left++] = missing[i++];
+      continue;
+    }
+    try {
+      read_block(block, fill->bytes());
+    } catch (const hdf5_error& failure) {
+      // Of several samples that cannot be read the run's first is named, whoever reads its block.
+      if (left > 0) break;
+      dataset_location where = failure.where();
+      where.sample = samples[missing[i]].value;
+      throw hdf5_error{std::move(where), failure.message()};
+    }
+    std::uint64_t used = 0;
+    for (; i < missing.size() && place_.block_of(samples[missing[i]].value) == block; ++i, ++used)
+      copy_row(
+          out + missing[i] * row_bytes_,
+          fill->bytes().data() + place_.place_in(block, samples[missing[i]].value) * row_bytes_,
+          row_bytes_);
+    fill->publish(used);
+  }
+  missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(left),
+                missing.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void hdf5_cached_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
+  scratch& with = scratch::of_this_thread();
+  auto& blocks = with.blocks;
+  blocks.clear();
+  {
+    block_cache::section section{cache_};
+    for (const sample_index sample : samples)
+      if (sample.value < rows_ && !section.has(place_.block_of(sample.value)))
+        blocks.push_back(place_.block_of(sample.value));
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  for (const std::uint64_t block : blocks) blocks_->prefetch(block);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+}  // namespace feedline::detail

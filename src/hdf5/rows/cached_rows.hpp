@@ -1,0 +1,57 @@
+#pragma once
+
+#include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/rows.hpp"
+#include "hdf5/rows/siblings.hpp"
+#include "rows/block_cache.hpp"
+#include "rows/block_place.hpp"
+#include "rows/wanted_blocks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace feedline::detail {
+
+/// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on with
+/// rows of blocks that are there, or read blocks that somebody will need.
+class hdf5_cached_rows final : public hdf5_rows {
+ public:
+  /// @param rows      Of the field.
+  /// @param most_kept Blocks, at least 1.
+  hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
+                   std::size_t row_bytes, std::uint64_t most_kept);
+  /// Of a field that shares its chunks with others, which may come later.
+  hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
+                   std::size_t row_bytes, std::uint64_t most_kept,
+                   std::shared_ptr<hdf5_siblings> siblings);
+  ~hdf5_cached_rows() override;
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override;
+  chunking chunks() const override;
+  void prefetch(std::span<const sample_index> samples) const noexcept override;
+
+ private:
+  struct scratch;
+  class told_blocks;
+
+  void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
+  void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
+  void tell_last_ones(std::span<const sample_index> samples, scratch& with) const;
+  void wait_for(std::uint64_t block) const;
+  [[nodiscard]] bool read_for_others(std::uint64_t block) const noexcept;
+  void read_block(std::uint64_t block, std::span<std::byte> out) const;
+
+  std::unique_ptr<const hdf5_blocks> blocks_;
+  const std::uint64_t rows_;
+  const std::size_t row_bytes_;
+  const block_place place_;
+  const std::uint64_t most_kept_;
+  mutable block_cache cache_;
+  mutable wanted_blocks wanted_ = {};
+  std::shared_ptr<hdf5_siblings> siblings_ = nullptr;
+  const hdf5_chunk_blocks* chunk_blocks_ = nullptr;  ///< with siblings: `blocks_`
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,245 @@
+#include <feedline/hdf5/dataset.hpp>
+
+#include "dataset/field_list.hpp"
+#include "detail/arithmetic.hpp"
+#include "detail/log.hpp"
+#include "detail/sample_range.hpp"
+#include "hdf5/library/file.hpp"
+#include "hdf5/library/session.hpp"
+#include "hdf5/rows/cache_bytes.hpp"
+#include "hdf5/rows/open_rows.hpp"
+#include "hdf5/rows/plain_rows.hpp"
+#include "rows/row_storage.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <new>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace feedline {
+namespace {
+
+/// A field of a dataset, and what is to be known of it once its rows have been opened.
+struct source {
+  field spec;
+  std::size_t row_bytes = 0;
+  std::string name;     ///< of the dataset within the file
+  std::string library;  ///< why the library reads it; empty if it does not
+  std::shared_ptr<const detail::hdf5_rows> rows;
+};
+
+class hdf5_dataset final : public dataset {
+ public:
+  hdf5_dataset(std::vector<source> sources, std::uint64_t samples,
+               std::vector<detail::random_file_ptr> files)
+      : sources_{std::move(sources)}, samples_{samples}, files_{std::move(files)} {}
+
+  std::uint64_t size() const override { return samples_; }
+
+  std::vector<field> fields() const override {
+    std::vector<field> fields;
+    for (const auto& source : sources_) fields.push_back(source.spec);
+    return fields;
+  }
+
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    detail::require_in_range(samples, samples_);
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      sources_[i].rows->read(samples, out[i].data());
+    for (const auto& file : files_) file->require_unchanged();
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<source> sources;
+    for (const std::size_t place : places) sources.push_back(sources_[place]);
+    return std::make_shared<const hdf5_dataset>(std::move(sources), samples_, files_);
+  }
+
+  std::vector<std::span<const std::byte>> rows() const override {
+    std::vector<std::span<const std::byte>> rows;
+    for (const auto& source : sources_) {
+      rows.push_back(source.rows->in_memory());
+      if (rows.back().empty()) return {};
+    }
+    return rows;
+  }
+
+  /// Of the field whose chunks are the most work.
+  chunking chunks() const override {
+    chunking most;
+    std::size_t most_bytes = 0;
+    for (const auto& source : sources_)
+      if (const chunking chunks = source.rows->chunks();
+          chunks.samples > 1 && source.row_bytes > most_bytes) {
+        most = chunks;
+        most_bytes = source.row_bytes;
+      }
+    return most;
+  }
+
+  bool wants_prefetch() const noexcept override {
+    return std::any_of(files_.begin(), files_.end(),
+                       [](const auto& file) { return file->is_cold(); });
+  }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const auto& source : sources_) source.rows->prefetch(samples);
+  }
+
+ private:
+  std::vector<source> sources_;
+  std::uint64_t samples_;
+  std::vector<detail::random_file_ptr> files_;
+};
+
+/// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
+std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
+                                            const std::vector<hdf5_field>& fields) {
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file opened{hdf5, file};
+  detail::hdf5_common common;
+  std::vector<detail::hdf5_found> found;
+  for (const auto& chosen : fields) {
+    found.push_back(detail::find_field(hdf5, opened, common, chosen));
+    if (found.back().samples != found.front().samples)
+      throw opened.error(chosen.dataset,
+                         "holds " + std::to_string(found.back().samples) + " samples (" +
+                             to_string(found.back().spec) + "), but '" + fields.front().dataset +
+                             "' holds " + std::to_string(found.front().samples) +
+                             "; the first dimensions of a dataset's fields are equal");
+  }
+  std::vector<field> specs;
+  for (const auto& each : found) specs.push_back(each.spec);
+  (void)detail::checked_row_bytes("open_hdf5", specs);
+  return found;
+}
+
+std::vector<detail::random_file_ptr> files_of(const std::vector<detail::hdf5_found>& found) {
+  std::vector<detail::random_file_ptr> files;
+  for (const auto& each : found)
+    if (each.file && std::find(files.begin(), files.end(), each.file) == files.end())
+      files.push_back(each.file);
+  return files;
+}
+
+/// Opens each field's rows; those that are cached share what may be cached by their sizes.
+std::vector<source> open_sources(std::vector<detail::hdf5_found> found, std::size_t cache_bytes) {
+  double cached_row_bytes = 0;
+  for (const auto& each : found)
+    if (each.block_bytes() != 0) cached_row_bytes += static_cast<double>(each.row_bytes);
+  std::vector<source> sources;
+  for (auto& each : found) {
+    const double share =
+        each.block_bytes() == 0 ? 0 : static_cast<double>(each.row_bytes) / cached_row_bytes;
+    const auto bytes = static_cast<std::size_t>(static_cast<double>(cache_bytes) * share);
+    source opened{.spec = each.spec,
+                  .row_bytes = each.row_bytes,
+                  .name = each.name,
+                  .library = each.storage.refusal,
+                  .rows = nullptr};
+    opened.rows = detail::open_rows(std::move(each), bytes);
+    sources.push_back(std::move(opened));
+  }
+  return sources;
+}
+
+/// Reads a field whole. One that has an unreadable sample stays as it is: only that sample is lost,
+/// when it is asked for.
+void make_resident(source& source, std::uint64_t samples) {
+  constexpr std::size_t run_bytes = std::size_t{1} << 20;
+  detail::row_storage rows{samples * source.row_bytes};
+  const std::uint64_t most = std::max<std::uint64_t>(run_bytes / source.row_bytes, 1);
+  std::vector<sample_index> run;
+  try {
+    for (std::uint64_t first = 0; first < samples; first += run.size()) {
+      run.resize(std::min(most, samples - first));
+      for (std::size_t i = 0; i < run.size(); ++i) run[i].value = first + i;
+      source.rows->read(run, rows.bytes().data() + first * source.row_bytes);
+    }
+  } catch (const dataset_error&) {
+    return;
+  }
+  source.rows = std::make_shared<detail::hdf5_memory_rows>(std::move(rows), source.row_bytes);
+  source.library.clear();
+}
+
+void make_small_ones_resident(std::vector<source>& sources, std::uint64_t samples,
+                              std::size_t limit_bytes) {
+  std::vector<std::size_t> by_size(sources.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].row_bytes < sources[b].row_bytes;
+  });
+  for (const std::size_t i : by_size) {
+    const auto bytes = detail::checked_multiply<std::size_t>(samples, sources[i].row_bytes);
+    if (!bytes || *bytes > limit_bytes) return;
+    limit_bytes -= *bytes;
+    make_resident(sources[i], samples);
+  }
+}
+
+/// A dataset's own field, or those of the members of its records.
+std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
+                                       const detail::hdf5_file& file, const std::string& path,
+                                       const detail::hdf5_opened_ptr& dataset) {
+  std::vector<hdf5_listing> listings;
+  const auto list = [&](const std::string& name, const std::string& member) {
+    try {
+      const detail::hdf5_column column{hdf5, file, {name}, dataset, member};
+      listings.push_back(
+          {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
+      return true;
+    } catch (const detail::hdf5_unreadable& failure) {
+      listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
+      return true;
+    } catch (const hdf5_error&) {
+      return false;  // no rows of numbers
+    }
+  };
+  if (!list(path, {}))
+    for (const auto& member : detail::member_paths(hdf5, dataset->values.type.get()))
+      list(path + '/' + member, member);
+  return listings;
+}
+
+}  // namespace
+
+dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields,
+                      const hdf5_options& options) {
+  auto found = find_fields(file, fields);
+  auto files = files_of(found);
+  const std::uint64_t samples = found.front().samples;
+  auto sources = open_sources(std::move(found), detail::cache_bytes_of(options));
+  make_small_ones_resident(sources, samples, options.max_resident_bytes);
+  for (const auto& source : sources)
+    if (!source.library.empty())
+      detail::log()->warn(
+          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}",
+          file.string(), source.name, source.library);
+  for (const auto& opened : files) opened->require_unchanged();
+  return std::make_shared<const hdf5_dataset>(std::move(sources), samples, std::move(files));
+}
+
+std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file opened{hdf5, file};
+  std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
+  const auto links =
+      opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
+        fields[path] =
+            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, std::move(dataset)));
+      });
+  std::vector<hdf5_listing> listings;
+  for (const auto& [path, fault] : links) {
+    if (!fault.empty()) listings.push_back({.dataset = path, .refusal = fault});
+    auto& found = fields[path];
+    std::ranges::move(found, std::back_inserter(listings));
+  }
+  return listings;
+}
+
+}  // namespace feedline

@@ -1,0 +1,207 @@
+#include "hdf5/rows/open_rows.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "detail/machine_memory.hpp"
+#include "hdf5/library/chunk_lookup.hpp"
+#include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/cached_rows.hpp"
+#include "hdf5/rows/chunk_rows.hpp"
+#include "hdf5/rows/library_rows.hpp"
+#include "hdf5/rows/map_chunks.hpp"
+#include "hdf5/rows/plain_rows.hpp"
+#include "hdf5/rows/spread_rows.hpp"
+#include "hdf5/rows/tiled_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using layout = hdf5_direct::layout;
+
+/// A cache of fewer blocks would have readers read over each other.
+constexpr std::uint64_t least_kept = 4;
+
+/// A cache's list of its blocks may take a sixteenth of what it may keep.
+constexpr std::uint64_t bytes_per_listed_block = 64;
+
+/// Of chunks that split rows, those of one row are decoded and kept together up to this size: for a
+/// single row more of them would take long, and much memory.
+constexpr std::size_t most_together_bytes = std::size_t{256} << 20;
+
+/// Whether rows cross so many chunks that these are not to be kept together.
+bool are_tiled(const hdf5_found& found, std::size_t cache_bytes) {
+  const auto& chunk = found.storage.chunk;
+  if (chunk.front() == 1) return false;
+  bool splits_rows = false;
+  for (std::size_t i = 1; i < chunk.size(); ++i)
+    splits_rows = splits_rows || chunk[i] != found.spec.shape[i - 1];
+  return splits_rows &&
+         found.block_bytes() > std::min(cache_bytes / least_kept, most_together_bytes);
+}
+
+template <class Blocks>
+std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
+                                           const hdf5_found& found, std::size_t cache_bytes) {
+  const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
+  std::uint64_t most_kept = block_cache::most_within(cache_bytes, count, found.block_bytes());
+  if (blocks->rows_per_block() == 1 && most_kept < count)
+    return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
+  most_kept = std::max(most_kept, least_kept);
+  if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
+    if (found.siblings)
+      return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples,
+                                                      found.row_bytes, most_kept, found.siblings);
+  return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
+                                                  most_kept);
+}
+
+std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
+  const hdf5_direct& storage = found.storage;
+  const std::size_t elements = found.row_bytes / storage.element_bytes;
+  if (storage.is_spread() && elements > 1)
+    return std::make_unique<hdf5_spread_rows>(found.file, found.name, storage, elements,
+                                              found.samples);
+  return std::make_unique<hdf5_contiguous_rows>(
+      file_rows{found.file,
+                found.name,
+                {storage.offset, storage.is_spread() ? storage.stored_bytes : found.row_bytes,
+                 found.row_bytes, storage.swapped_bytes},
+                found.samples});
+}
+
+/// A tiny file may claim rows of any size; one that no memory holds could only be asked for in vain.
+void require_row_fits(const hdf5_file& file, const hdf5_found& found) {
+  if (found.row_bytes <= machine_memory_bytes()) return;
+  throw file.error(found.name, "a sample (" + to_string(found.spec) + ") takes " +
+                                   std::to_string(found.row_bytes) + " bytes, more than the " +
+                                   std::to_string(machine_memory_bytes()) +
+                                   " of this machine's memory");
+}
+
+/// The library takes a chunk that went through no filter for whole, and reads beyond one that is not.
+void require_whole_chunks(const hdf5_session& hdf5, const hdf5_column& column, hdf5_common& common,
+                          const hdf5_found& found) {
+  const hdf5_direct& storage = found.storage;
+  const random_file_ptr file = common.files.file_of(hdf5, column.id());
+  if (!hdf5_map_refusal(hdf5, column.id(), *file).empty()) return;
+  const auto map = map_hdf5_chunks(hdf5, column.id(), *file, found.name);
+  std::uint64_t whole = storage.stored_bytes;
+  for (const std::uint64_t extent : storage.chunk)
+    whole = checked_multiply(whole, extent).value_or(std::numeric_limits<std::uint64_t>::max());
+  for (std::uint64_t number = 0; number < map.size(); ++number) {
+    const hdf5_chunk& chunk = map[number];
+    if (!chunk.is_written() || !storage.filters.skips_all(chunk.filter_mask) ||
+        chunk.bytes >= whole)
+      continue;
+    throw hdf5_error{
+        {.path = file->path(), .field = found.name, .sample = {}, .offset = chunk.address},
+        "chunk " + std::to_string(number) + " has " + std::to_string(chunk.bytes) +
+            " bytes and went through no filter, but is of " + std::to_string(whole) +
+            " bytes; the file is damaged: copy it anew"};
+  }
+}
+
+/// Opens a dataset, if no field before was a member of the same one.
+hdf5_column open_column(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
+                        const hdf5_field& chosen) {
+  const std::string& path = chosen.dataset;
+  for (std::size_t end = path.size(); end != std::string::npos && end > 0;
+       end = path.find_last_of('/', end - 1))
+    if (const auto known = common.opened.find(path.substr(0, end)); known != common.opened.end())
+      return {hdf5, file, chosen, known->second, path.substr(std::min(end + 1, path.size()))};
+  std::string member;
+  auto opened = make_opened(hdf5, file.open_dataset(hdf5, path, &member));
+  const std::size_t own = member.empty() ? path.size() : path.size() - member.size() - 1;
+  common.opened.emplace(path.substr(0, own), opened);
+  return {hdf5, file, chosen, std::move(opened), member};
+}
+
+}  // namespace
+
+std::size_t hdf5_found::block_bytes() const {
+  if (storage.stored != layout::chunked) return 0;
+  if (chunks && hdf5_chunk_rows::serves(storage, chunks->extents())) return 0;
+  return checked_multiply<std::size_t>(storage.chunk.front(), row_bytes)
+      .value_or(std::numeric_limits<std::size_t>::max());
+}
+
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& common,
+                          hdf5_found& found) {
+  hdf5_direct& storage = found.storage;
+  if (!storage.refusal.empty() || storage.stored == layout::unwritten) return;
+  random_file_ptr file = common.files.file_of(hdf5, dataset);
+  if (storage.stored == layout::chunked) storage.refusal = hdf5_map_refusal(hdf5, dataset, *file);
+  if (!storage.refusal.empty()) return;
+  found.file = std::move(file);
+  if (storage.stored != layout::chunked) return;
+  auto& known =
+      common.datasets[{found.file, hdf5_header_address(hdf5, dataset, *found.file, found.name)}];
+  if (!known.chunks) {
+    known.chunks = std::make_shared<const hdf5_chunk_map>(
+        map_hdf5_chunks(hdf5, dataset, *found.file, found.name));
+    known.members = std::make_shared<hdf5_siblings>();
+  }
+  found.chunks = known.chunks;
+  if (storage.is_spread()) found.siblings = known.members;
+}
+
+hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
+                      const hdf5_field& chosen) {
+  auto column = open_column(hdf5, file, common, chosen);
+  hdf5_found found{.name = column.name(),
+                   .spec = column.spec(),
+                   .samples = column.samples(),
+                   .row_bytes = column.row_bytes(),
+                   .storage = column.storage(hdf5, file)};
+  require_row_fits(file, found);
+  find_file_and_chunks(hdf5, column.id(), common, found);
+  if (!found.storage.refusal.empty()) {
+    column.require_readable(hdf5, file);
+    // Where filters alone are the reason, the file's own chunks can be looked at.
+    if (found.storage.refusal == found.storage.filters.refusal())
+      require_whole_chunks(hdf5, column, common, found);
+    found.column = std::move(column);
+  }
+  return found;
+}
+
+std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_bytes) {
+  const hdf5_direct& storage = found.storage;
+  const std::size_t block_bytes = found.block_bytes();
+  if (found.column) {
+    auto column = std::move(*found.column);
+    found.column.reset();
+    // Blocks that are too large to keep a few of would only be decoded for nothing, and of too many
+    // the list alone would take the memory.
+    if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
+        found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block ||
+        are_tiled(found, cache_bytes))
+      return std::make_unique<hdf5_library_rows>(std::move(column));
+    return make_rows(
+        std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
+        found, cache_bytes);
+  }
+  switch (storage.stored) {
+    case layout::unwritten:
+      return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
+    case layout::contiguous:
+      return make_contiguous_rows(found);
+    default:
+      break;
+  }
+  if (block_bytes == 0)
+    return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
+  auto blocks =
+      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
+  if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
+  const std::uint64_t most_kept = block_cache::most_within(cache_bytes, found.chunks->size(),
+                                                           hdf5_tiled_rows::tile_bytes(storage));
+  return std::make_unique<const hdf5_tiled_rows>(std::move(blocks), found.samples, found.row_bytes,
+                                                 std::max(most_kept, least_kept));
+}
+
+}  // namespace feedline::detail

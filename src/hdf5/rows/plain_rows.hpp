@@ -1,0 +1,84 @@
+#pragma once
+
+#include "hdf5/rows/blocks.hpp"
+#include "hdf5/rows/rows.hpp"
+#include "rows/file_rows.hpp"
+#include "rows/gather_rows.hpp"
+#include "rows/repeat_element.hpp"
+#include "rows/row_storage.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Rows that were read whole when the file was opened.
+class hdf5_memory_rows final : public hdf5_rows {
+ public:
+  hdf5_memory_rows(row_storage rows, std::size_t row_bytes)
+      : rows_{std::move(rows)}, row_bytes_{row_bytes} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    gather_rows(rows_.bytes().data(), row_bytes_, samples, out);
+  }
+  std::span<const std::byte> in_memory() const noexcept override { return rows_.bytes(); }
+
+ private:
+  row_storage rows_;
+  std::size_t row_bytes_;
+};
+
+/// Rows of the contiguous layout.
+class hdf5_contiguous_rows final : public hdf5_rows {
+ public:
+  explicit hdf5_contiguous_rows(file_rows rows) : rows_{std::move(rows)} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    rows_.read(samples, out);
+  }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    rows_.prefetch(samples);
+  }
+
+ private:
+  file_rows rows_;
+};
+
+/// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not kept.
+class hdf5_single_rows final : public hdf5_rows {
+ public:
+  /// @param blocks Of one row each.
+  hdf5_single_rows(std::unique_ptr<const hdf5_blocks> blocks, std::size_t row_bytes)
+      : blocks_{std::move(blocks)}, row_bytes_{row_bytes} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      blocks_->read(samples[i].value, {out + i * row_bytes_, row_bytes_});
+  }
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const sample_index sample : samples) blocks_->prefetch(sample.value);
+  }
+
+ private:
+  std::unique_ptr<const hdf5_blocks> blocks_;
+  std::size_t row_bytes_;
+};
+
+/// Rows of a dataset that was never written: all are the fill value.
+class hdf5_unwritten_rows final : public hdf5_rows {
+ public:
+  /// @param fill Divides a row.
+  hdf5_unwritten_rows(std::vector<std::byte> fill, std::size_t row_bytes)
+      : fill_{std::move(fill)}, row_bytes_{row_bytes} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    repeat_element(fill_, {out, samples.size() * row_bytes_});
+  }
+
+ private:
+  std::vector<std::byte> fill_;
+  std::size_t row_bytes_;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,118 @@
+#include "hdf5/rows/tiled_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+/// Parts of rows pass through memory of about this size.
+constexpr std::size_t passing_bytes = std::size_t{1} << 20;
+
+class tile_blocks final : public hdf5_blocks {
+ public:
+  explicit tile_blocks(std::shared_ptr<const hdf5_chunk_blocks> blocks)
+      : blocks_{std::move(blocks)} {}
+
+  std::uint64_t rows_per_block() const noexcept override { return blocks_->rows_per_block(); }
+  void read(std::uint64_t tile, std::span<std::byte> out) const override {
+    blocks_->read_chunk(tile, out);
+  }
+  void prefetch(std::uint64_t tile) const noexcept override { blocks_->prefetch_chunk(tile); }
+
+ private:
+  std::shared_ptr<const hdf5_chunk_blocks> blocks_;
+};
+
+}  // namespace
+
+hdf5_tiled_rows::hdf5_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                 std::uint64_t rows, std::size_t row_bytes, std::uint64_t most_kept)
+    : blocks_{std::move(blocks)},
+      rows_{rows},
+      row_bytes_{row_bytes},
+      rows_per_tile_{blocks_->rows_per_block()},
+      part_bytes_{tile_bytes(blocks_->place()) / rows_per_tile_},
+      kept_rows_of_tiles_{most_kept / blocks_->chunks_per_block()},
+      parts_{std::make_unique<const tile_blocks>(blocks_), blocks_->map().size() * rows_per_tile_,
+             part_bytes_, most_kept} {}
+
+std::size_t hdf5_tiled_rows::tile_bytes(const hdf5_direct& place) {
+  std::size_t bytes = place.element_bytes;
+  for (const std::uint64_t extent : place.chunk) bytes *= extent;
+  return bytes;
+}
+
+chunking hdf5_tiled_rows::chunks() const {
+  if (kept_rows_of_tiles_ == 0) return {};  // no order of samples would have a tile decoded once
+  return {.samples = rows_per_tile_,
+          .bytes = static_cast<std::size_t>(rows_per_tile_) * row_bytes_,
+          .kept = kept_rows_of_tiles_};
+}
+
+/// The number that `parts_` knows a row's part by. @param column Of tiles.
+sample_index hdf5_tiled_rows::part_of(sample_index sample, std::uint64_t column) const noexcept {
+  const std::uint64_t row_of_tiles = sample.value / rows_per_tile_;
+  const std::uint64_t tile = row_of_tiles * blocks_->chunks_per_block() + column;
+  return {tile * rows_per_tile_ + sample.value % rows_per_tile_};
+}
+
+void hdf5_tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
+  if (samples.empty()) return;
+  const std::uint64_t columns = blocks_->chunks_per_block();
+  const std::uint64_t together =
+      std::clamp<std::uint64_t>(passing_bytes / (samples.size() * part_bytes_), 1, columns);
+  try {
+    for (std::uint64_t column = 0; column < columns; column += together)
+      read_columns(samples, column, std::min(together, columns - column), out);
+  } catch (const hdf5_error& failure) {
+    const std::uint64_t part = failure.where().sample.value_or(0);
+    const std::uint64_t row_of_tiles = part / rows_per_tile_ / columns;
+    const sample_index lost{row_of_tiles * rows_per_tile_ + part % rows_per_tile_};
+    // Of several samples that cannot be read the run's first is named.
+    for (std::size_t i = 0; i < samples.size() && samples[i] != lost; ++i)
+      read(samples.subspan(i, 1), out + i * row_bytes_);
+    dataset_location where = failure.where();
+    where.sample = lost.value;
+    throw hdf5_error{std::move(where), failure.message()};
+  }
+}
+
+/// Column by column, so that of samples that share tiles each tile is wanted once.
+void hdf5_tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64_t first,
+                                   std::uint64_t columns, std::byte* out) const {
+  struct piece {
+    std::uint64_t tile;
+    std::span<std::byte> row;
+  };
+  std::vector<sample_index> wanted;
+  std::vector<piece> pieces;
+  for (std::uint64_t column = first; column < first + columns; ++column)
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const sample_index part = part_of(samples[i], column);
+      const piece to{part.value / rows_per_tile_, {out + i * row_bytes_, row_bytes_}};
+      if (blocks_->map()[to.tile].is_written()) {
+        wanted.push_back(part);
+        pieces.push_back(to);
+      } else {
+        blocks_->put_fill_part(to.tile, to.row);
+      }
+    }
+  std::vector<std::byte> values(wanted.size() * part_bytes_);
+  parts_.read(wanted, values.data());
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    blocks_->put_row_part(pieces[i].tile, values.data() + i * part_bytes_, pieces[i].row);
+}
+
+void hdf5_tiled_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
+  std::vector<sample_index> parts;
+  for (const sample_index sample : samples)
+    for (std::uint64_t column = 0; sample.value < rows_ && column < blocks_->chunks_per_block();
+         ++column)
+      parts.push_back(part_of(sample, column));
+  parts_.prefetch(parts);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+}  // namespace feedline::detail

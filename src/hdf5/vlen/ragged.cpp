@@ -1,0 +1,247 @@
+#include <feedline/error.hpp>
+#include <feedline/hdf5/ragged.hpp>
+
+#include "detail/log.hpp"
+#include "hdf5/rows/cache_bytes.hpp"
+#include "hdf5/vlen/sequence_column.hpp"
+#include "ragged/element_range.hpp"
+#include "rows/byte_order.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline {
+namespace {
+
+/// What is found of a dataset under the library's lock.
+struct found_values {
+  std::string name;  ///< of the dataset within the file
+  field element;
+  std::size_t element_bytes = 0;
+  std::size_t swapped_bytes = 1;
+  detail::hdf5_found rows;       ///< which say where values are
+  detail::random_file_ptr file;  ///< null: values were never written, or the library reads them
+  detail::hdf5_held_values held = {};  ///< in that case
+};
+
+/// What is common to values in a file and in memory.
+class hdf5_ragged : public ragged_dataset {
+ public:
+  hdf5_ragged(const found_values& found, detail::hdf5_value_places places)
+      : element_{found.element}, element_bytes_{found.element_bytes}, places_{std::move(places)} {}
+
+  std::uint64_t size() const override { return places_.lengths.size(); }
+  field element() const override { return element_; }
+  std::uint64_t length(sample_index sample) const override {
+    return places_.lengths[static_cast<std::size_t>(sample.value)];
+  }
+
+ protected:
+  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
+    return places_.offsets[static_cast<std::size_t>(sample.value)];
+  }
+  [[nodiscard]] std::uint64_t bytes_of(sample_index sample) const noexcept {
+    return places_.lengths[static_cast<std::size_t>(sample.value)] * element_bytes_;
+  }
+
+  field element_;
+  std::size_t element_bytes_;
+
+ private:
+  detail::hdf5_value_places places_;
+};
+
+/// Values that the library read, or that are all empty.
+class hdf5_held_ragged final : public hdf5_ragged {
+ public:
+  explicit hdf5_held_ragged(found_values found)
+      : hdf5_ragged{found, std::move(found.held.places)}, blocks_{std::move(found.held.blocks)} {}
+
+  void read(std::span<const element_run> runs) const override {
+    for (const element_run& run : runs) {
+      detail::require_elements(*this, run, element_bytes_, element_.name);
+      if (run.out.empty()) continue;
+      const std::uint64_t block = run.sample.value / detail::hdf5_held_values::block_values;
+      const std::uint64_t at = offset_of(run.sample) + run.first * element_bytes_;
+      std::memcpy(run.out.data(), blocks_[static_cast<std::size_t>(block)].data() + at,
+                  run.out.size());
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> blocks_;
+};
+
+/// Values that lie in the file.
+class hdf5_file_ragged final : public hdf5_ragged {
+ public:
+  /// @param places All within the file.
+  hdf5_file_ragged(const found_values& found, detail::hdf5_value_places places)
+      : hdf5_ragged{found, std::move(places)},
+        file_{found.file},
+        name_{found.name},
+        swapped_bytes_{found.swapped_bytes} {}
+
+  void read(std::span<const element_run> runs) const override {
+    const auto bytes = file_->mapped();
+    for (const element_run& run : runs) {
+      detail::require_elements(*this, run, element_bytes_, element_.name);
+      if (run.out.empty()) continue;
+      const std::uint64_t offset = offset_of(run.sample) + run.first * element_bytes_;
+      if (bytes.empty())
+        read_by_call(run, offset);
+      else
+        std::memcpy(run.out.data(), bytes.data() + offset, run.out.size());
+      detail::reverse_elements(run.out, swapped_bytes_);
+    }
+    file_->require_unchanged();
+  }
+
+  bool wants_prefetch() const noexcept override { return file_->is_cold(); }
+  void prefetch(std::span<const sample_index> samples) const noexcept override;
+
+ private:
+  /// No hint reaches further into a sample, of which perhaps only the beginning will be read.
+  static constexpr std::uint64_t most_hinted_bytes = std::uint64_t{4} << 20;
+  /// As `file_rows` has it.
+  static constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
+
+  void read_by_call(const element_run& run, std::uint64_t offset) const {
+    try {
+      file_->read(offset, run.out);
+    } catch (const dataset_error& failure) {
+      dataset_location where = failure.where();
+      where.field = name_;
+      where.sample = run.sample.value;
+      throw hdf5_error{std::move(where), failure.message()};
+    }
+  }
+
+  detail::random_file_ptr file_;
+  std::string name_;
+  std::size_t swapped_bytes_;
+};
+
+void hdf5_file_ragged::prefetch(std::span<const sample_index> samples) const noexcept try {
+  struct range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  thread_local std::vector<range> ranges;  // of this thread's last hint: no allocation
+  ranges.clear();
+  for (const sample_index sample : samples)
+    if (sample.value < size() && length(sample) != 0)
+      ranges.push_back(
+          {offset_of(sample), offset_of(sample) + std::min(bytes_of(sample), most_hinted_bytes)});
+  std::sort(ranges.begin(), ranges.end(),
+            [](const range& a, const range& b) { return a.begin < b.begin; });
+  for (std::size_t i = 0; i < ranges.size();) {
+    range hint = ranges[i];
+    for (++i; i < ranges.size() && ranges[i].begin <= hint.end + largest_gap_bytes; ++i)
+      hint.end = std::max(hint.end, ranges[i].end);
+    file_->will_need(hint.begin, hint.end - hint.begin);
+  }
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+/// Places are a claim of the file until they were read.
+void require_memory_for_places(const detail::hdf5_file& file,
+                               const detail::hdf5_sequence_column& column, std::size_t most_bytes) {
+  if (column.samples() <= most_bytes / detail::hdf5_heap_search::search_bytes) return;
+  throw file.error(column.name(), "has " + std::to_string(column.samples()) +
+                                      " samples; to find where their values are takes " +
+                                      std::to_string(detail::hdf5_heap_search::search_bytes) +
+                                      " bytes of memory each, more than the " +
+                                      std::to_string(most_bytes) +
+                                      " that hdf5_options::max_cache_bytes allows");
+}
+
+/// Under the lock; nothing of the library's is left open.
+found_values find_values(const std::filesystem::path& path, const hdf5_field& chosen,
+                         std::size_t most_bytes) {
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file file{hdf5, path};
+  const detail::hdf5_sequence_column column{hdf5, file, chosen};
+  require_memory_for_places(file, column, most_bytes);
+  found_values found{.name = column.name(),
+                     .element = column.element(),
+                     .element_bytes = column.element_bytes(),
+                     .swapped_bytes = column.swapped_bytes(),
+                     .rows = column.find_rows(hdf5, file),
+                     .file = nullptr};
+  if (const auto& why = found.rows.storage.refusal; !why.empty()) {
+    found.held = column.read_whole(hdf5, file, most_bytes, why);
+  } else if (found.rows.file) {
+    found.file = found.rows.file;
+  } else {  // never written
+    const auto samples = static_cast<std::size_t>(column.samples());
+    found.held.places.offsets.resize(samples);
+    found.held.places.lengths.resize(samples);
+  }
+  return found;
+}
+
+void add_rows(detail::hdf5_found found, detail::hdf5_heap_search& search) {
+  constexpr std::uint64_t run_samples = 16'384;
+  const std::uint64_t samples = found.samples;
+  const std::size_t row_bytes = found.row_bytes;
+  const auto rows = detail::open_rows(std::move(found), 0);
+  search.reserve(samples);
+  std::vector<sample_index> run;
+  std::vector<std::byte> bytes;
+  for (std::uint64_t first = 0; first < samples; first += run.size()) {
+    run.resize(static_cast<std::size_t>(std::min(run_samples, samples - first)));
+    for (std::size_t i = 0; i < run.size(); ++i) run[i].value = first + i;
+    bytes.resize(run.size() * row_bytes);
+    rows->read(run, bytes.data());
+    search.add(bytes);
+  }
+}
+
+/// Without the lock.
+detail::hdf5_value_places find_places(found_values& found) {
+  const detail::random_file& file = *found.file;
+  const auto fail = [&](std::optional<std::uint64_t> sample, const std::exception& damage) {
+    file.require_unchanged();  // which would be the better reason
+    throw hdf5_error{{.path = file.path(), .field = found.name, .sample = sample},
+                     std::string{"cannot be read: "} + damage.what() +
+                         "; the file is cut short or damaged: copy it anew"};
+  };
+  detail::hdf5_value_places places;
+  try {
+    detail::hdf5_metadata metadata{file};
+    detail::hdf5_heap_search search{metadata, found.element_bytes};
+    add_rows(std::move(found.rows), search);
+    places = search.find();
+  } catch (const detail::hdf5_heap_error& damage) {
+    fail(damage.value(), damage);
+  } catch (const detail::hdf5_metadata_error& damage) {
+    fail({}, damage);
+  }
+  file.require_unchanged();
+  return places;
+}
+
+}  // namespace
+
+ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf5_field& field,
+                                    const hdf5_options& options) {
+  auto found = find_values(file, field, detail::cache_bytes_of(options));
+  if (found.file) {
+    auto places = find_places(found);
+    return std::make_shared<const hdf5_file_ragged>(found, std::move(places));
+  }
+  if (const auto& why = found.rows.storage.refusal; !why.empty())
+    detail::log()->warn(
+        "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
+        "{}",
+        file.string(), found.name, why);
+  return std::make_shared<const hdf5_held_ragged>(std::move(found));
+}
+
+}  // namespace feedline

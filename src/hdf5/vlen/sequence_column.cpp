@@ -1,0 +1,93 @@
+#include "hdf5/vlen/sequence_column.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "hdf5/format/object_header.hpp"
+#include "hdf5/library/column.hpp"
+#include "hdf5/library/member.hpp"
+
+#include <string>
+
+namespace feedline::detail {
+namespace {
+
+using layout = hdf5_direct::layout;
+
+/// Whether values that were never written are something else than empty.
+bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type& type) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+  if (H5Pfill_value_defined(creation.get(), &defined) < 0) return true;
+  if (defined != H5D_FILL_VALUE_USER_DEFINED) return false;
+  union {
+    hvl_t sequence;
+    char* text;
+  } value{.sequence = {}};
+  if (H5Pget_fill_value(creation.get(), type.memory.get(), &value) < 0) return true;
+  const bool is_empty =
+      type.is_string ? value.text == nullptr || *value.text == '\0' : value.sequence.len == 0;
+  const hdf5_space_id one{H5Screate(H5S_SCALAR)};
+  H5Dvlen_reclaim(type.memory.get(), one.get(), H5P_DEFAULT, &value);
+  return !is_empty;
+}
+
+}  // namespace
+
+hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file,
+                                           const hdf5_field& chosen)
+    : name_{chosen.dataset} {
+  std::string member;
+  id_ = file.open_dataset(hdf5, name_, &member);
+  space_ = hdf5_space_id{H5Dget_space(id_.get())};
+  const hdf5_values values = values_of(hdf5, id_.get());
+  if (!values.type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
+  if (!member.empty() && !has_members(hdf5, values.type.get()))
+    throw file.no_such_member(hdf5, name_, member);
+  type_ = describe_sequences(hdf5, values, name_, member);
+  if (!type_.element.refusal.empty()) throw file.error(name_, type_.element.refusal);
+  const auto extents = extents_of(hdf5, file, name_, space_.get());
+  if (extents.size() != 1)
+    throw file.error(name_, "has " + std::to_string(extents.size()) +
+                                " dimensions, so that a sample would be several sequences; one of "
+                                "one dimension can be read, a sequence a sample");
+  samples_ = extents[0];
+  element_ = {field_name_of(chosen), type_.element.type, type_.element.shape};
+  try {
+    element_bytes_ = sample_bytes(element_);
+  } catch (const usage_error& overflow) {
+    throw file.error(name_, overflow.what());
+  }
+}
+
+hdf5_found hdf5_sequence_column::find_rows(const hdf5_session& hdf5, const hdf5_file& file) const {
+  const std::size_t row_bytes = H5Tget_size(type_.row.memory.get());
+  hdf5_found found{.name = name_,
+                   .spec = {element_.name, element_type::u8, {row_bytes}},
+                   .samples = samples_,
+                   .row_bytes = row_bytes,
+                   .storage = examine_storage(hdf5, file, name_, id_.get(), type_.row)};
+  if (found.storage.refusal.empty() && fills(hdf5, id_.get(), type_))
+    found.storage.refusal = "it has a fill value of its own";
+  hdf5_common common;
+  find_file_and_chunks(hdf5, id_.get(), common, found);
+  if (found.storage.refusal.empty() && found.file) found.storage.refusal = fault_of_rows(found);
+  return found;
+}
+
+/// Why rows or the values that they lead to may be something else than feedline takes them for.
+std::string hdf5_sequence_column::fault_of_rows(const hdf5_found& found) const {
+  try {
+    hdf5_metadata metadata{*found.file};
+    require_no_cache_image(metadata);
+    if (hdf5_heap_search::row_bytes(metadata.offset_bytes()) != found.row_bytes)
+      return "its file's addresses are of another size than the library says";
+  } catch (const hdf5_metadata_error& unknown) {
+    return std::string{"its file's front cannot be read without it: "} + unknown.what();
+  }
+  if (found.storage.stored == layout::contiguous &&
+      H5Dget_storage_size(id_.get()) !=
+          checked_multiply<std::uint64_t>(samples_, found.storage.stored_bytes).value_or(0))
+    return "its rows are of another size than the file's addresses let expect";
+  return {};
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <feedline/hdf5/dataset.hpp>
+
+#include "hdf5/format/heap_search.hpp"
+#include "hdf5/library/file.hpp"
+#include "hdf5/library/handle.hpp"
+#include "hdf5/library/sequence_type.hpp"
+#include "hdf5/library/session.hpp"
+#include "hdf5/rows/open_rows.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Values of variable length that were read whole.
+struct hdf5_held_values {
+  static constexpr std::uint64_t block_values = 64;
+
+  std::vector<std::vector<std::byte>> blocks;  ///< of so many values each
+  hdf5_value_places places;                    ///< within the blocks
+};
+
+/// An HDF5 dataset of values of variable length, each a sample. All calls, the destructor's included,
+/// fall within a session.
+class hdf5_sequence_column {
+ public:
+  /// @throws hdf5_error if it is no dataset of the file, has not one dimension, no samples, or other
+  ///         values than runs of numbers.
+  hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen);
+
+  [[nodiscard]] const field& element() const noexcept { return element_; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
+  [[nodiscard]] std::size_t swapped_bytes() const noexcept { return type_.element.swapped_bytes; }
+  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  /// The dataset itself, as rows of bytes that say where values are. Its storage's refusal tells why the
+  /// library must read the values. @throws hdf5_error
+  [[nodiscard]] hdf5_found find_rows(const hdf5_session& hdf5, const hdf5_file& file) const;
+
+  /// Reads all values by the library.
+  /// @param most_bytes Of memory, places included.
+  /// @param why The library reads them, for the error that they take more.
+  /// @throws hdf5_error also naming the first sample that cannot be read.
+  [[nodiscard]] hdf5_held_values read_whole(const hdf5_session& hdf5, const hdf5_file& file,
+                                            std::size_t most_bytes, const std::string& why) const;
+
+ private:
+  [[nodiscard]] std::string fault_of_rows(const hdf5_found& found) const;
+
+  std::string name_;  ///< within the file
+  hdf5_dataset_id id_;
+  hdf5_space_id space_;
+  hdf5_sequence_type type_;
+  field element_;
+  std::size_t element_bytes_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace feedline::detail

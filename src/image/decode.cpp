@@ -1,0 +1,119 @@
+#include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
+
+#include "image/reader.hpp"
+#include "io/file_magic.hpp"
+#include "rows/scratch_pool.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace feedline {
+namespace detail {
+namespace {
+
+constexpr std::uint32_t largest_side = 65535;  // as JPEG's
+
+}  // namespace
+
+void require_within(image_extents extents, const image_options& options) {
+  const std::string size = std::to_string(extents.width) + " x " + std::to_string(extents.height);
+  const auto [shorter, longer] = std::minmax(extents.height, extents.width);
+  if (shorter == 0 || longer > largest_side)
+    throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
+                      std::to_string(largest_side) + " long"};
+  if (extents.pixels() > options.max_pixels)
+    throw image_error{"it claims to be " + size + " pixels, and more than " +
+                      std::to_string(options.max_pixels) +
+                      " are refused; raise image_options::max_pixels if that is right"};
+}
+
+namespace {
+
+image_options checked(image_options options) {
+  const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
+    if (value >= least && value <= largest_side) return;
+    throw usage_error{std::string{"image options: "} + name + " is " + std::to_string(value) +
+                      ", but must be " + std::to_string(least) + " to " +
+                      std::to_string(largest_side)};
+  };
+  require_side("height", options.height, 1);
+  require_side("width", options.width, 1);
+  if (options.shorter_side != 0)
+    require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
+  if (options.max_pixels == 0) throw usage_error{"image options: max_pixels is 0"};
+  if (!options.damaged_images)
+    options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return options;
+}
+
+/// What one thread works with.
+struct image_worker {
+  explicit image_worker(const image_options& options)
+      : jpeg{make_jpeg_reader(options)}, png{make_png_reader(options)} {}
+
+  std::unique_ptr<image_reader> jpeg;
+  std::unique_ptr<image_reader> png;
+  rgb_image decoded;
+  resampler resizes;
+};
+
+class image_decoder final : public decoder {
+ public:
+  explicit image_decoder(const image_options& options)
+      : options_{checked(options)}, geometry_{options_}, workers_{[checked = options_] {
+          return std::make_unique<image_worker>(checked);
+        }} {}
+
+  field describe(std::span<const std::byte>) const override {
+    const std::uint64_t height = options_.height;
+    const std::uint64_t width = options_.width;
+    if (options_.layout == image_layout::chw) return {{}, element_type::u8, {3, height, width}};
+    return {{}, element_type::u8, {height, width, 3}};
+  }
+
+  void decode(std::span<const std::byte> stored, const field& as,
+              std::span<std::byte> out) const override {
+    assert(out.size() == sample_bytes(as));
+    static_cast<void>(as);
+    const auto worker = workers_.take();
+    image_extents original;
+    try {
+      original = reader_for(stored, *worker).read(stored, geometry_, worker->decoded);
+    } catch (const image_error& error) {
+      throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
+    }
+    const auto window = geometry_.window(*geometry_.resized(original));
+    worker->resizes.resize(worker->decoded, window, options_.layout, out);
+  }
+
+ private:
+  static image_reader& reader_for(std::span<const std::byte> file, image_worker& worker) {
+    if (is_jpeg(file)) return *worker.jpeg;
+    if (is_png(file)) return *worker.png;
+    if (file.empty()) throw image_error{"it is empty"};
+    std::string head;
+    for (const std::byte byte : file.first(std::min<std::size_t>(file.size(), 4))) {
+      std::array<char, 4> text{};
+      std::snprintf(text.data(), text.size(), " %02x", std::to_integer<unsigned>(byte));
+      head += text.data();
+    }
+    throw image_error{"it is neither JPEG nor PNG: it begins with" + head};
+  }
+
+  image_options options_;
+  image_geometry geometry_;
+  mutable scratch_pool<image_worker> workers_;
+};
+
+}  // namespace
+}  // namespace detail
+
+decoder_ptr decode_image(const image_options& options) {
+  return std::make_shared<const detail::image_decoder>(options);
+}
+
+}  // namespace feedline

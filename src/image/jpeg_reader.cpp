@@ -1,0 +1,202 @@
+#include "detail/log.hpp"
+#include "image/reader.hpp"
+
+#include <array>
+#include <atomic>
+#include <csetjmp>
+#include <cstring>
+#include <string>
+
+// Each needs what stands before it: the numbers of libjpeg's messages hang on its version, which
+// jpeglib.h defines.
+// clang-format off
+#include <cstdio>
+
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
+
+namespace feedline::detail {
+namespace {
+
+/// A progressive file may hold any number of passes over its pixels: honest ones about ten.
+constexpr int most_scans = 500;
+
+/// libjpeg's warnings about headers, which change no pixel. All others tell that pixels are lost:
+/// extraneous bytes before a marker too, for they are what is left when the data before it is wrong.
+constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
+                                       static_cast<int>(JWRN_JFIF_MAJOR),
+                                       static_cast<int>(JWRN_NOT_SEQUENTIAL)};
+
+bool is_harmless(int warning) {
+  for (const int each : harmless_warnings)
+    if (each == warning) return true;
+  return false;
+}
+
+/// What libjpeg's callbacks find by way of `client_data`.
+struct session {
+  std::jmp_buf way_out{};
+  std::array<char, JMSG_LENGTH_MAX> words{};
+  bool allow_damaged = false;
+};
+
+session& session_of(j_common_ptr info) {
+  return *static_cast<session*>(info->client_data);
+}
+
+[[noreturn]] void give_up(j_common_ptr info) {
+  session& current = session_of(info);
+  info->err->format_message(info, current.words.data());
+  std::longjmp(current.way_out, 1);
+}
+
+void on_message(j_common_ptr info, int level) {
+  const bool is_warning = level < 0;
+  if (!is_warning || is_harmless(info->err->msg_code)) return;
+  session& current = session_of(info);
+  if (!current.allow_damaged) give_up(info);
+  if (info->err->num_warnings++ == 0) info->err->format_message(info, current.words.data());
+}
+
+/// Whether a count is 1, 10, 100 and so on: the ones that are logged.
+bool is_power_of_ten(std::uint64_t count) {
+  while (count >= 10 && count % 10 == 0) count /= 10;
+  return count == 1;
+}
+
+void on_progress(j_common_ptr info) {
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
+  session& current = session_of(info);
+  std::snprintf(current.words.data(), current.words.size(), "more than %d scans", most_scans);
+  std::longjmp(current.way_out, 1);
+}
+
+/// Of the reduced sizes, only these are decoded by vector code: 5/8, say, takes longer than the whole.
+constexpr std::array<unsigned, 4> reductions{8, 4, 2, 1};
+
+std::uint8_t product(unsigned a, unsigned b) {
+  return static_cast<std::uint8_t>((a * b + 127) / 255);
+}
+
+/// CMYK to RGB, in place. The ink is inverted in every file, as Pillow takes it: Adobe's marker,
+/// which promises that, is often missing.
+void to_rgb(std::uint8_t* pixels, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint8_t* from = pixels + 4 * i;
+    const unsigned light = from[3];
+    const std::array rgb{product(from[0], light), product(from[1], light), product(from[2], light)};
+    std::memcpy(pixels + 3 * i, rgb.data(), rgb.size());
+  }
+}
+
+class jpeg_reader final : public image_reader {
+ public:
+  explicit jpeg_reader(const image_options& options) : options_{options} {
+    session_.allow_damaged = options.allow_damaged;
+    info_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = give_up;
+    errors_.emit_message = on_message;
+    info_.client_data = &session_;
+    guarded([this] { jpeg_create_decompress(&info_); });
+    progress_.progress_monitor = on_progress;
+    info_.progress = &progress_;
+  }
+
+  ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
+
+  image_extents read(std::span<const std::byte> file, const image_geometry& geometry,
+                     rgb_image& out) override {
+    try {
+      return decode(file, geometry, out);
+    } catch (...) {
+      jpeg_abort_decompress(&info_);
+      throw;
+    }
+  }
+
+ private:
+  /// Runs calls of libjpeg; what they jump over, the frame of `calls`, must have nothing to destroy.
+  template <class Calls>
+  void guarded(const Calls& calls) {
+    if (setjmp(session_.way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
+      throw image_error{std::string{"libjpeg says: "} + session_.words.data()};
+    calls();
+  }
+
+  image_extents decode(std::span<const std::byte> file, const image_geometry& geometry,
+                       rgb_image& out) {
+    guarded([&] {
+      jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+      jpeg_read_header(&info_, TRUE);
+    });
+    const image_extents original{info_.image_height, info_.image_width};
+    require_within(original, options_);
+    const auto resized = geometry.resized(original);
+    if (!resized) throw image_error{"its sides are too unequal to resize it"};
+
+    const bool is_cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+    info_.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
+    const image_extents decoded = choose_size(*resized);
+    out.resize(decoded, is_cmyk ? 4 : 3);
+    read_rows(out.data(), std::size_t{decoded.width} * (is_cmyk ? 4 : 3));
+    if (is_cmyk) to_rgb(out.data(), decoded.pixels());
+    if (errors_.num_warnings != 0) count_damaged();
+    return original;
+  }
+
+  void count_damaged() {
+    const std::uint64_t count = options_.damaged_images->fetch_add(1) + 1;
+    if (is_power_of_ten(count))
+      log()->warn("damaged JPEGs taken as libjpeg repairs them: {}; the last: {}", count,
+                  session_.words.data());
+  }
+
+  /// The least of the sizes that libjpeg decodes to which is as large as wanted.
+  image_extents choose_size(image_extents resized) {
+    info_.scale_denom = 8;
+    image_extents chosen;
+    for (const unsigned reduction : reductions) {
+      info_.scale_num = reduction;
+      guarded([&] { jpeg_calc_output_dimensions(&info_); });
+      const image_extents reduced{info_.output_height, info_.output_width};
+      const bool is_enough = reduced.height >= resized.height && reduced.width >= resized.width;
+      if (reduction != reductions.front() && !(is_enough && options_.reduced_decoding)) {
+        info_.scale_num = 2 * reduction;
+        guarded([&] { jpeg_calc_output_dimensions(&info_); });
+        break;
+      }
+      chosen = reduced;
+    }
+    return chosen;
+  }
+
+  void read_rows(std::uint8_t* to, std::size_t row_bytes) {
+    guarded([&] {
+      jpeg_start_decompress(&info_);
+      while (info_.output_scanline < info_.output_height) {
+        std::array<JSAMPROW, 16> rows;
+        const auto left = info_.output_height - info_.output_scanline;
+        const auto count = left < rows.size() ? left : static_cast<JDIMENSION>(rows.size());
+        for (JDIMENSION i = 0; i < count; ++i)
+          rows[i] = to + (std::size_t{info_.output_scanline} + i) * row_bytes;
+        jpeg_read_scanlines(&info_, rows.data(), count);
+      }
+      jpeg_finish_decompress(&info_);
+    });
+  }
+
+  image_options options_;
+  session session_;
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  jpeg_decompress_struct info_{};
+};
+
+}  // namespace
+
+std::unique_ptr<image_reader> make_jpeg_reader(const image_options& options) {
+  return std::make_unique<jpeg_reader>(options);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,121 @@
+#include "image/reader.hpp"
+
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <png.h>
+
+namespace feedline::detail {
+namespace {
+
+/// What libpng's callbacks find by way of their pointers.
+struct session {
+  std::jmp_buf way_out{};
+  std::array<char, 200> words{};
+  std::span<const std::byte> rest;
+};
+
+[[noreturn]] void give_up(png_structp png, png_const_charp words) {
+  auto& current = *static_cast<session*>(png_get_error_ptr(png));
+  std::snprintf(current.words.data(), current.words.size(), "%s", words);
+  std::longjmp(current.way_out, 1);
+}
+
+void on_warning(png_structp, png_const_charp) {}  // of chunks that tell nothing of the pixels
+
+void give_bytes(png_structp png, png_bytep to, std::size_t count) {
+  auto& current = *static_cast<session*>(png_get_io_ptr(png));
+  if (count > current.rest.size()) png_error(png, "the file ends early");
+  std::memcpy(to, current.rest.data(), count);
+  current.rest = current.rest.subspan(count);
+}
+
+/// libpng's reader, which serves for one image only.
+class png_session {
+ public:
+  png_session() = default;
+  png_session(const png_session&) = delete;
+  png_session& operator=(const png_session&) = delete;
+  ~png_session() { png_destroy_read_struct(&png, &info, nullptr); }
+
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+};
+
+class png_reader final : public image_reader {
+ public:
+  explicit png_reader(const image_options& options) : options_{options} {}
+
+  image_extents read(std::span<const std::byte> file, const image_geometry& geometry,
+                     rgb_image& out) override {
+    session_.rest = file;
+    png_session current;
+    open(current);
+    const image_extents extents{png_get_image_height(current.png, current.info),
+                                png_get_image_width(current.png, current.info)};
+    require_within(extents, options_);
+    if (!geometry.resized(extents)) throw image_error{"its sides are too unequal to resize it"};
+    out.resize(extents);
+    read_rows(current, out);
+    return extents;
+  }
+
+ private:
+  /// Runs calls of libpng; what they jump over, the frame of `calls`, must have nothing to destroy.
+  template <class Calls>
+  void guarded(const Calls& calls) {
+    if (setjmp(session_.way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
+      throw image_error{std::string{"libpng says: "} + session_.words.data()};
+    calls();
+  }
+
+  void open(png_session& current) {
+    guarded([&] {
+      current.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session_, give_up, on_warning);
+      if (current.png != nullptr) current.info = png_create_info_struct(current.png);
+    });
+    if (current.info == nullptr)
+      throw image_error{"libpng could not begin: no memory, or its version is not that of " +
+                        std::string{PNG_LIBPNG_VER_STRING}};
+    guarded([&] {
+      png_set_read_fn(current.png, &session_, give_bytes);
+      png_set_user_limits(current.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours are elsewhere
+      // Texts, profiles and dates are passed over, however long: they hide bombs of their own.
+      png_set_chunk_malloc_max(current.png, 0);
+      png_set_keep_unknown_chunks(current.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+      png_read_info(current.png, current.info);
+    });
+  }
+
+  void read_rows(png_session& current, rgb_image& out) {
+    guarded([&] {
+      png_set_palette_to_rgb(current.png);
+      png_set_expand_gray_1_2_4_to_8(current.png);
+      png_set_gray_to_rgb(current.png);
+      png_set_scale_16(current.png);
+      png_set_strip_alpha(current.png);
+      const int passes = png_set_interlace_handling(current.png);
+      png_read_update_info(current.png, current.info);
+      if (png_get_rowbytes(current.png, current.info) != out.row_bytes())
+        png_error(current.png, "its pixels do not become RGB");
+      for (int pass = 0; pass < passes; ++pass)
+        for (std::uint32_t y = 0; y < out.extents().height; ++y)
+          png_read_row(current.png, out.data() + y * out.row_bytes(), nullptr);
+      png_read_end(current.png, nullptr);
+    });
+  }
+
+  image_options options_;
+  session session_;
+};
+
+}  // namespace
+
+std::unique_ptr<image_reader> make_png_reader(const image_options& options) {
+  return std::make_unique<png_reader>(options);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,168 @@
+#include "image/resampler.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace feedline::detail {
+namespace {
+
+/// A line holds values times 2^6: with weights of 14 bits, sums stay within 32 bits, and a line's
+/// elements within 16.
+constexpr int line_bits = 6;
+constexpr int row_shift = resample_axis::weight_bits - line_bits;
+constexpr int column_shift = resample_axis::weight_bits + line_bits;
+constexpr std::int32_t row_half = 1 << (row_shift - 1);
+constexpr std::int32_t column_half = 1 << (column_shift - 1);
+
+/// Elements [begin, line.size()) of `sum_rows`.
+void sum_rows_from(std::size_t begin, const std::uint8_t* rows, std::size_t stride,
+                   std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
+  for (std::size_t x = begin; x < line.size(); ++x) {
+    std::int32_t sum = row_half;
+    for (std::size_t tap = 0; tap < weights.size(); ++tap)
+      sum += std::int32_t{weights[tap]} * rows[tap * stride + x];
+    line[x] = static_cast<std::int16_t>(sum >> row_shift);
+  }
+}
+
+void sum_rows_plain(const std::uint8_t* rows, std::size_t stride,
+                    std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
+  sum_rows_from(0, rows, stride, weights, line);
+}
+
+void sum_columns_plain(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
+                       std::size_t pixel_stride, std::size_t channel_stride) {
+  for (std::uint32_t i = 0; i < columns.count(); ++i) {
+    const auto weights = columns.weights(i);
+    const std::int16_t* pixel = line + std::size_t{3} * (columns.first(i) - columns.used_begin());
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      std::int32_t sum = column_half;
+      for (std::size_t tap = 0; tap < weights.size(); ++tap)
+        sum += std::int32_t{weights[tap]} * pixel[3 * tap + channel];
+      out[i * pixel_stride + channel * channel_stride] =
+          static_cast<std::uint8_t>(sum >> column_shift);
+    }
+  }
+}
+
+#if defined(__SSE2__)
+
+__m128i load(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
+
+__m128i load_half(const void* from) {
+  return _mm_loadl_epi64(static_cast<const __m128i*>(from));
+}
+
+void store(std::int16_t* to, __m128i low, __m128i high) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packs_epi32(low, high));
+}
+
+/// Two weights side by side, four times; the second is 0 if there is none.
+__m128i two_weights(std::span<const std::int16_t> weights, std::size_t tap) {
+  const auto first = static_cast<std::uint16_t>(weights[tap]);
+  const auto second =
+      static_cast<std::uint16_t>(tap + 1 < weights.size() ? weights[tap + 1] : std::int16_t{0});
+  return _mm_set1_epi32(static_cast<std::int32_t>(first | std::uint32_t{second} << 16));
+}
+
+/// Two rows at a time: their bytes interleaved, widened, multiplied and added in pairs.
+void sum_rows_vector(const std::uint8_t* rows, std::size_t stride,
+                     std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
+  const __m128i zero = _mm_setzero_si128();
+  std::size_t x = 0;
+  for (; x + 16 <= line.size(); x += 16) {
+    __m128i sum0 = _mm_set1_epi32(row_half);
+    __m128i sum1 = sum0;
+    __m128i sum2 = sum0;
+    __m128i sum3 = sum0;
+    for (std::size_t tap = 0; tap < weights.size(); tap += 2) {
+      const std::uint8_t* row = rows + tap * stride + x;
+      const __m128i first = load(row);
+      const __m128i second = tap + 1 < weights.size() ? load(row + stride) : zero;
+      const __m128i both = two_weights(weights, tap);
+      const __m128i low = _mm_unpacklo_epi8(first, second);
+      const __m128i high = _mm_unpackhi_epi8(first, second);
+      sum0 = _mm_add_epi32(sum0, _mm_madd_epi16(_mm_unpacklo_epi8(low, zero), both));
+      sum1 = _mm_add_epi32(sum1, _mm_madd_epi16(_mm_unpackhi_epi8(low, zero), both));
+      sum2 = _mm_add_epi32(sum2, _mm_madd_epi16(_mm_unpacklo_epi8(high, zero), both));
+      sum3 = _mm_add_epi32(sum3, _mm_madd_epi16(_mm_unpackhi_epi8(high, zero), both));
+    }
+    store(&line[x], _mm_srai_epi32(sum0, row_shift), _mm_srai_epi32(sum1, row_shift));
+    store(&line[x + 8], _mm_srai_epi32(sum2, row_shift), _mm_srai_epi32(sum3, row_shift));
+  }
+  sum_rows_from(x, rows, stride, weights, line);
+}
+
+/// Two pixels at a time: their channels interleaved, multiplied and added in pairs.
+void sum_columns_vector(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
+                        std::size_t pixel_stride, std::size_t channel_stride) {
+  for (std::uint32_t i = 0; i < columns.count(); ++i) {
+    const auto weights = columns.weights(i);
+    const std::int16_t* pixel = line + std::size_t{3} * (columns.first(i) - columns.used_begin());
+    __m128i sum = _mm_set1_epi32(column_half);
+    for (std::size_t tap = 0; tap < weights.size(); tap += 2, pixel += 6) {
+      const __m128i second = tap + 1 < weights.size() ? load_half(pixel + 3) : _mm_setzero_si128();
+      sum = _mm_add_epi32(sum, _mm_madd_epi16(_mm_unpacklo_epi16(load_half(pixel), second),
+                                              two_weights(weights, tap)));
+    }
+    sum = _mm_srai_epi32(sum, column_shift);
+    sum = _mm_packus_epi16(_mm_packs_epi32(sum, sum), sum);
+    const auto rgb = static_cast<std::uint32_t>(_mm_cvtsi128_si32(sum));
+    std::uint8_t* place = out + i * pixel_stride;
+    place[0] = static_cast<std::uint8_t>(rgb);
+    place[channel_stride] = static_cast<std::uint8_t>(rgb >> 8);
+    place[2 * channel_stride] = static_cast<std::uint8_t>(rgb >> 16);
+  }
+}
+
+#endif
+
+}  // namespace
+
+resample_loops plain_resample_loops() noexcept {
+  return {sum_rows_plain, sum_columns_plain};
+}
+
+resample_loops best_resample_loops() noexcept {
+#if defined(__SSE2__)
+  return {sum_rows_vector, sum_columns_vector};
+#else
+  return plain_resample_loops();
+#endif
+}
+
+void resampler::resize(const rgb_image& from, const resample_window& window, image_layout layout,
+                       std::span<std::byte> out) {
+  const image_extents size = window.extents;
+  assert(out.size() == 3 * size.pixels());
+  if (layout == image_layout::hwc && from.extents() == window.resized && size == window.resized) {
+    std::memcpy(out.data(), from.data(), out.size());
+    return;
+  }
+  rows_.plan(from.extents().height, window.resized.height, window.top, size.height);
+  columns_.plan(from.extents().width, window.resized.width, window.left, size.width);
+
+  const std::size_t begin = std::size_t{3} * columns_.used_begin();
+  const std::size_t elements = std::size_t{3} * columns_.used_end() - begin;
+  if (line_.size() < elements + 1) line_.resize(elements + 1);
+  const bool in_planes = layout == image_layout::chw;
+  const std::size_t pixel_stride = in_planes ? 1 : 3;
+  const std::size_t channel_stride = in_planes ? static_cast<std::size_t>(size.pixels()) : 1;
+  const resample_loops loops = best_resample_loops();
+  auto* to = reinterpret_cast<std::uint8_t*>(out.data());
+  for (std::uint32_t y = 0; y < size.height; ++y) {
+    loops.sum_rows(from.data() + rows_.first(y) * from.row_bytes() + begin, from.row_bytes(),
+                   rows_.weights(y), std::span{line_}.first(elements));
+    loops.sum_columns(line_.data(), columns_, to, pixel_stride, channel_stride);
+    to += pixel_stride * size.width;
+  }
+}
+
+}  // namespace feedline::detail

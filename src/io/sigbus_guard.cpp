@@ -1,0 +1,154 @@
+#include "io/sigbus_guard.hpp"
+
+#include "io/sigbus_handler_mark.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+namespace feedline::detail {
+namespace {
+
+/// Files mapped at once; beyond it they are read by calls. Far more than a process may have open by
+/// default.
+constexpr std::size_t most_guards = 4096;
+
+/// A guarded mapping. The handler reads it while others may be writing it; it may neither wait nor
+/// see half of a change, so `version` is odd during one, and differs after it. What changes is
+/// never the mapping that faulted: that one is being read, so it stays.
+struct guarded {
+  std::atomic<std::uint32_t> version{0};
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};  ///< 0: free
+  std::atomic<bool> lost{false};
+};
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
+
+// Statics, which this library avoids: a signal has one handler in a process, and that handler is
+// given nothing but what it finds at fixed places. They need no construction and no destruction.
+constinit std::array<guarded, most_guards> table{};
+constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
+constinit std::mutex changing;                    ///< of table and handler; not the handler's
+constinit bool installed = false;
+struct sigaction before_ours {};  ///< written before the handler is installed
+
+void set(guarded& place, std::uintptr_t begin, std::uintptr_t end) noexcept {
+  ++place.version;
+  place.begin = begin;
+  place.end = end;
+  place.lost = false;
+  ++place.version;
+}
+
+/// Asks the kernel itself: what sanitizers put in the place of `mmap` is not made for signal
+/// handlers.
+bool map_zeros(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  static_assert(sizeof(void*) == 8, "a 32-bit system has another call");
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return ::syscall(SYS_mmap, begin, end - begin, PROT_READ, flags, -1, 0L) ==
+         static_cast<long>(begin);
+}
+
+/// Replaces the mapping that holds an address by zeros. False if it is no guarded one.
+bool replace(std::uintptr_t address) noexcept {
+  const std::size_t places = table_end;
+  for (std::size_t i = 0; i < places; ++i) {
+    guarded& place = table[i];
+    const std::uint32_t version = place.version;
+    const std::uintptr_t begin = place.begin;
+    const std::uintptr_t end = place.end;
+    if (address < begin || address >= end || version % 2 != 0 || version != place.version) continue;
+    place.lost = true;  // first: whoever reads the zeros must find it
+    // All of it, not a page: else a run of rows from a cut file is a signal a page. Atomic for
+    // other readers; idempotent for those that fault at the same time.
+    return map_zeros(begin, end);
+  }
+  return false;
+}
+
+/// Does what would have happened without us.
+void pass_on(int number, siginfo_t* info, void* context) noexcept {
+  const auto handler = before_ours.sa_handler;  // shares its place with sa_sigaction
+  const bool sent = info->si_code <= 0;         // by a program, and not raised by an instruction
+  if (handler != SIG_DFL && handler != SIG_IGN) {
+    // Our own mask has the mark in the place of what this handler asked for. The system takes the
+    // mask back when we return.
+    (void)::pthread_sigmask(SIG_BLOCK, &before_ours.sa_mask, nullptr);
+    if ((before_ours.sa_flags & SA_SIGINFO) != 0)
+      before_ours.sa_sigaction(number, info, context);
+    else
+      handler(number);
+    return;
+  }
+  if (sent && handler == SIG_IGN) return;
+  // The instruction faults again on return, and ends the process with its own address and
+  // registers. (The system ignores SIG_IGN for it too.)
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  (void)::sigaction(SIGBUS, &standard, nullptr);
+  if (sent) (void)::raise(SIGBUS);  // delivered on return
+}
+
+/// Async-signal-safe: lock-free atomics, sigaction, pthread_sigmask, raise, a system call.
+void on_bus_error(int number, siginfo_t* info, void* context) noexcept {
+  if (answer_question(info, context, before_ours)) return;
+  const int saved = errno;
+  const bool ours =
+      info->si_code == BUS_ADRERR && replace(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  errno = saved;
+  if (!ours) pass_on(number, info, context);
+}
+
+/// With `changing` held.
+bool install() noexcept {
+  if (installed) return true;
+  if (::sigaction(SIGBUS, nullptr, &before_ours) != 0) return false;
+  struct sigaction ours {};
+  ours.sa_sigaction = on_bus_error;
+  ours.sa_mask = before_ours.sa_mask;
+  mark_bus_handler(ours.sa_mask);
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before_ours.sa_flags & (SA_RESTART | SA_NODEFER));
+  installed = ::sigaction(SIGBUS, &ours, nullptr) == 0;
+  return installed;
+}
+
+}  // namespace
+
+std::optional<bus_guard> bus_guard::over(const std::byte* begin, std::size_t bytes) noexcept {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::scoped_lock lock{changing};
+  if (bytes == 0 || !install()) return std::nullopt;
+  for (std::size_t i = 0; i < most_guards; ++i) {
+    if (table[i].end != 0) continue;
+    set(table[i], first, first + (bytes + page - 1) / page * page);
+    if (i >= table_end) table_end = i + 1;
+    return bus_guard{i};
+  }
+  return std::nullopt;
+}
+
+bus_guard::~bus_guard() {
+  if (place_ == none) return;
+  const std::scoped_lock lock{changing};
+  set(table[place_], 0, 0);
+}
+
+bool bus_guard::lost() const noexcept {
+  return table[place_].lost;
+}
+
+bool bus_guard::in_use() noexcept {
+  struct sigaction current {};
+  return ::sigaction(SIGBUS, nullptr, &current) == 0 && reaches(current, on_bus_error);
+}
+
+}  // namespace feedline::detail

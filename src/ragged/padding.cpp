@@ -1,0 +1,168 @@
+#include "ragged/padding.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/half.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+namespace feedline::detail {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+template <class T>
+bytes bytes_of(T value) {
+  bytes all(sizeof value);
+  std::memcpy(all.data(), &value, sizeof value);
+  return all;
+}
+
+/// The number in an integer type, if it is one of its values.
+template <class T>
+std::optional<bytes> as_integer(std::int64_t number) {
+  if constexpr (std::is_signed_v<T>) {
+    if (number < std::numeric_limits<T>::min() || number > std::numeric_limits<T>::max())
+      return std::nullopt;
+  } else {
+    if (number < 0 || static_cast<std::uint64_t>(number) > std::numeric_limits<T>::max())
+      return std::nullopt;
+  }
+  return bytes_of(static_cast<T>(number));
+}
+
+/// The number in binary32, if that can hold one so large.
+std::optional<float> as_f32(double number) {
+  if (std::isfinite(number) && std::abs(number) > double{std::numeric_limits<float>::max()})
+    return std::nullopt;
+  return static_cast<float>(number);
+}
+
+std::optional<bytes> as_half(double number, element_type type) {
+  const auto single = as_f32(number);
+  if (!single) return std::nullopt;
+  const std::uint16_t half = type == element_type::f16 ? to_f16(*single) : to_bf16(*single);
+  const float back = type == element_type::f16 ? from_f16(half) : from_bf16(half);
+  if (std::isfinite(number) && !std::isfinite(back)) return std::nullopt;
+  return bytes_of(half);
+}
+
+std::optional<bytes> as_element(std::int64_t number, element_type type) {
+  switch (type) {
+    case element_type::u8:
+      return as_integer<std::uint8_t>(number);
+    case element_type::i8:
+      return as_integer<std::int8_t>(number);
+    case element_type::u16:
+      return as_integer<std::uint16_t>(number);
+    case element_type::i16:
+      return as_integer<std::int16_t>(number);
+    case element_type::u32:
+      return as_integer<std::uint32_t>(number);
+    case element_type::i32:
+      return as_integer<std::int32_t>(number);
+    case element_type::u64:
+      return as_integer<std::uint64_t>(number);
+    case element_type::i64:
+      return as_integer<std::int64_t>(number);
+    case element_type::boolean:
+      if (number != 0 && number != 1) return std::nullopt;
+      return bytes_of(static_cast<std::uint8_t>(number));
+    default:
+      return std::nullopt;  // the floating-point types: see below
+  }
+}
+
+std::optional<bytes> as_element(double number, element_type type) {
+  switch (type) {
+    case element_type::f16:
+    case element_type::bf16:
+      return as_half(number, type);
+    case element_type::f32:
+      if (const auto single = as_f32(number)) return bytes_of(*single);
+      return std::nullopt;
+    case element_type::f64:
+      return bytes_of(number);
+    default:
+      constexpr double limit = 9223372036854775808.0;  // 2^63
+      if (!(number >= -limit && number < limit) || number != std::trunc(number))
+        return std::nullopt;
+      return as_element(static_cast<std::int64_t>(number), type);
+  }
+}
+
+bool is_floating(element_type type) noexcept {
+  return type == element_type::f16 || type == element_type::bf16 || type == element_type::f32 ||
+         type == element_type::f64;
+}
+
+/// The bytes to repeat; whether they suit the element is for the caller to see.
+struct to_pattern {
+  const field& element;
+
+  std::optional<bytes> operator()(std::int64_t number) const {
+    return is_floating(element.type) ? as_element(static_cast<double>(number), element.type)
+                                     : as_element(number, element.type);
+  }
+  std::optional<bytes> operator()(double number) const { return as_element(number, element.type); }
+  std::optional<bytes> operator()(const bytes& given) const {
+    if (given.size() != size_bytes(element.type) && given.size() != sample_bytes(element))
+      return std::nullopt;
+    return given;
+  }
+};
+
+struct to_text {
+  std::string operator()(const bytes& given) const {
+    return "of " + std::to_string(given.size()) + " bytes";
+  }
+  template <class Number>
+  std::string operator()(Number number) const {
+    std::ostringstream text;
+    text << number;
+    return text.str();
+  }
+};
+
+}  // namespace
+
+padding::padding(std::string_view who, const field& element, const padding_value& value) {
+  auto pattern = std::visit(to_pattern{element}, value);
+  if (!pattern)
+    throw usage_error{std::string{who} + ": the padding value " + std::visit(to_text{}, value) +
+                      " is no value of field " + to_string(element)};
+  pattern_ = std::move(*pattern);
+  // Of one repeated byte, one is enough: it can be set, and need not be copied.
+  if (std::all_of(pattern_.begin(), pattern_.end(),
+                  [&](std::byte each) { return each == pattern_[0]; }))
+    pattern_.resize(1);
+}
+
+void padding::fill(std::span<std::byte> room) const noexcept {
+  if (room.empty()) return;
+  if (pattern_.size() == 1) {
+    std::memset(room.data(), std::to_integer<int>(pattern_[0]), room.size());
+    return;
+  }
+  std::memcpy(room.data(), pattern_.data(), pattern_.size());
+  for (std::size_t done = pattern_.size(); done < room.size();) {
+    const std::size_t count = std::min(done, room.size() - done);
+    std::memcpy(room.data() + done, room.data(), count);
+    done += count;
+  }
+}
+
+field field_of(const field& element, std::uint64_t count) {
+  field several = element;
+  several.shape.insert(several.shape.begin(), count);
+  return several;
+}
+
+}  // namespace feedline::detail

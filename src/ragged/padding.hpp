@@ -1,0 +1,30 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+#include <feedline/ragged/pad.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What fills the room that no element takes.
+class padding {
+ public:
+  /// @param who Begins the message: "pad".
+  /// @throws usage_error if it is no value of the element's type.
+  padding(std::string_view who, const field& element, const padding_value& value);
+
+  /// @param room A whole number of elements; may be empty.
+  void fill(std::span<std::byte> room) const noexcept;
+
+ private:
+  std::vector<std::byte> pattern_;  ///< never empty
+};
+
+/// The field of `count` elements, one behind the other.
+[[nodiscard]] field field_of(const field& element, std::uint64_t count);
+
+}  // namespace feedline::detail

@@ -1,0 +1,83 @@
+#include "reader/epoch_schedule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace feedline::detail {
+
+epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs)
+    : batches_per_epoch_{batches_per_epoch}, epochs_{epochs} {
+  if (epochs_ > 0) append(0, false);
+}
+
+std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch) {
+  const std::scoped_lock lock{mutex_};
+  if (!line_.empty() && !line_.back().claimed) {
+    if (line_.back().run->epoch == epoch) {
+      line_.back().claimed = true;
+    } else {
+      line_.back().run->abandoned.store(true);
+      line_.pop_back();
+      append(epoch, true);
+    }
+  } else {
+    append(epoch, true);
+  }
+  auto run = line_.back().run;
+  if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1, false);
+  changed_.notify_all();
+  return run;
+}
+
+bool epoch_schedule::begin(const std::shared_ptr<epoch_run>& run) {
+  const std::scoped_lock lock{mutex_};
+  const auto place =
+      std::find_if(line_.begin(), line_.end(), [&](const entry& each) { return each.run == run; });
+  if (place == line_.end()) return false;
+  std::for_each(line_.begin(), place, [](const entry& each) { each.run->abandoned.store(true); });
+  line_.erase(line_.begin(), place);
+  return true;
+}
+
+void epoch_schedule::end(const std::shared_ptr<epoch_run>& run) {
+  const std::scoped_lock lock{mutex_};
+  run->abandoned.store(true);
+  std::erase_if(line_, [&](const entry& each) { return each.run == run; });
+}
+
+std::optional<scheduled_ticket> epoch_schedule::take() {
+  std::unique_lock lock{mutex_};
+  entry* next = first_unopened();
+  const bool waited = next == nullptr;
+  changed_.wait(lock, [&] { return closed_ || (next = first_unopened()) != nullptr; });
+  if (closed_) return std::nullopt;
+  return scheduled_ticket{next->run, ticket{next->next_ticket}, next->next_batch, waited};
+}
+
+void epoch_schedule::opened(const scheduled_ticket& taken, std::uint64_t batches) {
+  const std::scoped_lock lock{mutex_};
+  for (entry& each : line_) {
+    if (each.run != taken.run) continue;  // it may have left the line meanwhile
+    ++each.next_ticket;
+    each.next_batch += batches;
+  }
+}
+
+void epoch_schedule::close() noexcept {
+  const std::scoped_lock lock{mutex_};
+  closed_ = true;
+  changed_.notify_all();
+}
+
+void epoch_schedule::append(std::uint64_t epoch, bool claimed) {
+  line_.push_back({std::make_shared<epoch_run>(epoch), claimed});
+}
+
+epoch_schedule::entry* epoch_schedule::first_unopened() {
+  const auto place = std::find_if(line_.begin(), line_.end(), [&](const entry& each) {
+    return each.next_batch < batches_per_epoch_;
+  });
+  return place == line_.end() ? nullptr : &*place;
+}
+
+}  // namespace feedline::detail

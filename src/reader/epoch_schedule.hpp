@@ -1,0 +1,72 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include "staging/epoch_run.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace feedline::detail {
+
+/// A ticket of an epoch, to be opened next. How many batches it takes is for the opener to say.
+struct scheduled_ticket {
+  std::shared_ptr<epoch_run> run;
+  feedline::ticket ticket;
+  std::uint64_t first_batch;  ///< number within the epoch
+  bool waited;                ///< there was nothing to open, for some time
+};
+
+/// Which epochs are read, in what order, and how far they have been opened.
+///
+/// Epochs come in by `claim`, when the consumer asks for them. Where the number of epochs is known,
+/// the one after the last claimed is read ahead as well, in the hope that it will be claimed next;
+/// if another is, it is abandoned. Threads: `take` and `opened` by one opener at a time, `close` by
+/// any, the rest by the consumer. A lock guards all: it is taken once a slot.
+class epoch_schedule {
+ public:
+  /// @param batches_per_epoch At least 1.
+  /// @param epochs            Epochs 0 to n-1 are expected in order; 0: nothing is known.
+  epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs);
+
+  /// Puts an epoch in line; after `close`, one that never comes.
+  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch);
+  /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
+  /// abandoned or ended.
+  bool begin(const std::shared_ptr<epoch_run>& run);
+  /// Takes an epoch out of the line: all of it was delivered, or nobody wants the rest.
+  void end(const std::shared_ptr<epoch_run>& run);
+
+  /// The next ticket to open; blocks until there is one. Nothing once closed. The same again until
+  /// it was `opened`.
+  [[nodiscard]] std::optional<scheduled_ticket> take();
+  /// The ticket that `take` gave last holds so many batches: the next begins behind them.
+  void opened(const scheduled_ticket& taken, std::uint64_t batches);
+
+  /// No ticket will be given out any more.
+  void close() noexcept;
+
+ private:
+  struct entry {
+    std::shared_ptr<epoch_run> run;
+    bool claimed;
+    std::uint64_t next_ticket = 0;
+    std::uint64_t next_batch = 0;
+  };
+
+  void append(std::uint64_t epoch, bool claimed);
+  [[nodiscard]] entry* first_unopened();
+
+  const std::uint64_t batches_per_epoch_;
+  const std::uint64_t epochs_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<entry> line_;  ///< in order of delivery; at most one is not claimed, the last
+  bool closed_ = false;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,178 @@
+#pragma once
+
+#include "rows/row_storage.hpp"
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Keeps blocks of rows that were expensive to come by (decoded chunks), as many as memory allows.
+/// A block is filled by one thread while the others go on with blocks that are there.
+///
+/// A block's memory goes to the next one once each of its rows was found as often as it has rows:
+/// where every row is read once, this is its last use. If no block is used up and none may be added,
+/// the oldest give way. If there is room for all, none ever does. Uses of blocks of less than 1 KiB are
+/// not counted, for the counters would take as much memory as the blocks.
+///
+/// States of a block:
+///   absent ─ try_fill, begin_fill ─► filling ─ publish ─► present ─ used up, or oldest ─► absent
+///   filling ─ the fill ends unpublished ─► absent
+///
+/// Blocks that are being filled count among those that are kept. If all that are kept are being
+/// filled, whoever wants to fill another waits until one of these fills ends.
+///
+/// Threads: all functions may be called by any number of threads. Readers pay no lock and no write to
+/// memory that others read: a `section` is marked once a run of rows, and memory is used anew only
+/// when all sections that were open as the block was taken out have ended (P. McKenney, J. Slingwine,
+/// "Read-Copy Update", PDCS 1998).
+class block_cache {
+ public:
+  /// @param blocks         How many there are, less than 2³²-2.
+  /// @param block_bytes    Of each; at least 1.
+  /// @param rows_per_block At least 1.
+  /// @param most_kept      At least 1; those being filled are among them.
+  /// @param unlocked       For tests: called whenever a thread has let go of the lock, to look at what
+  ///                       other threads would find if that thread went no further.
+  block_cache(std::uint64_t blocks, std::size_t block_bytes, std::uint64_t rows_per_block,
+              std::uint64_t most_kept, std::function<void()> unlocked = {});
+  block_cache(const block_cache&) = delete;
+  block_cache& operator=(const block_cache&) = delete;
+  ~block_cache();
+
+  /// How many blocks a cache can keep that takes no more than `bytes`, all it needs included; may be 0.
+  /// @param blocks, block_bytes As of the constructor.
+  [[nodiscard]] static std::uint64_t most_within(std::size_t bytes, std::uint64_t blocks,
+                                                 std::size_t block_bytes) noexcept;
+
+  /// What a thread found stays as it is while its section lives. Nothing that may block happens in one.
+  class section {
+   public:
+    explicit section(block_cache& cache);
+    section(const section&) = delete;
+    section& operator=(const section&) = delete;
+    ~section();
+
+    /// The block's first byte, for the reading of one row; null if it is not present.
+    [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
+
+    /// Whether the block is present, or about to be: no row of it is read.
+    [[nodiscard]] bool has(std::uint64_t block) const noexcept {
+      return cache_.blocks_[block].load(std::memory_order_relaxed) != absent;
+    }
+
+   private:
+    block_cache& cache_;
+    std::size_t number_;
+  };
+
+  /// The right, and the duty, to fill a block.
+  class fill {
+   public:
+    fill(fill&& other) noexcept;
+    fill& operator=(fill&&) = delete;
+    /// Unless published, the block is absent again, and others may try.
+    ~fill();
+
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept;
+    /// @param rows_used How many of its rows the filler has used already.
+    void publish(std::uint64_t rows_used) noexcept;
+
+   private:
+    friend class block_cache;
+    fill(block_cache& cache, std::uint64_t block, std::uint32_t slot) noexcept
+        : cache_{&cache}, block_{block}, slot_{slot} {}
+
+    block_cache* cache_;
+    std::uint64_t block_;
+    std::uint32_t slot_;
+  };
+
+  /// Claims an absent block; nothing if it is present or being filled, or if all memory is being
+  /// filled. Not within a section.
+  /// @throws std::bad_alloc if the system has no memory; the block is absent then.
+  [[nodiscard]] std::optional<fill> try_fill(std::uint64_t block) { return claim(block, false); }
+
+  /// As `try_fill`, but waits for memory while all is being filled; nothing if the block is present or
+  /// being filled. The caller must not be filling another block, for it might wait for itself.
+  [[nodiscard]] std::optional<fill> begin_fill(std::uint64_t block) { return claim(block, true); }
+
+  /// Returns once nobody is filling the block. Not within a section, nor while filling another.
+  void wait_while_filling(std::uint64_t block) const noexcept;
+
+  /// Bytes taken from the system so far, but for the list of blocks.
+  [[nodiscard]] std::size_t memory_bytes() const;
+
+ private:
+  static constexpr std::uint32_t absent = 0xffff'ffff;
+  static constexpr std::uint32_t filling = 0xffff'fffe;
+  static constexpr std::uint32_t none = absent;  ///< no slot
+  static constexpr std::size_t most_sections = 64;
+  static constexpr std::size_t least_counted_bytes = 1024;
+
+  using counter = std::atomic<std::uint32_t>;
+
+  /// One thread's at a time, on lines of its own.
+  struct alignas(128) section_state {
+    std::atomic<std::uint64_t> turn{0};   ///< odd while the section is open
+    std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the section
+  };
+
+  /// What is known of a slot that may be used anew; there are none where there is room for all.
+  struct slot_state {
+    std::uint32_t block = 0;
+    std::uint32_t filler_used = 0;  ///< rows that its filler used
+    std::uint32_t next = none;      ///< the slot that was filled after it
+  };
+
+  class locked;
+
+  std::size_t enter();
+  void leave(std::size_t number) noexcept;
+  [[nodiscard]] std::byte* memory_of(std::uint32_t slot) const noexcept;
+  [[nodiscard]] bool blocks_give_way() const noexcept { return most_slots_ < blocks_.size(); }
+  [[nodiscard]] bool counts_uses() const noexcept {
+    return blocks_give_way() && slot_bytes_ >= least_counted_bytes;
+  }
+  [[nodiscard]] bool is_used_up(std::uint32_t slot) const noexcept;
+  [[nodiscard]] std::optional<fill> claim(std::uint64_t block, bool may_wait);
+  [[nodiscard]] std::uint32_t take_slot(bool may_wait);
+  void make_room();
+  [[nodiscard]] std::uint32_t add_slot();
+  void enter_line(std::uint32_t slot, std::uint64_t block, std::uint64_t rows_used) noexcept;
+  bool take_out(std::size_t count, bool used_up_only);
+  void wait_for_sections() const noexcept;
+
+  const std::size_t block_bytes_;
+  const std::size_t slot_bytes_;  ///< a block's, rounded up to whole cache lines
+  const std::uint64_t rows_per_block_;
+  const std::uint32_t most_slots_;
+  const std::uint32_t slab_shift_;                  ///< a slab has 2 to this slots
+  std::vector<std::atomic<std::uint32_t>> blocks_;  ///< where each is: a slot, `absent`, `filling`
+  std::array<section_state, most_sections> sections_ = {};
+  std::vector<std::unique_ptr<counter[]>> counters_ = {};
+  std::vector<std::atomic<std::byte*>> slabs_;
+
+  const std::function<void()> unlocked_;
+  mutable std::mutex mutex_;      ///< of all below; taken once a block that is filled
+  std::condition_variable room_;  ///< a fill has ended
+  std::vector<row_storage> memory_ = {};
+  std::uint32_t slots_ = 0;
+  std::vector<std::uint32_t> free_ = {};
+  std::vector<slot_state> slot_states_;
+  std::uint32_t oldest_ =
+      none;  ///< of the slots with a block, in the order in which they were filled
+  std::uint32_t newest_ = none;
+  std::uint32_t present_ = 0;  ///< how many these are
+};
+
+}  // namespace feedline::detail

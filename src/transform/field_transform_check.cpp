@@ -1,0 +1,231 @@
+#include "transform/field_transform_check.hpp"
+
+#include <feedline/device/assembly.hpp>
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+
+/// The shortest decimal that reads back as the value: "0.1", "1e+300", "inf", "nan".
+std::string text_of(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+std::string text_of(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+std::string element_of(std::string_view member, std::size_t place) {
+  return std::string{member} + '[' + std::to_string(place) + ']';
+}
+
+/// The members of one field's transform, checked.
+class transform_check {
+ public:
+  transform_check(const field& of, const field_transform& transform)
+      : field_{of}, transform_{transform} {}
+
+  void all() const {
+    check_type();
+    if (transform_.one_hot != 0) return check_one_hot();
+    check_numbers();
+    check_elements();
+    check_layout();
+    check_counts("mean", transform_.mean.size());
+    check_counts("deviation", transform_.deviation.size());
+    check_quotients();
+    check_crop();
+  }
+
+ private:
+  /// @param what The member and its value: "flip is 2".
+  [[noreturn]] void refuse(const std::string& what, const std::string& allowed) const {
+    throw usage_error{"transform of field '" + field_.name + "': " + what + ": " + allowed};
+  }
+
+  void check_type() const {
+    if (transform_.to == element_type::f32 || transform_.to == element_type::f16 ||
+        transform_.to == element_type::bf16)
+      return;
+    const std::string what = "to is " + std::string{to_string(transform_.to)};
+    const std::string floats = "say float32, float16 or bfloat16";
+    if (transform_.one_hot != 0) refuse(what + " and one_hot is set", floats);
+    if (!is_whole(transform_.to)) refuse(what, floats);
+    if (!is_whole(field_.type))
+      refuse(what + " and the field is " + to_string(field_),
+             "integers and booleans are made of such alone, " + floats);
+    const auto alone = [&](bool is_default, std::string_view member) {
+      if (!is_default)
+        refuse(what + " and " + std::string{member} + " is set",
+               "values are cast as they are, leave it out, or " + floats);
+    };
+    alone(transform_.scale == 1.0, "scale");
+    alone(transform_.mean.empty(), "mean");
+    alone(transform_.deviation.empty(), "deviation");
+  }
+
+  void check_one_hot() const {
+    const std::string what = "one_hot is " + text_of(transform_.one_hot);
+    if (!is_integer(field_.type) || sample_bytes(field_) != size_bytes(field_.type))
+      refuse(what + " and the field is " + to_string(field_),
+             "it is for fields of integers, one a sample");
+    if (transform_.one_hot > most) refuse(what, "say 1 to " + text_of(most) + " classes");
+    const auto alone = [&](bool is_default, std::string_view member) {
+      if (!is_default)
+        refuse(what + " and " + std::string{member} + " is set", "beside one_hot only `to` counts");
+    };
+    alone(transform_.scale == 1.0, "scale");
+    alone(transform_.mean.empty(), "mean");
+    alone(transform_.deviation.empty(), "deviation");
+    alone(!transform_.layout, "layout");
+    alone(!transform_.to_layout, "to_layout");
+    alone(transform_.flip == 0.0, "flip");
+    alone(!transform_.crop, "crop");
+  }
+
+  void check_numbers() const {
+    const auto finite = [&](const std::string& member, double value) {
+      if (!std::isfinite(value)) refuse(member + " is " + text_of(value), "say a finite number");
+    };
+    finite("scale", transform_.scale);
+    for (std::size_t i = 0; i < transform_.mean.size(); ++i)
+      finite(element_of("mean", i), transform_.mean[i]);
+    for (std::size_t i = 0; i < transform_.deviation.size(); ++i) {
+      const double value = transform_.deviation[i];
+      if (!std::isfinite(value) || value <= 0.0)
+        refuse(element_of("deviation", i) + " is " + text_of(value),
+               "values are divided by it, say a finite number above 0");
+    }
+    if (!(transform_.flip >= 0.0 && transform_.flip <= 1.0))
+      refuse("flip is " + text_of(transform_.flip), "it is a probability, say 0 to 1");
+  }
+
+  /// Elements of a row are counted in 32 bits.
+  void check_elements() const {
+    if (sample_bytes(field_) / size_bytes(field_.type) > most)
+      refuse("the field is " + to_string(field_),
+             "a sample of at most " + text_of(most) + " elements can be transformed");
+  }
+
+  void check_layout() const {
+    if (transform_.layout) {
+      if (field_.shape.size() != 2 && field_.shape.size() != 3)
+        refuse("layout is set and the field is " + to_string(field_),
+               "an image has two extents, {height, width}, or three, with channels");
+      return;
+    }
+    const auto needs_layout = [&](bool is_default, std::string_view member) {
+      if (!is_default)
+        refuse(std::string{member} + " is set and layout is not",
+               "say how the field's shape is an image, image_layout::hwc or chw");
+    };
+    needs_layout(!transform_.to_layout, "to_layout");
+    needs_layout(transform_.flip == 0.0, "flip");
+    needs_layout(!transform_.crop, "crop");
+  }
+
+  void check_counts(const std::string& member, std::size_t count) const {
+    if (count <= 1) return;
+    const std::string what = member + " has " + text_of(std::uint64_t{count}) + " values";
+    if (!transform_.layout)
+      refuse(what + " and layout is not set",
+             "say which of the shape's extents are channels, image_layout::hwc or chw, or one "
+             "value for all");
+    const std::uint64_t channels = extents_of(field_, transform_).channels;
+    if (count != channels)
+      refuse(what + " and the field, " + to_string(field_) + ", has " + text_of(channels) +
+                 (channels == 1 ? " channel" : " channels"),
+             "say one value for each, or one for all");
+    if (count > field_program::most_channels)
+      refuse(what, "each channel can have its own up to " +
+                       text_of(std::uint64_t{field_program::most_channels}) +
+                       " channels; say one for all");
+  }
+
+  /// What the device multiplies by and adds are numbers of 32 bits.
+  void check_quotients() const {
+    const std::vector<double>& mean = transform_.mean;
+    const std::vector<double>& deviation = transform_.deviation;
+    const auto in_range = [&](std::string what, double value, std::size_t channel) {
+      if (!deviation.empty()) {
+        const std::size_t place = deviation.size() == 1 ? 0 : channel;
+        what += " / " + element_of("deviation", place);
+        value /= deviation[place];
+      }
+      if (std::abs(value) > double{std::numeric_limits<float>::max()})
+        refuse(what + " is " + text_of(value), "that is beyond a float32, 3.4e38");
+    };
+    for (std::size_t c = 0; c < std::max<std::size_t>(1, deviation.size()); ++c)
+      in_range("scale", transform_.scale, c);
+    for (std::size_t c = 0; c < std::max(mean.size(), deviation.size()) && !mean.empty(); ++c) {
+      const std::size_t place = mean.size() == 1 ? 0 : c;
+      in_range(element_of("mean", place), mean[place], c);
+    }
+  }
+
+  void check_crop() const {
+    if (!transform_.crop) return;
+    const image_crop& crop = *transform_.crop;
+    const image_extents image = extents_of(field_, transform_);
+    if (crop.padding > most / 2)
+      refuse("crop.padding is " + text_of(crop.padding), "say 0 to " + text_of(most / 2));
+    const auto fits = [&](const std::string& member, std::uint64_t window, std::uint64_t extent) {
+      const std::uint64_t room = extent + 2 * crop.padding;
+      if (window == 0 || window > room)
+        refuse(member + " is " + text_of(window), "say 1 to " + text_of(room) + ", the image's " +
+                                                      text_of(extent) + " with a padding of " +
+                                                      text_of(crop.padding) + " on both sides");
+      if (room > most)
+        refuse("crop.padding is " + text_of(crop.padding),
+               "an image's extent of " + text_of(extent) + " with its padding is to be at most " +
+                   text_of(most));
+    };
+    fits("crop.height", crop.height, image.height);
+    fits("crop.width", crop.width, image.width);
+    const auto area = crop.height * crop.width;  // each below 2^32
+    const auto window = checked_multiply(area, image.channels);
+    if (!window || *window > most)
+      refuse("crop is of " + text_of(crop.height) + " x " + text_of(crop.width),
+             "with all channels a window has at most " + text_of(most) + " elements");
+  }
+
+  static bool is_integer(element_type type) noexcept {
+    return type != element_type::f16 && type != element_type::bf16 && type != element_type::f32 &&
+           type != element_type::f64 && type != element_type::boolean;
+  }
+
+  const field& field_;
+  const field_transform& transform_;
+};
+
+}  // namespace
+
+image_extents extents_of(const field& of, const field_transform& transform) {
+  const auto& shape = of.shape;
+  if (!transform.layout) return {.width = sample_bytes(of) / size_bytes(of.type)};
+  if (shape.size() == 2) return {.channels = 1, .height = shape[0], .width = shape[1]};
+  if (transform.layout == image_layout::hwc)
+    return {.channels = shape[2], .height = shape[0], .width = shape[1]};
+  return {.channels = shape[0], .height = shape[1], .width = shape[2]};
+}
+
+void check_transform(const field& of, const field_transform& transform) {
+  transform_check{of, transform}.all();
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,171 @@
+#include "support/devices/device_contract.hpp"
+
+#include "device/owned.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/inlet_builder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace feedline::test {
+namespace {
+
+constexpr std::size_t bytes = 1 << 20;
+
+bool all_are(const std::vector<std::byte>& memory, std::byte value) {
+  return std::all_of(memory.begin(), memory.end(), [&](std::byte each) { return each == value; });
+}
+
+void check_memory(const device_under_test& subject) {
+  for (const auto kind : {memory_kind::staging, memory_kind::device}) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{257}, bytes}) {
+      const detail::device_memory memory{subject.device, kind, size};
+      REQUIRE(memory.data() != nullptr);
+      CHECK(reinterpret_cast<std::uintptr_t>(memory.data()) % 256 == 0);
+      if (kind == memory_kind::device) {
+        CHECK(all_are(subject.read_back(memory.data(), size), std::byte{0}));
+      } else {
+        CHECK(all_are({memory.data(), memory.data() + size}, std::byte{0}));
+        std::memset(memory.data(), 1, size);
+      }
+    }
+  }
+}
+
+void check_events(const device_under_test& subject) {
+  device& device = *subject.device;
+  const detail::stream stream{subject.device};
+  const detail::event event{subject.device};
+  CHECK(device.is_done(event.get()));  // never recorded
+  device.sync(event.get());
+  device.wait(stream.get(), event.get());
+  for (int i = 0; i < 3; ++i) {
+    device.record(event.get(), stream.get());
+    device.sync(event.get());
+    CHECK(device.is_done(event.get()));
+  }
+}
+
+void check_copies(const device_under_test& subject) {
+  device& device = *subject.device;
+  const detail::device_memory staging{subject.device, memory_kind::staging, bytes};
+  const detail::device_memory first{subject.device, memory_kind::device, bytes};
+  const detail::device_memory second{subject.device, memory_kind::device, bytes};
+  const detail::stream stream{subject.device};
+  const detail::event copied{subject.device};
+  const detail::event used{subject.device};
+  for (const auto value : {std::byte{1}, std::byte{2}, std::byte{3}}) {
+    std::memset(staging.data(), static_cast<int>(value), bytes);
+    device.copy(first.data(), staging.data(), bytes, stream.get());
+    device.copy(second.data(), staging.data(), bytes / 2, stream.get());
+    device.record(copied.get(), stream.get());
+    device.wait(subject.stream, copied.get());
+    device.record(used.get(), subject.stream);  // done after the copies, by way of the wait
+    device.sync(used.get());
+    CHECK(device.is_done(copied.get()));
+    CHECK(all_are(subject.read_back(first.data(), bytes), value));
+    CHECK(all_are(subject.read_back(second.data(), bytes / 2), value));
+    CHECK(all_are(subject.read_back(second.data() + bytes / 2, bytes / 2), std::byte{0}));
+  }
+}
+
+/// Bytes copied to device memory, as the pipeline does it.
+detail::device_memory on_device(const device_under_test& subject, std::span<const std::byte> from) {
+  const detail::device_memory staging{subject.device, memory_kind::staging, from.size()};
+  detail::device_memory memory{subject.device, memory_kind::device, from.size()};
+  const detail::stream stream{subject.device};
+  const detail::event copied{subject.device};
+  std::copy(from.begin(), from.end(), staging.data());
+  subject.device->copy(memory.data(), staging.data(), from.size(), stream.get());
+  subject.device->record(copied.get(), stream.get());
+  subject.device->sync(copied.get());
+  return memory;
+}
+
+/// Five samples, in batches of three, of rows of four bytes: from a kept row, from one that arrives
+/// and is kept, and from memory of the host's.
+void check_assembly(const device_under_test& subject) {
+  device& device = *subject.device;
+  constexpr std::size_t row_bytes = 4;
+  constexpr std::size_t batch_bytes = 256;
+  std::vector<std::byte> rows(4 * row_bytes);  // row r spells 16 r, 16 r + 1, …
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<std::byte>(i / row_bytes * 16 + i % row_bytes);
+  const inlet_format format{.row_bytes = {row_bytes},
+                            .batch_size = 3,
+                            .run_samples = 2,
+                            .runs_per_batch = 2,
+                            .keeps = true};
+  const std::array<sample_source, 5> samples{{{.row = 1},
+                                              {.arrives = true, .row = 3, .keep_as = 0},
+                                              {.arrives = true, .row = 2},
+                                              {.row = 2},
+                                              {.arrives = true, .row = 0}}};
+  const auto image = build_inlet(format, samples, [&](std::size_t, std::uint64_t row) {
+    return std::span{rows}.subspan(row * row_bytes, row_bytes);
+  });
+  const auto inlet = on_device(subject, image.bytes);
+  const auto kept = on_device(subject, rows);
+  const detail::device_memory slot{subject.device, memory_kind::device, 2 * batch_bytes};
+  const detail::event assembled{subject.device};
+  field_assembly field;
+  field.kept = kept.data();
+  field.keep = kept.data();
+  field.row_bytes = row_bytes;
+  field.to_row_bytes = row_bytes;
+  assembly work;
+  image.describe(work, format);
+  work.slot = slot.data();
+  work.batch_bytes = batch_bytes;
+  work.samples = samples.size();
+  work.inlet = inlet.data();
+  work.fields = {&field, 1};
+  const auto row_at = [&](std::size_t at) {
+    const auto seen = subject.read_back(slot.data() + at, row_bytes);
+    return std::to_integer<int>(seen[0]) == 16 * (std::to_integer<int>(seen[0]) / 16) &&
+                   std::to_integer<int>(seen[3]) == std::to_integer<int>(seen[0]) + 3
+               ? std::to_integer<int>(seen[0]) / 16
+               : -1;
+  };
+  const auto assemble = [&] {
+    device.assemble(work, subject.stream);
+    device.record(assembled.get(), subject.stream);
+    device.sync(assembled.get());
+  };
+
+  assemble();
+  const std::array<std::size_t, 5> places{0, row_bytes, 2 * row_bytes, batch_bytes,
+                                          batch_bytes + row_bytes};
+  const std::array<int, 5> expected{1, 3, 2, 2, 0};
+  for (std::size_t i = 0; i < places.size(); ++i) CHECK(row_at(places[i]) == expected[i]);
+  const auto first_kept = subject.read_back(kept.data(), row_bytes);
+  CHECK(std::equal(first_kept.begin(), first_kept.end(), rows.begin() + 3 * row_bytes));
+
+  const auto mapped = std::span<const std::byte>{rows};
+  field.kept = device.map(mapped);
+  field.kept_on_host = true;
+  work.keeps = false;
+  rows[row_bytes] = std::byte{0x30};  // read when it is needed, not when it was mapped
+  rows[2 * row_bytes - 1] = std::byte{0x33};
+  assemble();
+  device.unmap(mapped);
+  CHECK(row_at(places[0]) == 3);
+  CHECK(row_at(places[3]) == 2);
+}
+
+}  // namespace
+
+void check_device_contract(const device_under_test& subject) {
+  CHECK(!subject.device->capabilities().name.empty());
+  CHECK_NOTHROW(subject.device->check(subject.stream));
+  if (subject.stream) CHECK_THROWS_AS(subject.device->check({}), usage_error);
+  check_memory(subject);
+  check_events(subject);
+  check_copies(subject);
+  check_assembly(subject);
+}
+
+}  // namespace feedline::test

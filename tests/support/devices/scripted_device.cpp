@@ -1,0 +1,383 @@
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace feedline::test {
+namespace {
+
+/// Far longer than anything takes: reaching it is a failure.
+constexpr std::chrono::seconds long_while{60};
+
+constexpr std::align_val_t alignment{256};
+
+std::uint64_t number(stream_ref stream) {
+  return reinterpret_cast<std::uintptr_t>(
+      stream.get());  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
+
+std::uint64_t number(event_handle event) {
+  return static_cast<std::uint64_t>(event);
+}
+
+}  // namespace
+
+scripted_device::scripted_device() : thread_{[this] { run(); }} {}
+
+scripted_device::~scripted_device() {
+  {
+    const std::scoped_lock lock{mutex_};
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  for (void* const leaked : blocks_) ::operator delete(leaked, alignment);
+}
+
+void scripted_device::hold_copies() {
+  const std::scoped_lock lock{mutex_};
+  copy_permits_ = 0;
+}
+
+void scripted_device::allow_copies(std::uint64_t count) {
+  const std::scoped_lock lock{mutex_};
+  if (copy_permits_) *copy_permits_ += count;
+  changed_.notify_all();
+}
+
+void scripted_device::allow_all_copies() {
+  const std::scoped_lock lock{mutex_};
+  copy_permits_.reset();
+  changed_.notify_all();
+}
+
+void scripted_device::hold_assemblies() {
+  const std::scoped_lock lock{mutex_};
+  assembly_permits_ = 0;
+}
+
+void scripted_device::allow_assemblies(std::uint64_t count) {
+  const std::scoped_lock lock{mutex_};
+  if (assembly_permits_) *assembly_permits_ += count;
+  changed_.notify_all();
+}
+
+void scripted_device::allow_all_assemblies() {
+  const std::scoped_lock lock{mutex_};
+  assembly_permits_.reset();
+  changed_.notify_all();
+}
+
+void scripted_device::hold_work() {
+  const std::scoped_lock lock{mutex_};
+  work_permits_ = 0;
+}
+
+void scripted_device::allow_all_work() {
+  const std::scoped_lock lock{mutex_};
+  work_permits_.reset();
+  changed_.notify_all();
+}
+
+void scripted_device::favour_young_streams() {
+  const std::scoped_lock lock{mutex_};
+  favours_young_ = true;
+}
+
+void scripted_device::begin_capture(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  streams_.at(number(stream)).capturing = true;
+}
+
+void scripted_device::end_capture(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  streams_.at(number(stream)).capturing = false;
+}
+
+std::uint64_t scripted_device::captured_calls() const {
+  const std::scoped_lock lock{mutex_};
+  return captured_calls_;
+}
+
+void scripted_device::launch(stream_ref stream, std::function<void()> work,
+                             std::span<const std::byte> reads) {
+  enqueue(stream, {.what = step::work, .work = std::move(work), .reads = reads});
+}
+
+void scripted_device::drain(stream_ref stream) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock,
+      [&] {
+        const auto& state = streams_.at(number(stream));
+        return state.queue.empty() && !state.running;
+      },
+      "a stream to drain");
+}
+
+void scripted_device::fail_call(device_call call, std::uint64_t nth, std::uint64_t times) {
+  const std::scoped_lock lock{mutex_};
+  failing_[call] = {nth, times};
+}
+
+void scripted_device::limit(memory_kind kind, std::size_t bytes) {
+  const std::scoped_lock lock{mutex_};
+  limits_[kind] = bytes;
+}
+
+void scripted_device::wait_for_issued_copies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return issued_copies_ >= count; }, "copies to be issued");
+}
+
+void scripted_device::wait_for_started_copies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return started_copies_ >= count; }, "copies to start");
+}
+
+void scripted_device::wait_for_completed_copies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return completed_copies_ >= count; }, "copies to complete");
+}
+
+void scripted_device::wait_for_started_assemblies(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return started_assemblies_ >= count; }, "assemblies to start");
+}
+
+std::uint64_t scripted_device::issued_assemblies() const {
+  const std::scoped_lock lock{mutex_};
+  return issued_assemblies_;
+}
+
+std::uint64_t scripted_device::issued_copies() const {
+  const std::scoped_lock lock{mutex_};
+  return issued_copies_;
+}
+
+std::uint64_t scripted_device::started_copies() const {
+  const std::scoped_lock lock{mutex_};
+  return started_copies_;
+}
+
+std::uint64_t scripted_device::copied_bytes() const {
+  const std::scoped_lock lock{mutex_};
+  return copied_bytes_;
+}
+
+std::size_t scripted_device::mappings() const {
+  const std::scoped_lock lock{mutex_};
+  return mappings_;
+}
+
+std::uint64_t scripted_device::freed_in_use() const {
+  const std::scoped_lock lock{mutex_};
+  return freed_in_use_;
+}
+
+std::size_t scripted_device::allocated_bytes(memory_kind kind) const {
+  const std::scoped_lock lock{mutex_};
+  const auto found = allocated_.find(kind);
+  return found == allocated_.end() ? 0 : found->second;
+}
+
+std::uint64_t scripted_device::allocations() const {
+  const std::scoped_lock lock{mutex_};
+  return allocations_;
+}
+
+std::size_t scripted_device::handles() const {
+  const std::scoped_lock lock{mutex_};
+  const auto living = std::count_if(streams_.begin(), streams_.end(),
+                                    [](const auto& each) { return !each.second.destroyed; });
+  return static_cast<std::size_t>(living) + events_.size();
+}
+
+device_capabilities scripted_device::capabilities() const {
+  return {.name = "scripted", .reads_staging = false};
+}
+
+void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
+  try {
+    count_call(device_call::allocate);
+  } catch (const device_error& refusal) {
+    throw out_of_memory{bytes, kind, refusal.what()};
+  }
+  {
+    const std::scoped_lock lock{mutex_};
+    const auto limit = limits_.find(kind);
+    if (limit != limits_.end() && allocated_[kind] + bytes > limit->second)
+      throw out_of_memory{bytes, kind, "the scripted device has no more than it was told to"};
+  }
+  void* memory = ::operator new(bytes, alignment);
+  std::memset(memory, 0, bytes);
+  const std::scoped_lock lock{mutex_};
+  ++allocations_;
+  blocks_.insert(memory);
+  allocated_[kind] += bytes;
+  return memory;
+}
+
+void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  check_free(memory, bytes);
+  ::operator delete(memory, alignment);
+  const std::scoped_lock lock{mutex_};
+  blocks_.erase(memory);
+  allocated_[kind] -= bytes;
+}
+
+stream_ref scripted_device::make_stream() {
+  count_call(device_call::make_stream);
+  const std::scoped_lock lock{mutex_};
+  const std::uint64_t handle = next_handle_++;
+  streams_[handle];
+  return stream_ref::from_raw(reinterpret_cast<void*>(
+      handle));  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast,performance-no-int-to-ptr)
+}
+
+void scripted_device::destroy_stream(stream_ref stream) noexcept {
+  const std::scoped_lock lock{mutex_};
+  streams_.at(number(stream)).destroyed = true;
+  changed_.notify_all();
+}
+
+event_handle scripted_device::make_event() {
+  count_call(device_call::make_event);
+  const std::scoped_lock lock{mutex_};
+  const std::uint64_t handle = next_handle_++;
+  events_[handle];
+  return static_cast<event_handle>(handle);
+}
+
+void scripted_device::destroy_event(event_handle event) noexcept {
+  const std::scoped_lock lock{mutex_};
+  events_.erase(number(event));
+}
+
+void scripted_device::copy(void* to, const void* from, std::size_t bytes, stream_ref stream) {
+  count_call(device_call::copy);
+  enqueue(stream, {.what = step::copy, .to = to, .from = from, .bytes = bytes});
+  const std::scoped_lock lock{mutex_};
+  ++issued_copies_;
+  copied_bytes_ += bytes;
+  changed_.notify_all();
+}
+
+void scripted_device::assemble(const assembly& work, stream_ref stream) {
+  count_call(device_call::assemble);
+  enqueue(stream, {.what = step::assemble,
+                   .assembled = work,
+                   .fields = {work.fields.begin(), work.fields.end()}});
+  const std::scoped_lock lock{mutex_};
+  ++issued_assemblies_;
+}
+
+const std::byte* scripted_device::map(std::span<const std::byte> memory) {
+  count_call(device_call::map);
+  const std::scoped_lock lock{mutex_};
+  ++mappings_;
+  return memory.data();
+}
+
+void scripted_device::unmap(std::span<const std::byte> memory) noexcept {
+  check_free(memory.data(), memory.size());
+  const std::scoped_lock lock{mutex_};
+  --mappings_;
+}
+
+void scripted_device::record(event_handle event, stream_ref stream) {
+  count_call(device_call::record);
+  refuse_capturing(stream);
+  std::uint64_t recording = 0;
+  {
+    const std::scoped_lock lock{mutex_};
+    recording = ++events_.at(number(event)).recorded;
+    pending_.emplace(number(event), recording);
+  }
+  enqueue(stream, {.what = step::record, .event = number(event), .recording = recording});
+}
+
+void scripted_device::wait(stream_ref stream, event_handle event) {
+  count_call(device_call::wait);
+  refuse_capturing(stream);
+  std::uint64_t recording = 0;
+  {
+    const std::scoped_lock lock{mutex_};
+    recording = events_.at(number(event)).recorded;
+  }
+  enqueue(stream, {.what = step::wait, .event = number(event), .recording = recording});
+}
+
+bool scripted_device::is_done(event_handle event) {
+  count_call(device_call::is_done);
+  const std::scoped_lock lock{mutex_};
+  return latest_is_done(event);
+}
+
+void scripted_device::sync(event_handle event) {
+  count_call(device_call::sync);
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return latest_is_done(event); }, "an event");
+}
+
+bool scripted_device::is_capturing(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  return streams_.at(number(stream)).capturing;
+}
+
+void scripted_device::check(stream_ref stream) const {
+  if (!stream) throw usage_error{"the scripted device needs a stream"};
+  const std::scoped_lock lock{mutex_};
+  if (!streams_.contains(number(stream)))
+    throw usage_error{"the stream is not the scripted device's"};
+}
+
+void scripted_device::enqueue(stream_ref stream, operation next) {
+  const std::scoped_lock lock{mutex_};
+  const auto found = streams_.find(number(stream));
+  if (found == streams_.end() || found->second.destroyed) throw device_error{"the stream is gone"};
+  found->second.queue.push_back(std::move(next));
+  changed_.notify_all();
+}
+
+void scripted_device::refuse_capturing(stream_ref stream) {
+  const std::scoped_lock lock{mutex_};
+  if (!streams_.at(number(stream)).capturing) return;
+  ++captured_calls_;
+  throw device_error{"the scripted device was called on a stream that is captured"};
+}
+
+bool scripted_device::is_pending(std::uint64_t event, std::uint64_t recording) const {
+  return pending_.contains({event, recording});
+}
+
+bool scripted_device::latest_is_done(event_handle event) const {
+  return !is_pending(number(event), events_.at(number(event)).recorded);
+}
+
+void scripted_device::count_call(device_call call) {
+  const std::scoped_lock lock{mutex_};
+  const auto found = failing_.find(call);
+  if (found == failing_.end() || --found->second.next != 0) return;
+  found->second.next = 1;
+  if (--found->second.times == 0) failing_.erase(found);
+  throw device_error{"the scripted device fails this call as told"};
+}
+
+void scripted_device::wait_long(std::unique_lock<std::mutex>& lock,
+                                const std::function<bool()>& ready, const std::string& what) {
+  if (!changed_.wait_for(lock, long_while, ready))
+    throw std::runtime_error{"the test waited in vain for " + what};
+}
+
+}  // namespace feedline::test

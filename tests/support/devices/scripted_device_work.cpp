@@ -1,0 +1,140 @@
+/// What the thread of a scripted device does: the operations on its streams, one after the other.
+
+#include "device/assemble_on_host.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace feedline::test {
+namespace {
+
+/// Whether a copy into an assembly's inlet has started and not completed. Following such tables would
+/// lead anywhere.
+bool tables_are_poison(const assembly& work) {
+  const std::byte* const first = work.inlet + work.sources_at;
+  return std::all_of(first, first + sizeof(std::uint32_t),
+                     [](std::byte byte) { return byte == scripted_device::poison; });
+}
+
+}  // namespace
+
+void scripted_device::run() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    auto place = streams_.end();
+    changed_.wait(lock, [&] { return ending_ || (place = runnable()) != streams_.end(); });
+    if (ending_) return;
+    stream_state& stream = place->second;
+    stream.running = true;
+    execute(lock, stream.queue.front());
+    stream.queue.pop_front();
+    stream.running =
+        false;  // streams stay where they are in a map, and only this thread erases them
+    if (stream.destroyed && stream.queue.empty()) streams_.erase(place);
+    changed_.notify_all();
+  }
+}
+
+std::map<std::uint64_t, scripted_device::stream_state>::iterator scripted_device::runnable() {
+  std::erase_if(streams_, [](const auto& each) {
+    return each.second.queue.empty() && each.second.destroyed;
+  });
+  const auto can_go_on = [this](auto& each) {
+    return !each.second.queue.empty() && may_run(each.second.queue.front());
+  };
+  if (!favours_young_) return std::find_if(streams_.begin(), streams_.end(), can_go_on);
+  const auto found = std::find_if(streams_.rbegin(), streams_.rend(), can_go_on);
+  return found == streams_.rend() ? streams_.end() : std::prev(found.base());
+}
+
+bool scripted_device::may_run(operation& next) {
+  const auto take = [](std::optional<std::uint64_t>& permits) {
+    if (!permits) return true;
+    if (*permits == 0) return false;
+    --*permits;
+    return true;
+  };
+  switch (next.what) {
+    case step::copy:
+      if (!next.started) {
+        next.started = true;
+        std::memset(next.to, static_cast<int>(poison), next.bytes);
+        ++started_copies_;
+        changed_.notify_all();
+      }
+      return take(copy_permits_);
+    case step::assemble:
+      if (!next.started) {
+        next.started = true;
+        const assembly& work = next.assembled;
+        const std::uint64_t batches = (work.samples + work.batch_size - 1) / work.batch_size;
+        std::memset(work.slot, static_cast<int>(poison), batches * work.batch_bytes);
+        ++started_assemblies_;
+        changed_.notify_all();
+      }
+      return take(assembly_permits_);
+    case step::work:
+      return take(work_permits_);
+    case step::record:
+      return true;
+    case step::wait:
+      return !is_pending(next.event, next.recording);
+  }
+  return true;
+}
+
+void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& next) {
+  switch (next.what) {
+    case step::copy:  // unlocked, as a copy engine would be: a race on its bytes is then a race for
+                      // the sanitizer too
+      lock.unlock();
+      std::memcpy(next.to, next.from, next.bytes);
+      lock.lock();
+      ++completed_copies_;
+      changed_.notify_all();
+      return;
+    case step::assemble:  // unlocked, as above
+      lock.unlock();
+      next.assembled.fields = next.fields;
+      if (!tables_are_poison(next.assembled)) detail::assemble_on_host(next.assembled);
+      lock.lock();
+      return;
+    case step::work:
+      lock.unlock();
+      next.work();
+      lock.lock();
+      return;
+    case step::record:
+      pending_.erase({next.event, next.recording});
+      return;
+    case step::wait:
+      return;
+  }
+}
+
+void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept {
+  const auto* const first = static_cast<const std::byte*>(memory);
+  const std::less<> before;
+  const auto lies_there = [&](const void* address) {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return !before(at, first) && before(at, first + bytes);
+  };
+  const auto uses = [&](const operation& each) {
+    if (each.what == step::copy) return lies_there(each.to) || lies_there(each.from);
+    if (each.what == step::work) return lies_there(each.reads.data());
+    if (each.what != step::assemble) return false;
+    return lies_there(each.assembled.slot) || lies_there(each.assembled.inlet) ||
+           std::any_of(each.fields.begin(), each.fields.end(),
+                       [&](const field_assembly& field) { return lies_there(field.kept); });
+  };
+  const std::scoped_lock lock{mutex_};
+  for (const auto& [number, stream] : streams_) {
+    if (std::any_of(stream.queue.begin(), stream.queue.end(), uses)) ++freed_in_use_;
+  }
+}
+
+}  // namespace feedline::test

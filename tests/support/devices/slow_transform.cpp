@@ -1,0 +1,160 @@
+#include "support/devices/slow_transform.hpp"
+
+#include "device/variation.hpp"
+#include "support/devices/slow_half.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+namespace feedline::test {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+template <class T>
+T word_at(std::span<const std::byte> row, std::uint64_t place) {
+  T word{};
+  std::memcpy(&word, row.data() + place * sizeof word, sizeof word);
+  return word;
+}
+
+/// An element as a binary32; in a double, for what is computed from it.
+double element_at(std::span<const std::byte> row, element_type type, std::uint64_t place) {
+  switch (type) {
+    case element_type::u8:
+      return word_at<std::uint8_t>(row, place);
+    case element_type::i8:
+      return word_at<std::int8_t>(row, place);
+    case element_type::u16:
+      return word_at<std::uint16_t>(row, place);
+    case element_type::i16:
+      return word_at<std::int16_t>(row, place);
+    case element_type::u32:
+      return static_cast<double>(static_cast<float>(word_at<std::uint32_t>(row, place)));
+    case element_type::i32:
+      return static_cast<double>(static_cast<float>(word_at<std::int32_t>(row, place)));
+    case element_type::u64:
+      return static_cast<double>(static_cast<float>(word_at<std::uint64_t>(row, place)));
+    case element_type::i64:
+      return static_cast<double>(static_cast<float>(word_at<std::int64_t>(row, place)));
+    case element_type::f16:
+      return slow_f16.value(word_at<std::uint16_t>(row, place));
+    case element_type::bf16:
+      return slow_bf16.value(word_at<std::uint16_t>(row, place));
+    case element_type::f32:
+      return static_cast<double>(word_at<float>(row, place));
+    case element_type::f64:
+      return static_cast<double>(static_cast<float>(word_at<double>(row, place)));
+    case element_type::boolean:
+      return word_at<std::uint8_t>(row, place) != 0 ? 1.0 : 0.0;
+  }
+  return 0.0;
+}
+
+/// A product of two floats is exact in a double, and a sum rounded to it loses nothing that a float
+/// would show: so each is rounded once.
+float scaled(double value, float scale, float offset) {
+  const auto product = static_cast<float>(value * static_cast<double>(scale));
+  return static_cast<float>(static_cast<double>(product) + static_cast<double>(offset));
+}
+
+void put(bytes& out, std::uint64_t place, element_type type, float value) {
+  if (type == element_type::f32) {
+    std::uint32_t word = 0x7FFF'FFFF;
+    if (!std::isnan(value)) std::memcpy(&word, &value, sizeof word);
+    std::memcpy(out.data() + place * sizeof word, &word, sizeof word);
+  } else {
+    const slow_half& half = type == element_type::f16 ? slow_f16 : slow_bf16;
+    const std::uint16_t word = half.nearest(static_cast<double>(value));
+    std::memcpy(out.data() + place * sizeof word, &word, sizeof word);
+  }
+}
+
+/// A whole number as it is, cut to the bytes of another type.
+void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<const std::byte> row,
+               element_type from, std::uint64_t at) {
+  const std::size_t from_bytes = size_bytes(from);
+  const auto sign = std::to_integer<unsigned>(row[(at + 1) * from_bytes - 1]) >> 7;
+  const bool is_signed = from == element_type::i8 || from == element_type::i16 ||
+                         from == element_type::i32 || from == element_type::i64;
+  std::array<std::byte, 8> wide{};
+  wide.fill(is_signed && sign != 0 ? std::byte{0xFF} : std::byte{0});
+  std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(at * from_bytes), from_bytes, wide.begin());
+  const bool is_true =
+      std::any_of(wide.begin(), wide.end(), [](std::byte each) { return each != std::byte{0}; });
+  if (from == element_type::boolean || type == element_type::boolean)
+    wide = {is_true ? std::byte{1} : std::byte{0}};
+  std::copy_n(wide.begin(), size_bytes(type),
+              out.begin() + static_cast<std::ptrdiff_t>(place * size_bytes(type)));
+}
+
+bytes converted(const field_program& program, std::span<const std::byte> row,
+                std::uint32_t variation) {
+  using detail::choice;
+  const std::int64_t channels = program.channels;
+  const std::int64_t height = program.height;
+  const std::int64_t width = program.width;
+  const std::int64_t to_height = program.to_height;
+  const std::int64_t to_width = program.to_width;
+  const std::int64_t padding = program.padding;
+
+  std::int64_t top = (height + 2 * padding - to_height) / 2;
+  std::int64_t left = (width + 2 * padding - to_width) / 2;
+  if (program.random_crop) {
+    const auto places = [](std::int64_t slack) { return static_cast<std::uint32_t>(slack + 1); };
+    top = detail::draw_below(variation, choice::crop_top, places(height + 2 * padding - to_height));
+    left = detail::draw_below(variation, choice::crop_left, places(width + 2 * padding - to_width));
+  }
+  const bool flipped = detail::draw(variation, choice::flip) < program.flip_below;
+
+  const auto place_in = [channels](bool last, std::int64_t h, std::int64_t w, std::int64_t c,
+                                   std::int64_t y, std::int64_t x) {
+    return static_cast<std::uint64_t>(last ? (y * w + x) * channels + c : (c * h + y) * w + x);
+  };
+  bytes out(static_cast<std::size_t>(channels * to_height * to_width) * size_bytes(program.to));
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t y = 0; y < to_height; ++y)
+      for (std::int64_t x = 0; x < to_width; ++x) {
+        const std::int64_t from_y = top + y - padding;
+        const std::int64_t from_x = left + (flipped ? to_width - 1 - x : x) - padding;
+        const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
+        const std::uint64_t from =
+            inside ? place_in(program.channels_last, height, width, c, from_y, from_x) : 0;
+        const std::uint64_t to = place_in(program.to_channels_last, to_height, to_width, c, y, x);
+        if (is_whole(program.to)) {
+          if (inside) put_whole(out, to, program.to, row, program.from, from);
+          continue;
+        }
+        const double value = inside ? element_at(row, program.from, from) : 0.0;
+        const auto by = program.per_channel ? static_cast<std::size_t>(c) : 0;
+        put(out, to, program.to, scaled(value, program.scale[by], program.offset[by]));
+      }
+  return out;
+}
+
+/// The value as a class; one that is none if it is negative.
+std::uint64_t class_in(std::span<const std::byte> row, element_type type) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, row.data(), size_bytes(type));
+  const bool is_signed = type == element_type::i8 || type == element_type::i16 ||
+                         type == element_type::i32 || type == element_type::i64;
+  const bool is_negative = is_signed && (number >> (8 * size_bytes(type) - 1)) != 0;
+  return is_negative ? UINT64_MAX : number;
+}
+
+}  // namespace
+
+std::vector<std::byte> slow_transform(const field_program& program, std::span<const std::byte> row,
+                                      std::uint32_t variation) {
+  if (program.what == field_program::operation::copy) return {row.begin(), row.end()};
+  if (program.what == field_program::operation::convert) return converted(program, row, variation);
+  bytes out(program.classes * size_bytes(program.to));
+  for (std::uint64_t each = 0; each < program.classes; ++each)
+    put(out, each, program.to, each == class_in(row, program.from) ? 1.0F : 0.0F);
+  return out;
+}
+
+}  // namespace feedline::test

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+
+#include "staging/kept_rows.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline::test {
+
+/// One of the ways on which samples reach a consumer. What a loader promises holds on all of them.
+enum class way : std::uint8_t {
+  in_place,     ///< the host device
+  stream,       ///< a device with copies
+  transformed,  ///< the same; slots are assembled, for a field is converted on the device
+  gather,
+  resident,
+  cached_half,  ///< half of the rows stay with the device
+  cached_few,   ///< a handful of them do
+};
+
+/// For GENERATE(from_range(…)).
+inline const std::vector<way>& all_ways() {
+  static const std::vector<way> ways{way::in_place, way::stream,      way::transformed, way::gather,
+                                     way::resident, way::cached_half, way::cached_few};
+  return ways;
+}
+/// Those on which the dataset is read in every epoch.
+inline const std::vector<way>& reading_ways() {
+  static const std::vector<way> ways{way::in_place, way::stream, way::transformed, way::cached_half,
+                                     way::cached_few};
+  return ways;
+}
+/// Those on which the dataset is read in the first epoch at least.
+inline const std::vector<way>& first_reading_ways() {
+  static const std::vector<way> ways{way::in_place, way::stream,      way::transformed,
+                                     way::resident, way::cached_half, way::cached_few};
+  return ways;
+}
+/// Those on which a slot is put together out of an inlet.
+inline const std::vector<way>& assembled_ways() {
+  static const std::vector<way> ways{way::transformed, way::gather, way::resident, way::cached_half,
+                                     way::cached_few};
+  return ways;
+}
+/// Those of them on which no field is converted: a plan differs by the placement alone.
+inline const std::vector<way>& placed_ways() {
+  static const std::vector<way> ways{way::gather, way::resident, way::cached_half, way::cached_few};
+  return ways;
+}
+
+inline std::string to_string(way through) {
+  static const std::array<const char*, 7> names{"in place", "stream",      "transformed", "gather",
+                                                "resident", "cached half", "cached few"};
+  return names.at(static_cast<std::size_t>(through));
+}
+
+/// The options, and what makes a loader of `make_identity_rows` data take the way.
+inline loader_options on_way(way through, const dataset& data, loader_options options) {
+  std::vector<std::size_t> row_bytes;
+  for (const field& field : data.fields()) row_bytes.push_back(sample_bytes(field));
+  const auto bytes_of = [&](std::uint64_t rows) {
+    return detail::kept_rows::bytes(row_bytes, std::max<std::uint64_t>(rows, 1));
+  };
+  switch (through) {
+    case way::in_place:
+    case way::stream:
+      options.placement = placement::stream;
+      break;
+    case way::transformed:
+      options.placement = placement::stream;
+      options.transforms.push_back({.field = "note"});
+      break;
+    case way::gather:
+      options.placement = placement::gather;
+      break;
+    case way::resident:
+      options.placement = placement::resident;
+      break;
+    case way::cached_half:
+      options.placement = placement::cached;
+      options.max_cache_bytes = bytes_of(data.size() / 2);
+      break;
+    case way::cached_few:
+      options.placement = placement::cached;
+      options.max_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
+      break;
+  }
+  return options;
+}
+
+/// A device, a consumer's stream on it, and a way to it.
+struct travelling {
+  explicit travelling(way taken) : through{taken} {}
+
+  way through;
+  scripted on{};
+  device_ptr device = through == way::in_place ? make_host_device() : device_ptr{on.device};
+  stream_ref stream = through == way::in_place ? stream_ref{} : on.stream;
+
+  /// @param data `make_identity_rows`, or gated so.
+  [[nodiscard]] loader load(const dataset_ptr& data, const sampler& order,
+                            const loader_options& options) const {
+    return loader{data, order, device, on_way(through, *data, options)};
+  }
+  /// For `recorder`.
+  [[nodiscard]] scripted looks() const {
+    return through == way::in_place ? scripted{nullptr, {}} : on;
+  }
+};
+
+/// All batches of some epochs, one after the other.
+inline std::vector<seen_batch> consume_epochs(loader& loader, const travelling& by,
+                                              std::uint64_t epochs, std::uint64_t first = 0) {
+  recorder record{by.looks()};
+  for (std::uint64_t epoch = first; epoch < first + epochs; ++epoch) {
+    for (batch& batch : loader.epoch(epoch, by.stream)) record(batch);
+  }
+  return record.seen();
+}
+
+}  // namespace feedline::test

@@ -1,0 +1,20 @@
+#include "support/files/test_data.hpp"
+
+#include <system_error>
+
+#include <cstdlib>
+
+namespace feedline::test {
+
+std::optional<std::filesystem::path> find_test_data(const std::filesystem::path& relative) {
+  const char* named = std::getenv("FEEDLINE_TEST_DATA");
+  const std::filesystem::path folder =
+      named != nullptr ? std::filesystem::path{named}
+                       : std::filesystem::path{FEEDLINE_SOURCE_DIR}.parent_path() / "shared/data";
+  std::error_code ignored;
+  const auto path = folder / relative;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return path;
+}
+
+}  // namespace feedline::test

@@ -1,0 +1,151 @@
+#include <feedline/error.hpp>
+#include <feedline/formats/npz.hpp>
+
+#include "formats/npy/npz_magic.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/files/npy_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/files/zip_bytes.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using test::byte_vector;
+using test::npy_bytes;
+using test::npy_dictionary;
+using test::zip_bytes;
+using test::zip_entry;
+
+namespace {
+
+constexpr std::uint64_t samples = 30;
+
+byte_vector images() {
+  return test::counting_bytes(samples * 35);
+}
+
+byte_vector labels() {
+  std::vector<std::int64_t> values(samples);
+  for (std::uint64_t i = 0; i < samples; ++i) values[i] = 1000 - static_cast<std::int64_t>(i);
+  return test::memory_of(values);
+}
+
+zip_entry image_entry(bool compressed) {
+  return {"image.npy", npy_bytes(npy_dictionary("|u1", "(30, 5, 7)"), images()), compressed};
+}
+
+zip_entry label_entry(bool compressed) {
+  return {"label.npy", npy_bytes(npy_dictionary("=i8", "(30,)"), labels()), compressed};
+}
+
+const field image{"image", element_type::u8, {5, 7}};
+const field label{"label", element_type::i64, {}};
+
+byte_vector expected_image(sample_index sample) {
+  const byte_vector all = images();
+  const auto row = std::span{all}.subspan(sample.value * 35, 35);
+  return {row.begin(), row.end()};
+}
+
+byte_vector expected_label(sample_index sample) {
+  const byte_vector all = labels();
+  const auto row = std::span{all}.subspan(sample.value * 8, 8);
+  return {row.begin(), row.end()};
+}
+
+std::string refusal(const std::filesystem::path& file, const std::vector<std::string>& members = {},
+                    const npz_options& options = {}) {
+  return test::message_of<dataset_error>([&] { (void)open_npz(file, members, options); });
+}
+
+}  // namespace
+
+TEST_CASE("npz: all members of an archive are fields, compressed and not", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const bool compressed_image = GENERATE(false, true);
+  const bool compressed_label = GENERATE(false, true);
+  const auto file = folder.write(
+      "a.npz", zip_bytes({image_entry(compressed_image), label_entry(compressed_label)}));
+  const auto opened = open_npz(file);
+  test::check_dataset_contract(
+      opened, samples, {image, label}, [](sample_index sample, std::size_t place) {
+        return place == 0 ? expected_image(sample) : expected_label(sample);
+      });
+  // What is not compressed is read where it lies.
+  CHECK(opened->rows().size() == (compressed_image && compressed_label ? 2U : 0U));
+}
+
+TEST_CASE("npz: members are chosen by name, with or without .npy, in the order asked for",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const zip_entry other{"other.npy", npy_bytes(npy_dictionary("|u1", "(3,)"), images()), false};
+  const auto file = folder.write(
+      "a.npz",
+      zip_bytes({image_entry(false), other, {"readme.txt", {}, false}, label_entry(true)}));
+  CHECK(open_npz(file, {"label.npy", "image"})->fields() == std::vector<field>{label, image});
+  CHECK(open_npz(file, {"label"})->fields() == std::vector<field>{label});
+  CHECK(refusal(file, {"labels"}) ==
+        file.string() + ": has no member 'labels'; there are: image, other, readme.txt, label");
+}
+
+TEST_CASE("npz: members in Fortran order are transposed, in place and compressed alike",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const bool compressed = GENERATE(false, true);
+  const byte_vector columns = test::bytes_of({0, 2, 4, 1, 3, 5});
+  const auto file = folder.write(
+      "a.npz", zip_bytes({{"x.npy", npy_bytes(npy_dictionary("|u1", "(3, 2)", true), columns),
+                           compressed}}));
+  const auto opened = open_npz(file);
+  CHECK(test::read_samples(*opened, {{0}, {1}, {2}})[0] == test::bytes_of({0, 1, 2, 3, 4, 5}));
+}
+
+TEST_CASE("npz: members of the other byte order become the machine's", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const bool compressed = GENERATE(false, true);
+  const auto file = folder.write(
+      "a.npz",
+      zip_bytes({{"x.npy", npy_bytes(npy_dictionary(">u2", "(2,)"), test::bytes_of({1, 2, 3, 4})),
+                  compressed}}));
+  CHECK(test::read_samples(*open_npz(file), {{0}, {1}})[0] ==
+        test::memory_of(std::vector<std::uint16_t>{0x0102, 0x0304}));
+}
+
+TEST_CASE("npz: an archive that is cut while it is in use is an error that names it",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto file = folder.write("a.npz", zip_bytes({image_entry(false)}));
+  const auto opened = open_npz(file);
+  std::filesystem::resize_file(file, 300);
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)test::read_sample(*opened, sample_index{29});
+        }).find(file.string() + ": ") == 0);
+}
+
+TEST_CASE("npz: members that hold different numbers of samples are refused with what there is",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const zip_entry three{"three.npy",
+                        npy_bytes(npy_dictionary("|u1", "(3, 2)"), test::counting_bytes(6)), true};
+  const auto file = folder.write("a.npz", zip_bytes({image_entry(false), three}));
+  CHECK(refusal(file) == file.string() +
+                             ": 'three' and 'image' differ in their first dimension, which counts "
+                             "the samples; name the members that belong together, of image: "
+                             "uint8[30, 5, 7], three: uint8[3, 2]");
+  CHECK(refusal(file, {"three"}) == "[nothing was thrown]");
+}
+
+TEST_CASE("npz: an archive is known by its first member's name", "[dataset][host]") {
+  CHECK(detail::is_npz(zip_bytes({image_entry(false)})));
+  const byte_vector compressed = zip_bytes({image_entry(true)});
+  CHECK(detail::is_npz(std::span{compressed}.first(39)));
+  CHECK_FALSE(detail::is_npz(std::span{compressed}.first(38)));
+  CHECK_FALSE(detail::is_npz(zip_bytes({{"image.txt", {}, false}})));
+  CHECK_FALSE(detail::is_npz(zip_bytes({{"npy", {}, false}})));
+  CHECK_FALSE(detail::is_npz(npy_bytes(npy_dictionary("|u1", "(3,)"), images())));
+  CHECK_FALSE(detail::is_npz({}));
+}

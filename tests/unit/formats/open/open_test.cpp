@@ -1,0 +1,209 @@
+#include <feedline/error.hpp>
+#include <feedline/formats/open.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/files/idx_bytes.hpp"
+#include "support/files/npy_bytes.hpp"
+#include "support/files/tar_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+
+#include <string>
+
+using namespace feedline;
+using test::byte_vector;
+
+namespace {
+
+/// llm.c's header: 256 words, of which three count, then 16-bit tokens.
+byte_vector token_bytes(std::uint32_t tokens) {
+  byte_vector file(1024 + 2 * std::size_t{tokens});
+  const std::vector<std::uint32_t> words{20240520, 1, tokens};
+  std::memcpy(file.data(), words.data(), 12);
+  return file;
+}
+
+byte_vector cifar_bytes(std::size_t label_bytes, std::size_t records) {
+  byte_vector file;
+  for (std::size_t i = 0; i < records; ++i) {
+    for (std::size_t label = 0; label < label_bytes; ++label) file.push_back(std::byte(i % 10));
+    file.resize(file.size() + 3072, std::byte{0xff});
+  }
+  return file;
+}
+
+byte_vector array_bytes(const std::string& shape = "(3, 2)") {
+  return test::npy_bytes(test::npy_dictionary("<u2", shape), test::counting_bytes(12));
+}
+
+byte_vector tar_of_arrays() {
+  return test::tar_bytes{}
+      .add("README.md", "not of a sample")
+      .add("1.txt", "left out")
+      .add("1.cls", "4")
+      .add("1.vec.npy", array_bytes())
+      .add("2.cls", "5")
+      .add("2.vec.npy", array_bytes())
+      .ended();
+}
+
+std::string refusal(const std::filesystem::path& path, const open_options& options = {}) {
+  return test::message_of<dataset_error>([&] { (void)open(path, options); });
+}
+
+std::string misuse(const std::filesystem::path& path, const open_options& options = {}) {
+  return test::message_of<usage_error>([&] { (void)open(path, options); });
+}
+
+const std::string known =
+    ". Known are HDF5, NumPy arrays and archives, IDX (plain or gzip), tar shards, token shards "
+    "with "
+    "llm.c's header, CIFAR's binary batches, and folders of images by class; records of a fixed "
+    "size "
+    "and tokens without a header are opened by open_records and open_tokens";
+
+}  // namespace
+
+TEST_CASE("open: a file is told by its content, whatever its name", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto identified = [&](std::span<const std::byte> bytes) {
+    return identify(folder.write("misleading.jpg.h5.npy", bytes));
+  };
+  const auto idx = test::idx_file_bytes(0x08, {3, 2}, 6);
+  CHECK(identified(idx) == file_format::idx);
+  CHECK(identified(test::gzip_bytes(idx)) == file_format::idx);
+  CHECK(identified(array_bytes()) == file_format::npy);
+  CHECK(identified(tar_of_arrays()) == file_format::tar);
+  CHECK(identified(test::gzip_bytes(tar_of_arrays())) == file_format::tar);
+  CHECK(identified(token_bytes(9)) == file_format::tokens);
+  CHECK(identified(cifar_bytes(1, 2)) == file_format::cifar10);
+  CHECK(identified(cifar_bytes(2, 2)) == file_format::cifar100);
+  CHECK(identified({}) == file_format::unknown);
+  CHECK(identify(folder.path()) == file_format::image_folder);
+  const std::string_view zip = "PK\3\4 and twenty-two bytes  \5\0\0\0a.npy more";
+  CHECK(identified(std::as_bytes(std::span{zip.data(), 26})) == file_format::unknown);
+}
+
+TEST_CASE(
+    "open: an IDX file as long as a batch of CIFAR's is IDX, and a batch that begins like IDX is "
+    "not",
+    "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto idx = test::idx_file_bytes(0x08, {3073 - 8}, 3073 - 8);
+  REQUIRE(idx.size() == 3073);
+  CHECK(identify(folder.write("a", idx)) == file_format::idx);
+  auto cifar = cifar_bytes(1, 2);
+  cifar[1] = std::byte{0};
+  cifar[2] = std::byte{8};
+  cifar[3] = std::byte{3};
+  CHECK(identify(folder.write("b", cifar)) == file_format::cifar10);
+}
+
+TEST_CASE("open: each format becomes a dataset with the fields that its reader gives",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto fields = [&](std::span<const std::byte> bytes, const open_options& options = {}) {
+    return open(folder.write("things.bin", bytes), options)->fields();
+  };
+  CHECK(fields(test::idx_file_bytes(0x08, {3, 2}, 6)) ==
+        std::vector<field>{{"image", element_type::u8, {2}}});
+  CHECK(fields(test::idx_file_bytes(0x08, {3}, 3)) ==
+        std::vector<field>{{"label", element_type::u8, {}}});
+  CHECK(fields(test::gzip_bytes(test::idx_file_bytes(0x08, {3}, 3)), {.fields = {"y"}}) ==
+        std::vector<field>{{"y", element_type::u8, {}}});
+  CHECK(fields(array_bytes()) == std::vector<field>{{"things", element_type::u16, {2}}});
+  CHECK(fields(array_bytes(), {.fields = {"x"}}) ==
+        std::vector<field>{{"x", element_type::u16, {2}}});
+  CHECK(fields(token_bytes(9), {.tokens_per_sample = 4}) ==
+        std::vector<field>{{"input", element_type::u16, {4}}, {"target", element_type::u16, {4}}});
+  CHECK(fields(cifar_bytes(1, 2)) == std::vector<field>{{"label", element_type::u8, {}},
+                                                        {"image", element_type::u8, {3, 32, 32}}});
+  CHECK(fields(tar_of_arrays(), {.label_type = element_type::u8}) ==
+        std::vector<field>{{"label", element_type::u8, {}}, {"vec", element_type::u16, {3, 2}}});
+}
+
+TEST_CASE("open: fields can be chosen, and keep the dataset's contract", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto batch = folder.write("batch", cifar_bytes(2, 20));
+  const auto chosen = open(batch, {.fields = {"image", "fine_label"}});
+  test::check_dataset_contract(
+      chosen, 20, {{"image", element_type::u8, {3, 32, 32}}, {"fine_label", element_type::u8, {}}},
+      [](sample_index sample, std::size_t place) {
+        return place == 0 ? byte_vector(3072, std::byte{0xff})
+                          : byte_vector(1, std::byte(sample.value % 10));
+      });
+  const auto shard = folder.write("shard", tar_of_arrays());
+  CHECK(open(shard, {.fields = {"vec"}})->fields().size() == 1);
+  CHECK(misuse(batch, {.fields = {"colour"}}) ==
+        "open: there is no field 'colour'; there are 'coarse_label', 'fine_label', 'image'");
+  CHECK(misuse(batch, {.fields = {"image", "image"}}) == "open: the field 'image' is named twice");
+  CHECK(misuse(shard, {.fields = {"image"}}) == "open: there is no field 'image' in " +
+                                                    shard.string() +
+                                                    ", whose first sample has 'label', 'vec'");
+}
+
+TEST_CASE("open: files of one format are one sequence", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto a = folder.write("a.npy", array_bytes());
+  const auto b = folder.write("b.npy", array_bytes());
+  const auto arrays = open(std::vector{a, b});
+  CHECK(arrays->size() == 6);
+  CHECK(arrays->fields().front().name == "a");
+  const auto shard = folder.write("c", tar_of_arrays());
+  CHECK(open(std::vector{shard, shard, shard})->size() == 6);
+  const auto tokens = folder.write("d", token_bytes(9));
+  CHECK(open(std::vector{tokens, tokens}, {.tokens_per_sample = 17})->size() == 1);
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)open(std::vector{a, shard});
+        }) ==
+        shard.string() + ": of the format tar shard, but " + a.string() +
+            " is of the format NumPy array; files that are opened together are of one format");
+  CHECK(test::message_of<usage_error>([] { (void)open(std::vector<std::filesystem::path>{}); }) ==
+        "open: there is no path");
+}
+
+TEST_CASE("open: a file of no known format is refused with those there are", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto message = [&](std::span<const std::byte> bytes) {
+    const auto path = folder.write("a", bytes);
+    const std::string begin = path.string() + ": of no format that is known by its content: ";
+    const std::string text = refusal(path);
+    return text.substr(0, begin.size()) == begin ? text.substr(begin.size()) : text;
+  };
+  const auto of_text = [](std::string_view text) { return std::as_bytes(std::span{text}); };
+  CHECK(message({}) == "it is empty" + known);
+  CHECK(message(of_text("hello, world")) == "it begins with 68 65 6c 6c 6f 2c 20 77" + known);
+  CHECK(message(of_text("\xff\xd8\xff")) ==
+        "it is a single image; open the folder that holds a folder of images for each class" +
+            known);
+  CHECK(message(of_text({"PK\3\4", 4})) ==
+        "it is a zip archive, but not one of NumPy arrays; unpack it" + known);
+  CHECK(message(test::gzip_bytes(of_text("hello"))) ==
+        "it is compressed, and not IDX; decompress it" + known);
+  CHECK(refusal(folder.path() / "none").find("cannot be opened") != std::string::npos);
+}
+
+TEST_CASE("open: what a format cannot give is refused in its reader's words", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto tokens = folder.write("tokens", token_bytes(9));
+  CHECK(misuse(tokens) == "open: " + tokens.string() +
+                              " holds tokens, and open_options::tokens_per_sample is not given");
+  CHECK(misuse(tokens, {.fields = {"input"}, .tokens_per_sample = 2}) ==
+        "open: fields of a token shard have names of their own; leave open_options::fields empty");
+  CHECK(
+      misuse(folder.write("array", array_bytes()), {.fields = {"x", "y"}}) ==
+      "open: a file of the format NumPy array becomes one field, but open_options::fields names 2");
+  const auto compressed = folder.write("a.tar.gz", test::gzip_bytes(tar_of_arrays()));
+  CHECK(refusal(compressed) ==
+        compressed.string() +
+            ": byte 0: compressed by gzip, so that samples cannot be read in any order; decompress "
+            "it once with gunzip");
+  const auto texts = folder.write("texts.tar", test::tar_bytes{}.add("1.txt", "x").ended());
+  CHECK(refusal(texts) ==
+        texts.string() +
+            ": a tar archive with no sample of images (.jpg, .jpeg, .png), labels (.cls) or arrays "
+            "(.npy): its members are '1.txt'; say with open_tar how to decode them");
+  const auto image = folder.write("image", test::idx_file_bytes(0x08, {3, 2}, 5));
+  CHECK(refusal(image).find("cut short") != std::string::npos);
+}

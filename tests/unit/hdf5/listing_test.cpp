@@ -1,0 +1,70 @@
+#include <feedline/error.hpp>
+#include <feedline/hdf5/dataset.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/hdf5/writer.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of path",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  const std::vector<float> values(60, 1.0F);
+  {
+    hdf5_writer other{folder.path() / "other.h5"};
+    other.write("y", H5T_IEEE_F32BE, {10, 6}, H5T_NATIVE_FLOAT, values.data());
+  }
+  hdf5_writer writer{folder.path() / "list.h5"};
+  writer.make_group("train");
+  writer.make_group("train/deep");
+  writer.make_group("empty");
+  writer.write("train/images", H5T_IEEE_F32LE, {5, 3, 4}, H5T_NATIVE_FLOAT, values.data());
+  writer.write("train/deep/labels", H5T_STD_I64BE, {5}, H5T_NATIVE_FLOAT, values.data());
+  writer.write("a", H5T_STD_U8LE, {60}, H5T_NATIVE_FLOAT, values.data());
+  writer.make_soft_link("/train/images", "soft");
+  writer.make_external_link("other.h5", "/y", "outside");
+  writer.make_external_link("nofile.h5", "/y", "lost");  // which may have been a field
+  // What no field can be.
+  writer.make_soft_link("/nowhere", "dangling");
+  (void)writer.make("scalar", H5T_STD_U8LE, {});
+  (void)writer.make("no samples", H5T_STD_U8LE, {0, 3});
+  (void)writer.make("empty rows", H5T_STD_U8LE, {3, 0});
+  {
+    const detail::hdf5_type_id text{H5Tcopy(H5T_C_S1)};
+    H5Tset_size(text.get(), H5T_VARIABLE);
+    (void)writer.make("text", text.get(), {3});
+  }
+  const auto file = writer.close();
+
+  const auto listings = list_fields(file);
+  std::vector<std::string> lines;
+  for (const auto& listing : listings)
+    lines.push_back(listing.refusal.empty()
+                        ? listing.dataset + " " + std::to_string(listing.samples) + " " +
+                              to_string(listing.spec)
+                        : listing.dataset + " " + listing.refusal.substr(0, 16));
+  CHECK(lines == std::vector<std::string>{
+                     "/a 60 a: uint8[]",
+                     "/lost cannot be opened",
+                     "/outside 10 outside: float32[6]",
+                     "/soft 5 soft: float32[3, 4]",
+                     "/train/deep/labels 5 labels: int64[]",
+                     "/train/images 5 images: float32[3, 4]",
+                 });
+  for (const auto& listing : listings)  // and each can
+    if (listing.refusal.empty())
+      CHECK(open_hdf5(file, {{listing.dataset}})->fields() == std::vector{listing.spec});
+}
+
+TEST_CASE("hdf5: a file with no datasets lists none, and what is no HDF5 file cannot be listed",
+          "[dataset][host]") {
+  const temporary_directory folder;
+  CHECK(list_fields(hdf5_writer{folder.path() / "none.h5"}.close()).empty());
+  CHECK_THROWS_AS(list_fields(folder.write("text.h5", various_bytes(100))), hdf5_error);
+  CHECK_THROWS_AS(list_fields(folder.path() / "nothing.h5"), hdf5_error);
+}

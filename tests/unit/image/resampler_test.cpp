@@ -1,0 +1,179 @@
+#include "image/resampler.hpp"
+
+#include "support/checks/catch.hpp"
+#include "support/files/image_bytes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+
+using namespace feedline;
+using detail::image_extents;
+using detail::resample_window;
+
+namespace {
+
+detail::rgb_image to_image(const test::pixels& from) {
+  detail::rgb_image image;
+  image.resize({from.height, from.width});
+  std::copy(from.values.begin(), from.values.end(), image.data());
+  return image;
+}
+
+std::vector<std::uint8_t> resize(const test::pixels& from, const resample_window& window,
+                                 image_layout layout = image_layout::hwc) {
+  detail::resampler resizes;
+  std::vector<std::uint8_t> out(window.extents.pixels() * 3, 0xcd);
+  resizes.resize(to_image(from), window, layout, std::as_writable_bytes(std::span{out}));
+  return out;
+}
+
+/// One axis by the definition: a triangle over the source, its weights divided by their sum.
+std::vector<double> weights_of(std::uint32_t from, std::uint32_t to, std::uint32_t i) {
+  const double scale = static_cast<double>(from) / to;
+  const double reach = std::max(scale, 1.0);
+  std::vector<double> weights(from);
+  for (std::uint32_t k = 0; k < from; ++k)
+    weights[k] = std::max(0.0, 1 - std::abs(k + 0.5 - (i + 0.5) * scale) / reach);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+/// The same resize in double precision, by both axes' definitions.
+std::vector<double> exact(const test::pixels& from, std::uint32_t height, std::uint32_t width) {
+  std::vector<double> columns(std::size_t{from.height} * width * 3);
+  for (std::uint32_t x = 0; x < width; ++x) {
+    const auto weights = weights_of(from.width, width, x);
+    for (std::uint32_t y = 0; y < from.height; ++y)
+      for (std::uint32_t c = 0; c < 3; ++c)
+        for (std::uint32_t k = 0; k < from.width; ++k)
+          columns[(std::size_t{y} * width + x) * 3 + c] += weights[k] * from.at(y, k, c);
+  }
+  std::vector<double> out(std::size_t{height} * width * 3);
+  for (std::uint32_t y = 0; y < height; ++y) {
+    const auto weights = weights_of(from.height, height, y);
+    for (std::size_t i = 0; i < std::size_t{width} * 3; ++i)
+      for (std::uint32_t k = 0; k < from.height; ++k)
+        out[std::size_t{y} * width * 3 + i] += weights[k] * columns[std::size_t{k} * width * 3 + i];
+  }
+  return out;
+}
+
+struct sizes {
+  image_extents from;
+  image_extents to;
+};
+
+const std::vector<sizes> all_sizes{
+    {{37, 53}, {16, 24}}, {{16, 24}, {37, 53}}, {{64, 64}, {64, 20}},  {{33, 65}, {33, 65}},
+    {{1, 1}, {5, 7}},     {{1, 200}, {9, 9}},   {{200, 1}, {9, 9}},    {{40, 40}, {1, 1}},
+    {{7, 300}, {14, 3}},  {{2, 3}, {3, 2}},     {{120, 90}, {60, 45}}, {{50, 31}, {49, 30}},
+};
+
+}  // namespace
+
+TEST_CASE("resampler: every value is within 0.6 of the triangle filter in double precision",
+          "[dataset][host]") {
+  for (const auto& [from, to] : all_sizes) {
+    const auto image = test::paint(from.height, from.width, 3, from.width);
+    const auto got = resize(image, {to, 0, 0, to});
+    const auto wanted = exact(image, to.height, to.width);
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(got[i] - wanted[i]));
+    INFO(from.height << " x " << from.width << " to " << to.height << " x " << to.width);
+    CHECK(worst < 0.6);
+  }
+}
+
+TEST_CASE("resampler: black stays black and white stays white", "[dataset][host]") {
+  for (const auto& [from, to] : all_sizes)
+    for (const std::uint8_t value : {std::uint8_t{0}, std::uint8_t{255}}) {
+      test::pixels image{from.height, from.width, 3, {}};
+      image.values.assign(from.pixels() * 3, value);
+      const auto got = resize(image, {to, 0, 0, to});
+      CHECK(std::all_of(got.begin(), got.end(), [&](std::uint8_t each) { return each == value; }));
+    }
+}
+
+TEST_CASE("resampler: an image of the size wanted passes unchanged", "[dataset][host]") {
+  const auto image = test::paint(19, 23);
+  const image_extents size{19, 23};
+  CHECK(resize(image, {size, 0, 0, size}) == image.values);
+}
+
+TEST_CASE("resampler: a window is that part of the whole", "[dataset][host]") {
+  for (const auto& [from, to] : all_sizes) {
+    const auto image = test::paint(from.height, from.width);
+    const auto whole = resize(image, {to, 0, 0, to});
+    const image_extents part{(to.height + 1) / 2, (to.width + 2) / 3};
+    const resample_window window{to, to.height - part.height, (to.width - part.width) / 2, part};
+    const auto got = resize(image, window);
+    bool same = true;
+    for (std::uint32_t y = 0; y < part.height; ++y)
+      for (std::size_t i = 0; i < std::size_t{part.width} * 3; ++i)
+        same = same && got[std::size_t{y} * part.width * 3 + i] ==
+                           whole[(std::size_t{window.top + y} * to.width + window.left) * 3 + i];
+    INFO(from.height << " x " << from.width << " to " << to.height << " x " << to.width);
+    CHECK(same);
+  }
+}
+
+TEST_CASE("resampler: planes hold what pixels hold", "[dataset][host]") {
+  const auto image = test::paint(30, 41);
+  for (const image_extents to : {image_extents{17, 12}, image_extents{30, 41}}) {
+    const auto by_pixel = resize(image, {to, 0, 0, to});
+    const auto by_plane = resize(image, {to, 0, 0, to}, image_layout::chw);
+    bool same = true;
+    for (std::size_t i = 0; i < to.pixels(); ++i)
+      for (std::size_t c = 0; c < 3; ++c)
+        same = same && by_plane[c * to.pixels() + i] == by_pixel[3 * i + c];
+    CHECK(same);
+  }
+}
+
+TEST_CASE("resampler: vector code gives what plain code gives, to the bit", "[dataset][host]") {
+  const auto plain = detail::plain_resample_loops();
+  const auto best = detail::best_resample_loops();
+  std::mt19937 random{7};
+  for (const std::uint32_t from : {1U, 2U, 5U, 16U, 17U, 33U, 100U, 257U})
+    for (const std::uint32_t to : {1U, 2U, 7U, 16U, 40U}) {
+      detail::resample_axis axis;
+      axis.plan(from, to, 0, to);
+      const std::size_t stride = 3 * std::size_t{from};
+      std::vector<std::uint8_t> rows(stride * axis.taps());
+      for (auto& value : rows) value = static_cast<std::uint8_t>(random());
+      std::vector<std::int16_t> line(stride + 1);
+      std::vector<std::int16_t> other_line(stride + 1);
+      plain.sum_rows(rows.data(), stride, axis.weights(to / 2), std::span{line}.first(stride));
+      best.sum_rows(rows.data(), stride, axis.weights(to / 2), std::span{other_line}.first(stride));
+      CHECK(line == other_line);
+
+      std::vector<std::uint8_t> out(3 * std::size_t{to});
+      auto other_out = out;
+      plain.sum_columns(line.data(), axis, out.data(), 1, to);
+      best.sum_columns(line.data(), axis, other_out.data(), 1, to);
+      CHECK(out == other_out);
+    }
+}
+
+TEST_CASE("resampler: weights of an element sum up to one, wherever it lies", "[dataset][host]") {
+  detail::resample_axis axis;
+  for (const std::uint32_t from : {1U, 3U, 224U, 1000U, 65535U})
+    for (const std::uint32_t to : {1U, 3U, 224U, 4096U}) {
+      axis.plan(from, to, to / 3, to - to / 3);
+      bool all_whole = true;
+      bool all_within = true;
+      for (std::uint32_t i = 0; i < axis.count(); ++i) {
+        const auto weights = axis.weights(i);
+        all_whole = all_whole && std::accumulate(weights.begin(), weights.end(), 0) ==
+                                     1 << detail::resample_axis::weight_bits;
+        all_within = all_within && axis.first(i) + axis.taps() <= from;
+      }
+      CHECK(all_whole);
+      CHECK(all_within);
+    }
+}

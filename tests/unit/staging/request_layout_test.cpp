@@ -1,0 +1,127 @@
+#include "staging/request_layout.hpp"
+
+#include "support/checks/catch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+/// Sizes as they come, small ones more often: there the edges are.
+std::uint64_t draw(std::mt19937_64& random, std::uint64_t most) {
+  const std::uint64_t bound = std::uint64_t{1} << (random() % 12);
+  return 1 + random() % std::min(bound, most);
+}
+
+struct cut_slot {
+  std::uint64_t batch_size;
+  std::uint64_t most_samples;
+  std::uint64_t samples;
+};
+
+cut_slot draw_slot(std::mt19937_64& random) {
+  const std::uint64_t batch_size = draw(random, 2'000);
+  return {batch_size, draw(random, 5'000), draw(random, 4 * batch_size)};
+}
+
+/// What a slot's cut gets wrong; nothing if it is right.
+const char* fault_of(const request_layout& cut, const cut_slot& slot) {
+  std::uint64_t next = 0;
+  std::uint64_t runs = 0;
+  const std::uint64_t requests = cut.requests(slot.samples);
+  for (std::uint64_t number = 0; number < requests; ++number) {
+    const sample_run request = cut.request(number, slot.samples);
+    if (request.begin != next) return "a gap, or a sample in two requests";
+    if (request.end <= request.begin) return "an empty request";
+    if (request.end > slot.samples) return "a sample beyond the slot";
+    if (request.end - request.begin > cut.request_samples()) return "a request too large";
+    const bool whole_batches = request.begin % slot.batch_size == 0 &&
+                               (request.end % slot.batch_size == 0 || request.end == slot.samples);
+    const bool within_one = request.begin / slot.batch_size == (request.end - 1) / slot.batch_size;
+    if (!whole_batches && !within_one) return "a request that straddles batches";
+    for (std::uint64_t sample = request.begin; sample < request.end; ++sample) {
+      const bool first_of_run = sample == request.begin || sample % slot.batch_size == 0;
+      if (first_of_run) ++runs;
+      if (cut.run_of(sample) != runs - 1) return "a run that is no request's part in a batch";
+    }
+    next = request.end;
+  }
+  if (next != slot.samples) return "samples that no request holds";
+  if (runs != cut.runs(slot.samples)) return "a wrong number of runs";
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("request layout: every sample of a slot is in one request and in one run, in order",
+          "[reader][host]") {
+  std::mt19937_64 random{20261121};
+  for (int round = 0; round < 5'000; ++round) {
+    const cut_slot slot = draw_slot(random);
+    const request_layout cut{slot.batch_size, slot.most_samples};
+    const char* const fault = fault_of(cut, slot);
+    if (fault == nullptr) continue;
+    CAPTURE(slot.batch_size, slot.most_samples, slot.samples);
+    FAIL(fault);
+  }
+}
+
+TEST_CASE("request layout: a request is at most what was asked for, or a sample",
+          "[reader][host]") {
+  std::mt19937_64 random{7};
+  for (int round = 0; round < 5'000; ++round) {
+    const cut_slot slot = draw_slot(random);
+    const request_layout cut{slot.batch_size, slot.most_samples};
+    CAPTURE(slot.batch_size, slot.most_samples);
+    REQUIRE(cut.request_samples() <= slot.most_samples);
+    // Less than half of it only where whole batches do not fit twice, or parts are equal.
+    REQUIRE(2 * cut.request_samples() > std::min(slot.most_samples, slot.batch_size));
+  }
+}
+
+TEST_CASE("request layout: the size that it settled on settles the same cut again",
+          "[reader][host]") {
+  std::mt19937_64 random{11};
+  for (int round = 0; round < 5'000; ++round) {
+    const cut_slot slot = draw_slot(random);
+    const request_layout cut{slot.batch_size, slot.most_samples};
+    loader_plan plan;
+    plan.batch_size = slot.batch_size;
+    plan.request_samples = cut.request_samples();
+    const request_layout again{plan};
+    CAPTURE(slot.batch_size, slot.most_samples);
+    REQUIRE(again.request_samples() == cut.request_samples());
+    REQUIRE(again.run_samples() == cut.run_samples());
+    REQUIRE(again.runs_per_batch() == cut.runs_per_batch());
+  }
+}
+
+TEST_CASE("request layout: whole batches share a request as far as they fit", "[reader][host]") {
+  const request_layout cut{10, 35};
+  CHECK(cut.request_samples() == 30);
+  CHECK(cut.runs_per_batch() == 1);
+  CHECK(cut.run_samples() == 10);
+  CHECK(cut.requests(75) == 3);
+  CHECK(cut.runs(75) == 8);
+  CHECK(cut.request(2, 75).begin == 60);
+  CHECK(cut.request(2, 75).end == 75);
+}
+
+TEST_CASE("request layout: a batch larger than a request is cut into equal parts",
+          "[reader][host]") {
+  const request_layout cut{10, 4};
+  CHECK(cut.request_samples() == 4);  // 4 4 2, not 3 3 3 1
+  CHECK(cut.runs_per_batch() == 3);
+  CHECK(cut.requests(25) == 8);  // 4 4 2 | 4 4 2 | 4 1
+  CHECK(cut.request(2, 25).begin == 8);
+  CHECK(cut.request(2, 25).end == 10);
+  CHECK(cut.request(7, 25).begin == 24);
+  CHECK(cut.request(7, 25).end == 25);
+  CHECK(request_layout{1'000, 501}.run_samples() == 500);
+  CHECK(request_layout{1'000, 1}.runs_per_batch() == 1'000);
+}
