@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/variation.hpp"
+#include "detail/host_device.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -2,13 +2,9 @@
 
 #include <feedline/dataset/sample_random.hpp>
 
-#include <cstdint>
+#include "detail/host_device.hpp"
 
-#if defined(__CUDACC__)
-#define FEEDLINE_HOST_DEVICE __host__ __device__
-#else
-#define FEEDLINE_HOST_DEVICE
-#endif
+#include <cstdint>
 
 namespace feedline::detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <feedline/transform/field_transform.hpp>
+#include <feedline/dataset/image_layout.hpp>
 
 #include "image/resample_axis.hpp"
 #include "image/rgb_image.hpp"

@@ -57,8 +57,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       source_{dataset, sampler, options.transform_seed},
       path_{make_slot_path(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
-      opener_{plan_, schedule_, *staging_, slot_cutter{plan_, path_.kept}},
-      read_ahead_{source_, plan_, path_.kept},
+      opener_{slots_of(plan_), schedule_, *staging_, slot_cutter{slots_of(plan_), path_.kept}},
+      read_ahead_{source_, slots_of(plan_), path_.kept},
       filler_{plan_.batch_size, *path_.reader, *staging_, &read_ahead_},
       transfer_{std::move(path_.carrier), staging_, ring_},
       feed_{ring_} {

@@ -174,4 +174,15 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   return plan;
 }
 
+slot_plan slots_of(const loader_plan& plan) noexcept {
+  return {.samples_per_epoch = plan.samples_per_epoch,
+          .batch_size = plan.batch_size,
+          .batches_per_epoch = plan.batches_per_epoch,
+          .batches_per_slot = plan.batches_per_slot,
+          .slots_grow = plan.slots_grow,
+          .request_samples = plan.request_samples,
+          .staging_slots = plan.staging_slots,
+          .readers = plan.readers};
+}
+
 }  // namespace feedline::detail

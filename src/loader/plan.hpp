@@ -6,6 +6,8 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "staging/slot_plan.hpp"
+
 namespace feedline::detail {
 
 /// Settles every size and depth of a loader; allocates nothing, starts nothing.
@@ -13,5 +15,8 @@ namespace feedline::detail {
 /// message says how many bytes would be needed.
 [[nodiscard]] loader_plan settle(const dataset& dataset, const sampler& sampler,
                                  const device_capabilities& device, const loader_options& options);
+
+/// What readers need to know of it.
+[[nodiscard]] slot_plan slots_of(const loader_plan& plan) noexcept;
 
 }  // namespace feedline::detail

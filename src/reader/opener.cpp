@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-opener::opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
+opener::opener(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                slot_cutter cutter, clock now)
     : plan_{plan},
       cutter_{std::move(cutter)},

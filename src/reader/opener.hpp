@@ -1,13 +1,12 @@
 #pragma once
 
 #include <feedline/index.hpp>
-#include <feedline/loader/loader_plan.hpp>
-
 #include "detail/channel.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/request.hpp"
 #include "reader/slot_cutter.hpp"
 #include "reader/slot_growth.hpp"
+#include "staging/slot_plan.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
@@ -33,9 +32,9 @@ class opener {
  public:
   using clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// Borrows all three for its life.
+  /// Borrows the schedule and the ring for its life.
   /// @param now What time it is, for slots that grow.
-  opener(const loader_plan& plan, epoch_schedule& schedule, staging_ring& staging,
+  opener(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
          slot_cutter cutter, clock now = std::chrono::steady_clock::now);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
@@ -61,7 +60,7 @@ class opener {
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 
-  const loader_plan& plan_;
+  const slot_plan plan_;
   const slot_cutter cutter_;
   epoch_schedule& schedule_;
   staging_ring& staging_;

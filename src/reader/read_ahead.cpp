@@ -5,7 +5,7 @@
 
 namespace feedline::detail {
 
-read_ahead::read_ahead(const sample_source& source, const loader_plan& plan,
+read_ahead::read_ahead(const sample_source& source, const slot_plan& plan,
                        std::shared_ptr<const kept_rows> kept)
     : source_{source},
       kept_{std::move(kept)},

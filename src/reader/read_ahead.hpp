@@ -1,12 +1,11 @@
 #pragma once
 
 #include <feedline/index.hpp>
-#include <feedline/loader/loader_plan.hpp>
-
 #include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/epoch_run.hpp"
 #include "staging/kept_rows.hpp"
+#include "staging/slot_plan.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +26,7 @@ class read_ahead {
  public:
   /// Borrows the source for its life. @param kept Null where the device keeps no rows; what it
   /// holds is not read, so not hinted.
-  read_ahead(const sample_source& source, const loader_plan& plan,
+  read_ahead(const sample_source& source, const slot_plan& plan,
              std::shared_ptr<const kept_rows> kept = nullptr);
 
   /// Samples between the end of what is about to be read and the end of what was hinted.

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <feedline/loader/loader_plan.hpp>
-
 #include "staging/kept_rows.hpp"
 #include "staging/request_layout.hpp"
+#include "staging/slot_plan.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace feedline::detail {
 class slot_cutter {
  public:
   /// @param kept Null where no rows are kept.
-  explicit slot_cutter(const loader_plan& plan, std::shared_ptr<const kept_rows> kept = nullptr)
+  explicit slot_cutter(const slot_plan& plan, std::shared_ptr<const kept_rows> kept = nullptr)
       : reading_{plan},
         numbering_{plan.batch_size, numbered_samples(plan)},
         kept_{std::move(kept)} {}
@@ -33,7 +32,7 @@ class slot_cutter {
  private:
   /// Whole batches, some ten microseconds of work, and never more requests than rows' sizes make; all
   /// of a slot where nobody shares it.
-  static std::uint64_t numbered_samples(const loader_plan& plan) noexcept {
+  static std::uint64_t numbered_samples(const slot_plan& plan) noexcept {
     const std::uint64_t slot = plan.batches_per_slot * plan.batch_size;
     if (plan.readers == 0) return slot;
     return std::max({plan.batch_size, plan.request_samples, std::uint64_t{2048}});

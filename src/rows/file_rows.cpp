@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 #include "rows/gather_rows.hpp"
 #include "rows/read_spread.hpp"
 

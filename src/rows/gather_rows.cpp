@@ -1,6 +1,6 @@
 #include "rows/gather_rows.hpp"
 
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 #include "rows/copy_row.hpp"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <feedline/loader/loader_plan.hpp>
-
 #include "detail/arithmetic.hpp"
+#include "staging/slot_plan.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +26,7 @@ class request_layout {
         runs_per_batch_{most_samples >= batch_size ? 1 : divide_up(batch_size, most_samples)},
         run_samples_{divide_up(batch_size, runs_per_batch_)},
         request_samples_{std::max(most_samples / batch_size * batch_size, run_samples_)} {}
-  explicit constexpr request_layout(const loader_plan& plan) noexcept
+  explicit constexpr request_layout(const slot_plan& plan) noexcept
       : request_layout{plan.batch_size, plan.request_samples} {}
 
   /// Of all requests but a batch's or slot's last.

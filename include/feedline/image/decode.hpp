@@ -1,8 +1,8 @@
 #pragma once
 
 #include <feedline/dataset/decoder.hpp>
+#include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
-#include <feedline/transform/field_transform.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
 
 #include <cstdint>
@@ -9,13 +10,6 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
-
-/// How the shape of an image field is to be read. A shape of two extents is one channel, {height,
-/// width}, in either.
-enum class image_layout : std::uint8_t {
-  hwc,  ///< {height, width, channels}
-  chw,  ///< {channels, height, width}
-};
 
 /// A window cut out of each image.
 struct image_crop {

@@ -1,7 +1,7 @@
 #include "formats/idx/array.hpp"
 
 #include "io/gzip_source.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <bit>
 #include <new>

@@ -3,7 +3,7 @@
 #include "dataset/side_by_side.hpp"
 #include "formats/npy/fortran_rows.hpp"
 #include "io/random_file_source.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "formats/npy/header.hpp"
 #include "io/byte_source.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <cstring>
 

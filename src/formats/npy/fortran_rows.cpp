@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/parallel_for.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -13,7 +13,7 @@ hdf5_undo undo_of_zfp(std::span<const unsigned>) {
 #else
 
 #include "hdf5/filter/scratch.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "hdf5/library/record_layout.hpp"
 #include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/storage.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "hdf5/library/storage.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <sys/stat.h>
 

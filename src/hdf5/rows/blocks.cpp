@@ -1,7 +1,7 @@
 #include "hdf5/rows/blocks.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 #include "rows/copy_spread.hpp"
 #include "rows/repeat_element.hpp"
 

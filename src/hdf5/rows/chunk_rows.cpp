@@ -1,6 +1,6 @@
 #include "hdf5/rows/chunk_rows.hpp"
 
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 #include "rows/copy_row.hpp"
 #include "rows/gather_scattered.hpp"
 #include "rows/read_spread.hpp"

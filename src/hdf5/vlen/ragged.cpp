@@ -5,7 +5,7 @@
 #include "hdf5/rows/cache_bytes.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
 #include "ragged/element_range.hpp"
-#include "rows/byte_order.hpp"
+#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -52,8 +52,8 @@ struct stages {
             .first_batch = first_batch,
             .samples = samples,
             .batches = (samples + plan.batch_size - 1) / plan.batch_size,
-            .requests = static_cast<std::uint32_t>(detail::request_layout{plan}.requests(samples)),
-            .layout = detail::request_layout{plan}};
+            .requests = static_cast<std::uint32_t>(detail::request_layout{slots}.requests(samples)),
+            .layout = detail::request_layout{slots}};
   }
 
   /// Claims a slot and opens it for a ticket.
@@ -86,6 +86,7 @@ struct stages {
   device_ptr device;
   dataset_ptr dataset;
   loader_plan plan;
+  detail::slot_plan slots = detail::slots_of(plan);
   std::shared_ptr<const detail::batch_format> format;
   std::shared_ptr<detail::failure_board> failures = std::make_shared<detail::failure_board>();
   std::shared_ptr<detail::staging_ring> staging;

@@ -40,7 +40,7 @@ struct growing {
                    std::shared_ptr<const kept_rows> kept = nullptr)
       : parts{std::make_shared<recording_device>(), make_identity_dataset(batches * 4, 8), options},
         schedule{parts.plan.batches_per_epoch, 0},
-        under_test{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan, std::move(kept)},
+        under_test{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots, std::move(kept)},
                    [this] {
                      asked.fetch_add(1);
                      asked.notify_all();

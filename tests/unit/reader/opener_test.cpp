@@ -37,7 +37,7 @@ struct opening {
   explicit opening(std::uint64_t samples = 96, std::uint64_t epochs = 1)
       : parts{device, make_identity_dataset(samples, 8), small},
         schedule{parts.plan.batches_per_epoch, epochs},
-        under_test{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}} {}
+        under_test{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}} {}
 
   /// Gives the next slot in line back, once it is filled.
   void recycle_next() { parts.staging->recycle(parts.staging->next_filled().value()); }

@@ -54,7 +54,7 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
   });
   stages parts{make_host_device(), data, small};
   epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
-  opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+  opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
   filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
   {
     const reader_pool pool{3, *parts.device, opener, filler};
@@ -77,7 +77,7 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
   for (int round = 0; round < 20; ++round) {
     stages parts{make_host_device(), make_identity_dataset(16, 8), small};
     epoch_schedule schedule{parts.plan.batches_per_epoch, 0};
-    opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+    opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
     filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
     const reader_pool pool{3, *parts.device, opener, filler};
     opener.close();
@@ -89,7 +89,7 @@ TEST_CASE("reader pool: a thread that cannot be started is named, with how many 
           "[reader][host]") {
   stages parts{make_host_device(), make_identity_dataset(16, 8), small};
   epoch_schedule schedule{parts.plan.slots_per_epoch, 0};
-  opener opener{parts.plan, schedule, *parts.staging, slot_cutter{parts.plan}};
+  opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
   filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
   const test::no_more_threads limit;
   CHECK(

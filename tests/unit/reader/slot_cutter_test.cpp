@@ -14,8 +14,8 @@ using feedline::test::scripted_device;
 namespace {
 
 /// Slots of 20 batches of 256, read a sample at a time.
-loader_plan large_rows(int readers) {
-  loader_plan plan;
+slot_plan large_rows(int readers) {
+  slot_plan plan;
   plan.batch_size = 256;
   plan.batches_per_slot = 20;
   plan.request_samples = 1;
@@ -60,7 +60,7 @@ TEST_CASE("slot cutter: who shares a slot with nobody takes it whole", "[reader]
 
 TEST_CASE("slot cutter: there is room for the requests of either cut", "[reader][host]") {
   CHECK(slot_cutter{large_rows(4)}.most_requests(slot_samples) == slot_samples);
-  loader_plan small_rows = large_rows(4);
+  slot_plan small_rows = large_rows(4);
   small_rows.request_samples = slot_samples;
   CHECK(slot_cutter{small_rows}.most_requests(slot_samples) == 1);
   small_rows.request_samples = 256;

@@ -90,7 +90,7 @@ TEST_CASE("request layout: the size that it settled on settles the same cut agai
   for (int round = 0; round < 5'000; ++round) {
     const cut_slot slot = draw_slot(random);
     const request_layout cut{slot.batch_size, slot.most_samples};
-    loader_plan plan;
+    slot_plan plan;
     plan.batch_size = slot.batch_size;
     plan.request_samples = cut.request_samples();
     const request_layout again{plan};

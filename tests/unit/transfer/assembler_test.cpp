@@ -88,7 +88,7 @@ struct carrying {
   }
   staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
   std::size_t table_bytes() const {
-    const request_layout runs{parts->plan};
+    const request_layout runs{parts->slots};
     return inlet_layout{slot_layout{parts->dataset->fields(), 4, 3}, runs, false, false, false}
         .chunks_at();
   }
@@ -284,7 +284,7 @@ TEST_CASE("assembler: rows of a slot that was cut short by a failure are kept as
   // Tables, and the rows of batches 1 and 2, whose work was never issued.
   CHECK(on.staged(again).chunk_bytes.load() ==
         2 * inlet_layout{slot_layout{on.parts->dataset->fields(), 4, 3},
-                         request_layout{on.parts->plan}, false, true, true}
+                         request_layout{on.parts->slots}, false, true, true}
                 .chunk_bytes(4));
 }
 

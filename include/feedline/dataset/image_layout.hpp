@@ -1,0 +1,16 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstdint>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// How the shape of an image field is to be read. A shape of two extents is one channel, {height,
+/// width}, in either.
+enum class image_layout : std::uint8_t {
+  hwc,  ///< {height, width, channels}
+  chw,  ///< {channels, height, width}
+};
+
+}  // namespace feedline

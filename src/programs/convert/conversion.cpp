@@ -1,0 +1,223 @@
+#include "programs/convert/conversion.hpp"
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "programs/convert/input_guard.hpp"
+#include "programs/convert/output/output.hpp"
+#include "programs/convert/work/checksums.hpp"
+#include "programs/convert/work/durable_file.hpp"
+#include "programs/convert/work/journal.hpp"
+#include "programs/convert/work/output_place.hpp"
+#include "programs/convert/work/own_mark.hpp"
+#include "programs/convert/work/work_folder.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Samples are read and written about so many bytes at a time.
+constexpr std::size_t batch_bytes = std::size_t{8} << 20;
+
+/// Another sampler's order without its begin, and maybe without its end.
+struct part_of {
+  feedline::sampler whole;
+  std::uint64_t first;
+  std::uint64_t last;
+
+  std::uint64_t size(std::uint64_t /*samples*/) const { return last - first; }
+  void indices(std::uint64_t samples, std::uint64_t epoch, feedline::position at,
+               std::span<feedline::sample_index> out) const {
+    whole.indices(samples, epoch, {first + at.value}, out);
+  }
+  part_of bind(const feedline::dataset& of, std::uint64_t batch_size) const {
+    return {whole.bind(of, batch_size), first, last};
+  }
+};
+
+feedline::sampler order_of(const job& job) {
+  if (!job.shuffle) return feedline::sequential{};
+  feedline::shuffle order{.seed = *job.shuffle};
+  if (job.within_chunks != 0) order.within = feedline::chunks(job.within_chunks);
+  return order;
+}
+
+/// What an unfinished output must agree in, to be gone on with.
+std::string identity_of(const content& what, const job& job) {
+  constexpr const char* formats[] = {"hdf5", "npy", "records"};
+  constexpr const char* filters[] = {"none", "deflate", "lz4", "zstd"};
+  std::string text = job.source;
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  for (const feedline::field& field : what.fields) text += "field " + to_string(field) + '\n';
+  text += "of " + std::to_string(what.samples) + " samples, ";
+  text += job.shuffle ? "shuffled with seed " + std::to_string(*job.shuffle) + " within " +
+                            std::to_string(job.within_chunks) + " chunks\n"
+                      : "in order\n";
+  text += std::string{"to "} + formats[static_cast<std::size_t>(job.to)];
+  if (job.to == format::hdf5) {
+    text += job.layout.contiguous ? " contiguous"
+                                  : " chunks of " + std::to_string(job.layout.chunk_rows) + ' ' +
+                                        filters[static_cast<std::size_t>(job.layout.filter)] + ' ' +
+                                        std::to_string(job.layout.level);
+  }
+  return text + '\n';
+}
+
+std::optional<file_identity> checked_place(const job& job) {
+  require_apart_from_inputs(job);
+  return check_output(job);
+}
+
+class conversion {
+ public:
+  conversion(feedline::dataset_ptr from, const job& job, const progress& tell)
+      : from_{std::move(from)},
+        job_{job},
+        tell_{tell},
+        what_{from_->fields(), from_->size()},
+        identity_{identity_of(what_, job_)},
+        replaces_{checked_place(job_)},
+        work_{job_.work()},
+        output_{make_output(work_.unfinished(), what_, job_)},
+        sums_{what_.fields.size()} {
+    std::size_t sample_bytes = 0;
+    for (const feedline::field& field : what_.fields) sample_bytes += feedline::sample_bytes(field);
+    const std::uint64_t unit = output_->unit();
+    batch_ = unit * std::max<std::uint64_t>(1, batch_bytes / sample_bytes / unit);
+    checkpoint_ =
+        std::max<std::uint64_t>(1, job_.checkpoint_bytes / sample_bytes / batch_) * batch_;
+  }
+
+  converted run() {
+    const std::uint64_t resumed_from = begin();
+    write_rest();
+    output_->close();
+    verify(what_.samples, step::verifying);
+    mark_as_own(work_.unfinished());
+    (void)check_output(job_);  // again: much time has passed
+    put_in_place(work_, job_.output, replaces_);
+    work_.remove();
+    return {what_.samples, resumed_from, what_.fields, sums_.values()};
+  }
+
+ private:
+  /// Samples that are written already.
+  std::uint64_t begin() {
+    if (!job_.restart && resume()) return done_;
+    done_ = 0;
+    sums_ = checksums{what_.fields.size()};
+    work_.clear();
+    output_->create();
+    return 0;
+  }
+
+  bool resume() {
+    const auto found = journal::read(work_.journal());
+    if (!found) return false;
+    if (found->identity != identity_)
+      throw feedline::usage_error{
+          work_.unfinished().string() + ": left unfinished by another conversion, of\n" +
+          found->identity + "not of\n" + identity_ + "--restart forgets it"};
+    const std::uint64_t written = found->made.samples;
+    const bool whole_units = written % output_->unit() == 0 || written == what_.samples;
+    if (written > what_.samples || !whole_units ||
+        found->made.checksums.size() != what_.fields.size())
+      return false;
+    done_ = written;
+    sums_ = checksums{found->made.checksums};
+    try {
+      verify(done_, step::checking);
+      output_->resume();
+    } catch (const std::exception& error) {
+      spdlog::warn("{} cannot be gone on with, and is begun anew: {}", work_.unfinished().string(),
+                   error.what());
+      return false;
+    }
+    return true;
+  }
+
+  void write_rest() {
+    if (done_ == what_.samples) return;
+    std::uint64_t safe = done_;
+    each_batch(from_, part_of{order_of(job_), done_, what_.samples},
+               [&](const auto& columns, std::uint64_t count) {
+                 for (std::size_t f = 0; f < columns.size(); ++f) sums_.add(f, columns[f]);
+                 output_->write(done_, count, columns);
+                 done_ += count;
+                 if (done_ - safe >= checkpoint_ || done_ == what_.samples) {
+                   output_->sync();
+                   journal{identity_, {done_, sums_.values()}}.write(work_.journal());
+                   safe = done_;
+                 }
+                 tell_(step::writing, done_, what_.samples);
+               });
+  }
+
+  /// Reads the first samples of the output as its users will.
+  void verify(std::uint64_t samples, step now) {
+    checksums found{what_.fields.size()};
+    if (samples != 0) {
+      const feedline::dataset_ptr back = output_->read_back();
+      if (back->fields() != what_.fields || back->size() != what_.samples)
+        throw std::runtime_error{work_.unfinished().string() +
+                                 ": reads back with other fields or samples than were written"};
+      std::uint64_t read = 0;
+      each_batch(back, part_of{feedline::sequential{}, 0, samples},
+                 [&](const auto& columns, std::uint64_t count) {
+                   for (std::size_t f = 0; f < columns.size(); ++f) found.add(f, columns[f]);
+                   read += count;
+                   tell_(now, read, samples);
+                 });
+    }
+    for (std::size_t f = 0; f < what_.fields.size(); ++f)
+      if (found.values()[f] != sums_.values()[f])
+        throw std::runtime_error{work_.unfinished().string() + ": field '" + what_.fields[f].name +
+                                 "' reads back with checksum " + to_hex(found.values()[f]) +
+                                 ", not " + to_hex(sums_.values()[f]) + " as it was written"};
+  }
+
+  template <class Take>
+  void each_batch(const feedline::dataset_ptr& of, part_of order, Take&& take) const {
+    feedline::loader loader{of,
+                            std::move(order),
+                            feedline::make_host_device(),
+                            {.batch_size = batch_, .readers = job_.readers, .epochs = 1}};
+    std::vector<std::span<const std::byte>> columns(what_.fields.size());
+    for (const feedline::batch& batch : loader.epoch(0)) {
+      for (std::size_t f = 0; f < columns.size(); ++f) columns[f] = batch.field_at(f).bytes();
+      take(columns, batch.size());
+    }
+  }
+
+  feedline::dataset_ptr from_;
+  const job& job_;
+  const progress& tell_;
+  content what_;
+  std::string identity_;
+  std::optional<file_identity> replaces_;
+  work_folder work_;
+  std::unique_ptr<output> output_;
+  checksums sums_;  ///< of what is written
+  std::uint64_t done_ = 0;
+  std::uint64_t batch_ = 1;
+  std::uint64_t checkpoint_ = 1;
+};
+
+}  // namespace
+
+converted run(const feedline::dataset_ptr& from, const job& job, const progress& tell) {
+  return conversion{from, job, tell}.run();
+}
+
+}  // namespace convert

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+
+#include "programs/convert/work/job.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace convert {
+
+/// What a format looks like to the conversion: samples are written in order, at times brought to the
+/// disk, and read back.
+class output {
+ public:
+  output() = default;
+  output(const output&) = delete;
+  output& operator=(const output&) = delete;
+  virtual ~output() = default;
+
+  /// Begins anew; nothing is there.
+  virtual void create() = 0;
+  /// Goes on with what an earlier run created.
+  virtual void resume() = 0;
+  /// Samples `first`, `first + 1`, …: for each field, in order, `count` samples' bytes.
+  virtual void write(std::uint64_t first, std::uint64_t count,
+                     std::span<const std::span<const std::byte>> columns) = 0;
+  /// Returns once all that was written is on the disk.
+  virtual void sync() = 0;
+  /// Closes what is being written. No other call but `read_back` may follow.
+  virtual void close() = 0;
+  /// The output as users will read it, samples not written yet included; while it is not open.
+  [[nodiscard]] virtual feedline::dataset_ptr read_back() const = 0;
+
+  /// Samples that should be written together, or a multiple: a chunk.
+  [[nodiscard]] virtual std::uint64_t unit() const noexcept { return 1; }
+};
+
+/// What is to be written.
+struct content {
+  std::vector<feedline::field> fields;
+  std::uint64_t samples;
+};
+
+/// @throws feedline::usage_error if the format cannot hold the fields.
+[[nodiscard]] std::unique_ptr<output> make_output(const std::filesystem::path& path,
+                                                  const content& what, const job& job);
+
+[[nodiscard]] std::unique_ptr<output> make_hdf5_output(const std::filesystem::path& path,
+                                                       const content& what,
+                                                       const hdf5_layout& layout);
+/// To be called before anything else of a program that may write HDF5. Where a disk is full the library
+/// cannot close a file, tries again when the program ends, and crashes; so it is told not to.
+void leave_hdf5_as_it_is_at_exit();
+[[nodiscard]] std::unique_ptr<output> make_npy_output(const std::filesystem::path& path,
+                                                      const content& what);
+[[nodiscard]] std::unique_ptr<output> make_record_output(const std::filesystem::path& path,
+                                                         const content& what);
+
+}  // namespace convert

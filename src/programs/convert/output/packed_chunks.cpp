@@ -1,0 +1,78 @@
+#include "programs/convert/output/packed_chunks.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace convert {
+namespace {
+
+/// HDF5's shuffle: the elements' first bytes, then their second ones, …
+void split_bytes(std::span<const std::byte> from, std::size_t element_bytes,
+                 std::span<std::byte> to) {
+  const std::size_t elements = from.size() / element_bytes;
+  for (std::size_t byte = 0; byte < element_bytes; ++byte)
+    for (std::size_t i = 0; i < elements; ++i)
+      to[byte * elements + i] = from[i * element_bytes + byte];
+}
+
+packed_chunk pack(std::span<const std::byte> rows, std::size_t chunk_bytes,
+                  std::size_t element_bytes, unsigned level) {
+  std::vector<std::byte> plain(chunk_bytes);  // zeros beyond the rows
+  std::memcpy(plain.data(), rows.data(), rows.size());
+  const bool shuffled = element_bytes > 1;
+  if (shuffled) {
+    std::vector<std::byte> split(chunk_bytes);
+    split_bytes(plain, element_bytes, split);
+    plain.swap(split);
+  }
+  std::vector<std::byte> packed(compressBound(chunk_bytes));
+  uLongf size = packed.size();
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(plain.data()), chunk_bytes,
+                static_cast<int>(level)) != Z_OK)
+    throw std::runtime_error{"zlib cannot compress a chunk: there is no memory"};
+  if (size >= chunk_bytes) return {std::move(plain), shuffled ? 2U : 1U};
+  packed.resize(size);
+  return {std::move(packed), 0};
+}
+
+}  // namespace
+
+std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows, std::size_t chunk_bytes,
+                                      std::size_t element_bytes, unsigned level) {
+  std::vector<packed_chunk> chunks((rows.size() + chunk_bytes - 1) / chunk_bytes);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < chunks.size(); i = next++) {
+        const auto left = rows.subspan(i * chunk_bytes);
+        chunks[i] =
+            pack(left.first(std::min(chunk_bytes, left.size())), chunk_bytes, element_bytes, level);
+      }
+    } catch (...) {
+      const std::scoped_lock lock{mutex};
+      failure = std::current_exception();
+      next = chunks.size();
+    }
+  };
+  const std::size_t threads =
+      std::min<std::size_t>(std::thread::hardware_concurrency(), chunks.size());
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return chunks;
+}
+
+}  // namespace convert

@@ -1,0 +1,129 @@
+# cmake -D SOURCE=… -P layers_test.cmake: which folder may include which.
+#
+# A folder of include/feedline and the folder of that name in src are one room. A room may include itself, those that
+# stand behind its colon, and include/feedline's own files (errors, indices, the version). It may name only rooms
+# above it in this list, so that includes form no ring.
+
+cmake_minimum_required(VERSION 3.25)
+set(most_files 30)
+set(rooms
+  "detail:"
+  "io: detail"
+  "rows: detail io"
+  "dataset: detail rows"
+  "ragged: detail rows dataset"
+  "image: detail io rows dataset"
+  "formats: dataset image"
+  "formats/idx: detail io rows dataset formats"
+  "formats/npy: detail io rows dataset formats"
+  "formats/records: io rows dataset formats"
+  "formats/tar: detail io rows dataset formats"
+  "formats/tokens: detail io rows dataset formats"
+  "hdf5: dataset ragged"
+  "hdf5/filter: detail"
+  "hdf5/format: detail io"
+  "hdf5/library: detail io dataset hdf5 hdf5/filter hdf5/format"
+  "hdf5/rows: detail io rows dataset hdf5 hdf5/filter hdf5/format hdf5/library"
+  "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
+  "formats/open: detail io dataset image formats formats/npy formats/records formats/tar formats/tokens hdf5"
+  "sampler: detail dataset ragged"
+  "device: detail dataset"
+  "staging: detail dataset device"
+  "batch: detail dataset sampler device staging"
+  "transform: detail dataset device batch"
+  "reader: detail dataset sampler device staging"
+  "transfer: detail device staging batch transform"
+  "loader: detail dataset sampler device staging batch transform reader transfer"
+  "cuda: detail dataset device"
+  "programs/convert/work: loader"
+  "programs/convert/output: dataset formats hdf5 hdf5/library programs/convert/work"
+  "programs/convert: dataset formats sampler device loader programs/convert/work programs/convert/output"
+)
+
+set(known "")
+foreach(line IN LISTS rooms)
+  string(REGEX MATCH "^([a-z0-9/]+):(.*)$" found "${line}")
+  set(room ${CMAKE_MATCH_1})
+  string(REPLACE " " ";" allowed "${CMAKE_MATCH_2}")
+  list(REMOVE_ITEM allowed "")
+  foreach(other IN LISTS allowed)
+    if(NOT other IN_LIST known)
+      message(FATAL_ERROR "the list of rooms lets ${room} include ${other}, which does not stand above it")
+    endif()
+  endforeach()
+  list(APPEND known ${room})
+  set("allowed_${room}" ${room} ${allowed})
+endforeach()
+
+# room_of(RESULT PATH): the folder of a path below src or include/feedline; empty for include/feedline's own files.
+function(room_of result path)
+  string(REGEX REPLACE "^(src|include/feedline|feedline)/" "" path "${path}")
+  cmake_path(GET path PARENT_PATH room)
+  set(${result} "${room}" PARENT_SCOPE)
+endfunction()
+
+# check_includes(LIST FILE TEXT): adds a line for each include that FILE may not have.
+function(check_includes list file text)
+  room_of(room ${file})
+  set(found_faults ${${list}})
+  if(room AND NOT room IN_LIST known)
+    list(APPEND found_faults "${file} lies in the folder ${room}, which is not in layers_test.cmake's list")
+    set(text "")
+  endif()
+  string(REGEX MATCHALL "#include [<\"][^>\"\n]+[>\"]" includes "${text}")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "#include .(.*).$" "\\1" header "${include}")
+    if(NOT header MATCHES "/" OR (include MATCHES "<" AND NOT header MATCHES "^feedline/"))
+      continue()  # a library's, or the file's neighbour
+    endif()
+    room_of(other ${header})
+    if(other AND NOT other IN_LIST "allowed_${room}")
+      list(APPEND found_faults "${file} includes ${header}: ${room} may not include ${other}")
+    endif()
+  endforeach()
+  set(${list} "${found_faults}" PARENT_SCOPE)
+endfunction()
+
+# The check sees what it is there for.
+foreach(wrong "src/detail/log.hpp|loader/pipeline.hpp" "src/hdf5/filter/undo.hpp|hdf5/library/session.hpp"
+    "include/feedline/device/device.hpp|feedline/loader/loader.hpp" "src/attic/old.hpp|detail/log.hpp")
+  string(REPLACE "|" ";" wrong "${wrong}")
+  list(POP_FRONT wrong file header)
+  set(faults "")
+  check_includes(faults ${file} "#include \"${header}\"\n")
+  if(NOT faults)
+    message(FATAL_ERROR "the check lets ${file} include ${header}")
+  endif()
+endforeach()
+
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/* ${SOURCE}/include/feedline/*)
+list(FILTER files INCLUDE REGEX "\\.(hpp|cpp|cuh?)$")
+list(LENGTH files count)
+if(count LESS 200)
+  message(FATAL_ERROR "only ${count} files found under ${SOURCE}: this test looks in the wrong place")
+endif()
+set(faults "")
+foreach(file IN LISTS files)
+  if(file STREQUAL "include/feedline/feedline.hpp")
+    continue()  # includes all that users need
+  endif()
+  file(READ ${SOURCE}/${file} text)
+  check_includes(faults ${file} "${text}")
+  if(file MATCHES "^src/")
+    room_of(room ${file})
+    list(APPEND "files_${room}" ${file})
+  endif()
+endforeach()
+foreach(room IN LISTS known)
+  list(LENGTH "files_${room}" room_files)
+  if(room_files GREATER most_files)
+    list(APPEND faults "src/${room} has ${room_files} files: at most ${most_files}, so divide it")
+  endif()
+endforeach()
+
+if(faults)
+  list(JOIN faults "\n  " text)
+  message(FATAL_ERROR "includes against the layers:\n  ${text}")
+endif()
+list(LENGTH known rooms_count)
+message(STATUS "${count} files in ${rooms_count} rooms include what they may")
