@@ -1,9 +1,11 @@
 #pragma once
 
-/// All of the core. What is above it has headers of its own: `feedline/cuda/cuda_device.hpp` (target
-/// `feedline::cuda`), `feedline/dataset/hdf5_dataset.hpp` and `hdf5_ragged.hpp` (`feedline::hdf5`),
-/// `feedline/dataset/decode_image.hpp` and `image_folder.hpp` (`feedline::images`), and
-/// `feedline/dataset/open.hpp` (`feedline::formats`).
+/// All of the core. What is above it has headers of its own:
+///
+///     feedline/cuda/device.hpp                              feedline::cuda
+///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
+///     feedline/image/decode.hpp, feedline/image/folder.hpp  feedline::images
+///     feedline/formats/open.hpp                             feedline::formats
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/tensor_view.hpp>
@@ -43,3 +45,4 @@
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/transform/batch_function.hpp>
 #include <feedline/transform/field_transform.hpp>
+#include <feedline/version.hpp>

@@ -4,6 +4,7 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "loader/plan.hpp"
 #include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/hinted_dataset.hpp"
@@ -128,7 +129,7 @@ TEST_CASE("hints: where none are wanted none are given, at one question a reques
   loader loader{data, sequential{}, make_host_device(), with(GENERATE(0, 2))};
   const std::uint64_t batches = take_all(loader, 0, {});
   CHECK(data->hints().empty());
-  const detail::request_layout cut{loader.plan()};
+  const detail::request_layout cut{detail::slots_of(loader.plan())};
   CHECK(data->asked == batches / 4 * cut.requests(32) + cut.requests(samples % 32));
 }
 
