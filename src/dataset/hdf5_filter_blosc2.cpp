@@ -14,6 +14,7 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 
 #include <b2nd.h>
@@ -29,6 +30,25 @@ void clear(std::span<std::byte> out) {
 
 [[noreturn]] void fail(const std::string& what, int error) {
   throw hdf5_filter_error{what + ": libblosc2 reports error " + std::to_string(error)};
+}
+
+/// Caterva is what b2nd was once. @return Null: it is no array.
+const char* array_description_of(blosc2_schunk& frame) {
+  for (const char* const name : {"b2nd", "caterva"})
+    if (blosc2_meta_exists(&frame, name) >= 0) return name;
+  return nullptr;
+}
+
+/// For libblosc2 before 3 trusts the number of dimensions, and keeps them where there is no room.
+void require_known_rank(blosc2_schunk& frame, const char* description) {
+  std::uint8_t* content = nullptr;
+  std::int32_t size = 0;
+  const int result = blosc2_meta_get(&frame, description, &content, &size);
+  if (result < 0) fail("its description of an array is damaged", result);
+  const std::unique_ptr<std::uint8_t, void (*)(void*)> freed{content, std::free};
+  constexpr int bytes_a_dimension = 9 + 5 + 5;  // of the array, of a chunk, of a block
+  if (size < 6 || content[2] > B2ND_MAX_DIM || size < 6 + bytes_a_dimension * content[2])
+    throw hdf5_filter_error{"its description of an array is damaged"};
 }
 
 /// An array of several dimensions, which lies in blocks of several dimensions.
@@ -81,8 +101,9 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
   if (frame == nullptr)
     throw hdf5_filter_error{"the " + std::to_string(stored.size()) +
                             " bytes are no frame of Blosc 2: cut or damaged"};
-  if (blosc2_meta_exists(frame.get(), "b2nd") < 0 && blosc2_meta_exists(frame.get(), "caterva") < 0)
-    return undo_plain(*frame, out);
+  const char* const description = array_description_of(*frame);
+  if (description == nullptr) return undo_plain(*frame, out);
+  require_known_rank(*frame, description);
   b2nd_array_t* made = nullptr;
   const int result = b2nd_from_schunk(frame.get(), &made);
   if (result < 0) fail("its description of an array is damaged", result);
@@ -93,7 +114,12 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
 
 }  // namespace
 
-hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
+hdf5_undo undo_of_blosc2(std::span<const unsigned> values) {
+  constexpr std::size_t rank = 7;  // where arrays have it in the client data
+  if (values.size() > rank && values[rank] > B2ND_MAX_DIM)
+    return {.refusal = "has chunks of " + std::to_string(values[rank]) +
+                       " dimensions, of which this libblosc2 knows " +
+                       std::to_string(B2ND_MAX_DIM)};
   [[maybe_unused]] static const bool has_begun = (blosc2_init(), true);
   return {.effect = hdf5_size_effect::compression, .function = undo};
 }
