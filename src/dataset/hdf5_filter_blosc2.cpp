@@ -66,7 +66,9 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
   }
 
   if (frame.typesize < 1) throw hdf5_filter_error{"claims elements of no bytes"};
-  std::size_t left = most_bytes / static_cast<std::size_t>(frame.typesize);
+  const auto element = static_cast<std::size_t>(frame.typesize);
+  if (element > most_bytes) fail_for_claim(element, most_bytes);
+  std::size_t left = most_bytes / element;
   extents shape{};
   for (unsigned i = 0; i < rank; ++i) {
     const auto next = [](hdf5_filter_input& from, auto zero) {
