@@ -12,8 +12,11 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
 
 #else
 
+#include "dataset/hdf5_filter_input.hpp"
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 
 #include <b2nd.h>
@@ -31,25 +34,68 @@ void clear(std::span<std::byte> out) {
   throw hdf5_filter_error{what + ": libblosc2 reports error " + std::to_string(error)};
 }
 
-/// An array of several dimensions, which lies in blocks of several dimensions.
-std::size_t undo_array(b2nd_array_t& array, std::span<std::byte> out) {
-  std::array<std::int64_t, B2ND_MAX_DIM> first{};
-  std::array<std::int64_t, B2ND_MAX_DIM> shape{};
-  const auto element = static_cast<std::size_t>(array.sc->typesize);
-  if (array.sc->typesize < 1) throw hdf5_filter_error{"claims elements of no bytes"};
-  std::size_t claimed = element;
-  for (int i = 0; i < array.ndim; ++i) {
-    // Blocks at the end are filled up in memory, to less than twice as much in each dimension.
-    if (array.blockshape[i] < 1 || array.blockshape[i] > array.chunkshape[i] ||
-        array.chunkshape[i] > array.shape[i])
-      throw hdf5_filter_error{"its blocks are larger than what they are parts of"};
-    shape[static_cast<std::size_t>(i)] = array.shape[i];
-    const auto extent = static_cast<std::size_t>(array.shape[i]);
-    if (extent > out.size() / claimed)
-      throw hdf5_filter_error{"claims a shape of more than " + std::to_string(out.size()) +
-                              " bytes"};
-    claimed *= extent;
+/// Caterva is what b2nd was once. @return Null: it is no array.
+const char* array_description_of(blosc2_schunk& frame) {
+  for (const char* const name : {"b2nd", "caterva"})
+    if (blosc2_meta_exists(&frame, name) >= 0) return name;
+  return nullptr;
+}
+
+using extents = std::array<std::int64_t, B2ND_MAX_DIM>;
+
+/// Checks the description of an array, for libblosc2 before 3 trusts the numbers in there: it divides by
+/// them, and reads and writes beyond its memory. @return The array's extents, of which others are 0.
+extents require_description(blosc2_schunk& frame, const char* name, std::size_t most_bytes) {
+  std::uint8_t* content = nullptr;
+  std::int32_t size = 0;
+  const int result = blosc2_meta_get(&frame, name, &content, &size);
+  if (result < 0) fail("its description of an array is damaged", result);
+  const std::unique_ptr<std::uint8_t, void (*)(void*)> freed{content, std::free};
+  hdf5_filter_input input{std::as_bytes(std::span{content, static_cast<std::size_t>(size)})};
+  (void)input.take(2);
+  const unsigned rank = input.little_endian<std::uint8_t>();
+  if (rank > B2ND_MAX_DIM)
+    throw hdf5_filter_error{"claims an array of " + std::to_string(rank) + " dimensions"};
+  // One list each, and before each number a byte for its type.
+  hdf5_filter_input array{input.take(1 + 9 * rank).subspan(1)};
+  hdf5_filter_input chunk{input.take(1 + 5 * rank).subspan(1)};
+  hdf5_filter_input block{input.take(1 + 5 * rank).subspan(1)};
+  if (!input.rest().empty()) {
+    (void)input.take(2);
+    (void)input.take(input.big_endian<std::uint32_t>());  // the type's name
   }
+
+  if (frame.typesize < 1) throw hdf5_filter_error{"claims elements of no bytes"};
+  const auto element = static_cast<std::size_t>(frame.typesize);
+  if (element > most_bytes) fail_for_claim(element, most_bytes);
+  std::size_t left = most_bytes / element;
+  extents shape{};
+  for (unsigned i = 0; i < rank; ++i) {
+    const auto next = [](hdf5_filter_input& from, auto zero) {
+      (void)from.take(1);
+      return from.big_endian<decltype(zero)>();
+    };
+    const auto extent = next(array, std::uint64_t{});
+    const auto of_chunk = next(chunk, std::uint32_t{});
+    const auto of_block = next(block, std::uint32_t{});
+    if (extent > left)
+      throw hdf5_filter_error{"claims a shape of more than " + std::to_string(most_bytes) +
+                              " bytes"};
+    // Blocks at the end are filled up in memory, to less than twice as much in each dimension.
+    if (of_block < 1 || of_block > of_chunk || of_chunk > extent)
+      throw hdf5_filter_error{"its blocks are larger than what they are parts of"};
+    left /= static_cast<std::size_t>(extent);
+    shape[i] = static_cast<std::int64_t>(extent);
+  }
+  return shape;
+}
+
+/// An array of several dimensions, which lies in blocks of several dimensions.
+std::size_t undo_array(b2nd_array_t& array, const extents& shape, std::span<std::byte> out) {
+  const extents first{};
+  auto claimed = static_cast<std::size_t>(array.sc->typesize);
+  for (int i = 0; i < array.ndim; ++i)
+    claimed *= static_cast<std::size_t>(shape[static_cast<std::size_t>(i)]);
   clear(out.first(claimed));
   const int result = b2nd_get_slice_cbuffer(&array, first.data(), shape.data(), out.data(),
                                             shape.data(), static_cast<std::int64_t>(claimed));
@@ -81,19 +127,25 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
   if (frame == nullptr)
     throw hdf5_filter_error{"the " + std::to_string(stored.size()) +
                             " bytes are no frame of Blosc 2: cut or damaged"};
-  if (blosc2_meta_exists(frame.get(), "b2nd") < 0 && blosc2_meta_exists(frame.get(), "caterva") < 0)
-    return undo_plain(*frame, out);
+  const char* const description = array_description_of(*frame);
+  if (description == nullptr) return undo_plain(*frame, out);
+  const extents shape = require_description(*frame, description, out.size());
   b2nd_array_t* made = nullptr;
   const int result = b2nd_from_schunk(frame.get(), &made);
   if (result < 0) fail("its description of an array is damaged", result);
   (void)frame.release();  // the array's from here
   const std::unique_ptr<b2nd_array_t, int (*)(b2nd_array_t*)> array{made, b2nd_free};
-  return undo_array(*array, out);
+  return undo_array(*array, shape, out);
 }
 
 }  // namespace
 
-hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
+hdf5_undo undo_of_blosc2(std::span<const unsigned> values) {
+  constexpr std::size_t rank = 7;  // where arrays have it in the client data
+  if (values.size() > rank && values[rank] > B2ND_MAX_DIM)
+    return {.refusal = "has chunks of " + std::to_string(values[rank]) +
+                       " dimensions, of which this libblosc2 knows " +
+                       std::to_string(B2ND_MAX_DIM)};
   [[maybe_unused]] static const bool has_begun = (blosc2_init(), true);
   return {.effect = hdf5_size_effect::compression, .function = undo};
 }

@@ -1,5 +1,7 @@
 #include "support/hdf5/bad_chunks.hpp"
 
+#include <algorithm>
+
 using namespace feedline::test;
 using feedline::detail::hdf5_filter_error;
 using feedline::detail::hdf5_filters;
@@ -89,6 +91,16 @@ TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
   const bytes raw = good();
   const bytes packed = blosc2_packed(raw, 2, "lz4", 1);
   const bytes array = blosc2_array(raw, 2, 28);
+  // Behind the name of a description is where it lies, in five bytes of which the last says it here;
+  // there, behind five bytes for its size and two more, the number of dimensions.
+  const bytes name = text("b2nd");
+  const auto named = std::search(array.begin(), array.end(), name.begin(), name.end());
+  REQUIRE(named != array.end());
+  const std::size_t rank_at = std::to_integer<std::size_t>(*(named + 8)) + 5 + 2;
+  REQUIRE(array[rank_at] == std::byte{2});
+  const auto refusal = hdf5_filters{{{32026, "", {1, 0, 2, 784, 5, 1, 0, 99}}}}.refusal();
+  CHECK(refusal.find("filter 32026 (blosc2) has chunks of 99 dimensions, of which this libblosc2 "
+                     "knows ") == 0);
   const auto no_frame = [&](const std::string& what, const bytes& stored) {
     return bad_input{what,
                      {blosc2},
@@ -115,6 +127,14 @@ TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
        {blosc2},
        blosc2_array(joined(raw, raw), 2, 28),
        "filter 32026 (blosc2): claims a shape of more than 784 bytes"},
+      {"an array of too many dimensions",
+       {blosc2},
+       with_byte(array, rank_at, 100),
+       "filter 32026 (blosc2): claims an array of 100 dimensions"},
+      {"an array of a type with a long name",
+       {blosc2},
+       with_byte(array, rank_at + 3 + 2 * 19 + 6, 200),
+       "filter 32026 (blosc2): wants 200 bytes at byte 50, but of 53 bytes only 3 are left"},
       {"fewer",
        {blosc2},
        blosc2_packed(cut(raw, 700), 2, "lz4", 1),
