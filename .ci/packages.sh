@@ -5,7 +5,7 @@
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
 #   tests    the test framework, and what the benchmarks write their results with; and liblzo2,
-#            which is under the GPL: who only builds gets it by choice
+#            which is under the GPL, for builds with FEEDLINE_GPL
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
 #            are named so that a check gives the same answer everywhere
 #

@@ -38,7 +38,7 @@ set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
   foreach(library libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2)
-    if(NOT library IN_LIST FEEDLINE_WITHOUT)
+    if(NOT library IN_LIST FEEDLINE_WITHOUT AND (FEEDLINE_GPL OR NOT library STREQUAL "lzo"))
       feedline_find_library(${library})
     endif()
     if(TARGET feedline_libraries::${library})

@@ -23,7 +23,7 @@ generator=()
 command -v ninja > /dev/null && generator=(-G Ninja)
 cmake -S "$source_dir" -B "$build_dir" "${generator[@]}" --log-level=WARNING \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFEEDLINE_FUZZ=ON \
-  -DFEEDLINE_CUDA=OFF -DFEEDLINE_HDF5=AUTO -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
+  -DFEEDLINE_CUDA=OFF -DFEEDLINE_GPL=ON -DFEEDLINE_HDF5=AUTO -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
 
 declare -A max_bytes=()
 all=()
