@@ -12,7 +12,7 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
 
 #else
 
-#include "dataset/hdf5_filter_input.hpp"
+#include "hdf5/filter/input.hpp"
 
 #include <algorithm>
 #include <array>
