@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/index.hpp>
+
 #include "detail/channel.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/request.hpp"
@@ -34,8 +35,8 @@ class opener {
 
   /// Borrows the schedule and the ring for its life.
   /// @param now What time it is, for slots that grow.
-  opener(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
-         slot_cutter cutter, clock now = std::chrono::steady_clock::now);
+  opener(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging, slot_cutter cutter,
+         clock now = std::chrono::steady_clock::now);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/index.hpp>
+
 #include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/epoch_run.hpp"

@@ -1,8 +1,8 @@
 #include "rows/file_rows.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "detail/sample_range.hpp"
 #include "detail/byte_order.hpp"
+#include "detail/sample_range.hpp"
 #include "rows/gather_rows.hpp"
 #include "rows/read_spread.hpp"
 

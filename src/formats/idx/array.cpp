@@ -1,7 +1,7 @@
 #include "formats/idx/array.hpp"
 
-#include "io/gzip_source.hpp"
 #include "detail/byte_order.hpp"
+#include "io/gzip_source.hpp"
 
 #include <bit>
 #include <new>

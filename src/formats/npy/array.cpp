@@ -1,9 +1,9 @@
 #include "formats/npy/array.hpp"
 
 #include "dataset/side_by_side.hpp"
+#include "detail/byte_order.hpp"
 #include "formats/npy/fortran_rows.hpp"
 #include "io/random_file_source.hpp"
-#include "detail/byte_order.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/error.hpp>
 
+#include "detail/byte_order.hpp"
 #include "formats/npy/header.hpp"
 #include "io/byte_source.hpp"
-#include "detail/byte_order.hpp"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 #include "formats/npy/fortran_rows.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "detail/parallel_for.hpp"
 #include "detail/byte_order.hpp"
+#include "detail/parallel_for.hpp"
 
 #include <algorithm>
 #include <cstring>

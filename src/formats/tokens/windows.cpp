@@ -3,8 +3,8 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "detail/sample_range.hpp"
 #include "detail/byte_order.hpp"
+#include "detail/sample_range.hpp"
 
 #include <algorithm>
 #include <cstring>

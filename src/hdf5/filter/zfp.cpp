@@ -12,8 +12,8 @@ hdf5_undo undo_of_zfp(std::span<const unsigned>) {
 
 #else
 
-#include "hdf5/filter/scratch.hpp"
 #include "detail/byte_order.hpp"
+#include "hdf5/filter/scratch.hpp"
 
 #include <algorithm>
 #include <array>

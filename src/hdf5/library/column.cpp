@@ -1,10 +1,10 @@
 #include "hdf5/library/column.hpp"
 
+#include "detail/byte_order.hpp"
 #include "hdf5/library/member.hpp"
 #include "hdf5/library/record_layout.hpp"
 #include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/storage.hpp"
-#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <array>

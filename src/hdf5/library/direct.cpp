@@ -1,8 +1,8 @@
 #include "hdf5/library/direct.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "hdf5/library/storage.hpp"
 #include "detail/byte_order.hpp"
+#include "hdf5/library/storage.hpp"
 
 #include <sys/stat.h>
 

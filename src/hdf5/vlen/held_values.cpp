@@ -1,7 +1,7 @@
+#include "detail/byte_order.hpp"
 #include "hdf5/library/column.hpp"
 #include "hdf5/library/storage.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
-#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/ragged.hpp>
 
+#include "detail/byte_order.hpp"
 #include "detail/log.hpp"
 #include "hdf5/rows/cache_bytes.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
 #include "ragged/element_range.hpp"
-#include "detail/byte_order.hpp"
 
 #include <algorithm>
 #include <cstring>
