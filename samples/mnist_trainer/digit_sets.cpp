@@ -68,8 +68,9 @@ digit_sets open_pair(const fs::path& train) {
   if (!fs::exists(test))
     throw feedline::usage_error{test.string() + ": not there; beside " + train.string() +
                                 " it is to hold the digits to test with"};
-  const std::string format =
-      is_npy_folder(train) ? "NumPy arrays" : std::string{to_string(feedline::identify(train))};
+  const std::string format = is_npy_folder(train)
+                                 ? "NumPy arrays"
+                                 : std::string{to_string(feedline::detect_format(train))};
   return {open_set(train), open_set(test), format};
 }
 

@@ -33,7 +33,7 @@ enum class file_format : std::uint8_t {
 /// Looks at a file's content; its name says nothing. CIFAR has no magic number: a file of such a size with
 /// such labels is taken for one, if it is nothing else.
 /// @throws dataset_error if it cannot be read.
-[[nodiscard]] file_format identify(const std::filesystem::path& path);
+[[nodiscard]] file_format detect_format(const std::filesystem::path& path);
 
 struct open_options {
   /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records, by their

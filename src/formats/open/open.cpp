@@ -1,17 +1,17 @@
-#include <feedline/dataset/concatenate.hpp>
 #include <feedline/error.hpp>
-#include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>
-#include <feedline/formats/idx.hpp>
-#include <feedline/formats/npy.hpp>
-#include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
-#include <feedline/formats/tokens.hpp>
-#include <feedline/image/folder.hpp>
 
-#include "dataset/choose_fields.hpp"
+#include "formats/open/format_table.hpp"
 #include "formats/open/open_whole.hpp"
+#include "formats/tar/header.hpp"
+#include "io/file_source.hpp"
+#include "io/gzip_source.hpp"
 
+#include <system_error>
+
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace feedline {
@@ -19,68 +19,33 @@ namespace {
 
 using paths = std::vector<std::filesystem::path>;
 
-void require_no_fields(const open_options& options, std::string_view format) {
-  if (!options.fields.empty())
-    throw usage_error{"open: fields of a " + std::string{format} +
-                      " have names of their own; leave open_options::fields empty"};
+/// Bytes that are looked at: enough for CIFAR's first labels to tell something.
+constexpr std::size_t head_bytes = std::size_t{64} << 10;
+
+/// The first bytes of what gzip compressed.
+std::vector<std::byte> unpacked_head(const std::filesystem::path& path) {
+  const detail::file_field name{path.string(), {}};
+  detail::file_source file{name};
+  std::array<std::byte, 2> magic{};
+  const std::size_t got = file.read(magic);
+  detail::gzip_source content{file, std::span{magic}.first(got), name};
+  std::vector<std::byte> head(detail::tar_block_bytes);
+  head.resize(content.read(head));
+  return head;
 }
 
-/// The name of a format's only field.
-std::string only_name(const open_options& options, file_format format, const std::string& without) {
-  if (options.fields.empty()) return without;
-  if (options.fields.size() == 1) return options.fields.front();
-  throw usage_error{"open: a file of the format " + std::string{to_string(format)} +
-                    " becomes one field, but open_options::fields names " +
-                    std::to_string(options.fields.size())};
+file_format format_of(const detail::probed_file& probed) {
+  for (const detail::format_entry& entry : detail::format_table())
+    if (entry.is != nullptr && entry.is(probed)) return entry.format;
+  if (probed.is_compressed) return file_format::unknown;
+  for (const detail::format_entry& entry : detail::format_table())
+    if (entry.may_be != nullptr && entry.may_be(probed)) return entry.format;
+  return file_format::unknown;
 }
 
-dataset_ptr open_one_idx(const std::filesystem::path& path, const open_options& options) {
-  const dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
-  if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
-  return open_idx_file(path, "label");  // labels are soon read again
-}
-
-dataset_ptr open_one(const std::filesystem::path& path, file_format format,
-                     const open_options& options) {
-  switch (format) {
-    case file_format::hdf5:
-      return detail::open_whole_hdf5(path, options);
-    case file_format::npy:
-      return open_npy(path, only_name(options, format, path.stem().string()));
-    case file_format::npz:
-      return open_npz(path, options.fields);
-    case file_format::idx:
-      return open_one_idx(path, options);
-    case file_format::image_folder:
-      return detail::choose_fields(
-          open_image_folder(path, {.image = options.image, .label_type = options.label_type})
-              .dataset,
-          options.fields);
-    default:
-      throw detail::unknown_format(path);
-  }
-}
-
-dataset_ptr open_tokens_of(const paths& shards, const open_options& options) {
-  require_no_fields(options, to_string(file_format::tokens));
-  if (options.tokens_per_sample == 0)
-    throw usage_error{"open: " + shards.front().string() +
-                      " holds tokens, and open_options::tokens_per_sample is not given"};
-  return open_tokens(shards, {.tokens_per_sample = options.tokens_per_sample});
-}
-
-}  // namespace
-
-dataset_ptr open(const std::filesystem::path& path, const open_options& options) {
-  return open(paths{path}, options);
-}
-
-dataset_ptr open(const paths& patterns, const open_options& options) {
-  if (patterns.empty()) throw usage_error{"open: there is no path"};
-  const paths files = expand_paths(patterns);
-  const file_format format = identify(files.front());
+void require_one_format(const paths& files, file_format format) {
   for (const std::filesystem::path& path : files) {
-    const file_format other = identify(path);
+    const file_format other = detect_format(path);
     if (other == file_format::unknown) throw detail::unknown_format(path);
     if (other != format)
       throw dataset_error{{.path = path.string(), .field = {}},
@@ -89,32 +54,44 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
                               std::string{to_string(format)} +
                               "; files that are opened together are of one format"};
   }
+}
+
+}  // namespace
+
+std::string_view to_string(file_format format) noexcept {
+  const detail::format_entry* const entry = detail::find_format(format);
+  return entry == nullptr ? "unknown" : entry->name;
+}
+
+file_format detect_format(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return file_format::image_folder;
+  const detail::random_file file{path};
+  std::vector<std::byte> head(
+      static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, file.size())));
+  file.read(0, head);
+  if (!detail::is_gzip(head))
+    return format_of({.file = file, .head = head, .is_compressed = false, .content = head});
+  const std::vector<std::byte> content = unpacked_head(path);
+  return format_of({.file = file, .head = head, .is_compressed = true, .content = content});
+}
+
+dataset_ptr open(const std::filesystem::path& path, const open_options& options) {
+  return open(paths{path}, options);
+}
+
+dataset_ptr open(const paths& patterns, const open_options& options) {
+  if (patterns.empty()) throw usage_error{"open: there is no path"};
+  const paths files = expand_paths(patterns);
+  const file_format format = detect_format(files.front());
+  require_one_format(files, format);
   if (!options.like.empty() && (format != file_format::hdf5 || !options.fields.empty()))
     throw usage_error{
         "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
         (format == file_format::hdf5
              ? std::string{"give one of both"}
              : files.front().string() + " is of the format " + std::string{to_string(format)})};
-  switch (format) {
-    case file_format::tar:
-      return detail::open_whole_tar(files, options);
-    case file_format::tokens:
-      return open_tokens_of(files, options);
-    case file_format::cifar10:
-      return detail::choose_fields(open_cifar10(files), options.fields);
-    case file_format::cifar100:
-      return detail::choose_fields(open_cifar100(files), options.fields);
-    default:
-      break;
-  }
-  if (files.size() == 1) return open_one(files.front(), format, options);
-  std::vector<dataset_ptr> parts;
-  open_options same_names = options;
-  for (const std::filesystem::path& path : files) {
-    parts.push_back(open_one(path, format, same_names));
-    if (format == file_format::npy) same_names.fields = {parts.front()->fields().front().name};
-  }
-  return concatenate(std::move(parts));
+  return detail::find_format(format)->open(files, options);
 }
 
 }  // namespace feedline

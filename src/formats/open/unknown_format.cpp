@@ -1,3 +1,4 @@
+#include "formats/open/format_table.hpp"
 #include "formats/open/open_whole.hpp"
 #include "io/file_magic.hpp"
 #include "io/gzip_source.hpp"
@@ -33,12 +34,14 @@ dataset_error unknown_format(const std::filesystem::path& path) {
   const random_file file{path};
   std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(8, file.size())));
   file.read(0, head);
-  return {{.path = path.string(), .field = {}},
-          "of no format that is known by its content: " + described(head) +
-              ". Known are HDF5, NumPy arrays and archives, IDX (plain or gzip), tar shards, token "
-              "shards with llm.c's header, CIFAR's binary batches, and folders of images by class; "
-              "records of a fixed size and tokens without a header are opened by open_records and "
-              "open_tokens"};
+  std::string known;
+  for (const format_entry& entry : format_table())
+    known += (known.empty() ? "" : ", ") + std::string{entry.known_as};
+  return {
+      {.path = path.string(), .field = {}},
+      "of no format that is known by its content: " + described(head) + ". Known are " + known +
+          "; records of a fixed size and tokens without a header are opened by open_records and "
+          "open_tokens"};
 }
 
 }  // namespace feedline::detail

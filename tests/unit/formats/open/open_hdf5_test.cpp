@@ -30,7 +30,7 @@ TEST_CASE("open: an HDF5 file gives all its datasets, behind a user block too", 
   const test::temporary_directory folder;
   const auto userblock = GENERATE(hsize_t{0}, hsize_t{512}, hsize_t{4096});
   const auto path = write_file(folder.path() / "a.tar", userblock, 4);
-  CHECK(identify(path) == file_format::hdf5);
+  CHECK(detect_format(path) == file_format::hdf5);
   CHECK(open(path)->fields() ==
         std::vector<field>{{"images", element_type::u8, {3}}, {"labels", element_type::u16, {}}});
   CHECK(open(path, {.fields = {"train/labels"}})->fields() ==

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "formats/open/format_table.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -9,6 +10,7 @@
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
+#include <set>
 #include <string>
 
 using namespace feedline;
@@ -57,18 +59,17 @@ std::string misuse(const std::filesystem::path& path, const open_options& option
 }
 
 const std::string known =
-    ". Known are HDF5, NumPy arrays and archives, IDX (plain or gzip), tar shards, token shards "
-    "with "
-    "llm.c's header, CIFAR's binary batches, and folders of images by class; records of a fixed "
-    "size "
-    "and tokens without a header are opened by open_records and open_tokens";
+    ". Known are HDF5 files, NumPy arrays, NumPy archives, tar shards, token shards with llm.c's "
+    "header, CIFAR-10's binary batches, CIFAR-100's binary batches, IDX files (plain or gzip), "
+    "folders of images by class; records of a fixed size and tokens without a header are opened by "
+    "open_records and open_tokens";
 
 }  // namespace
 
 TEST_CASE("open: a file is told by its content, whatever its name", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto identified = [&](std::span<const std::byte> bytes) {
-    return identify(folder.write("misleading.jpg.h5.npy", bytes));
+    return detect_format(folder.write("misleading.jpg.h5.npy", bytes));
   };
   const auto idx = test::idx_file_bytes(0x08, {3, 2}, 6);
   CHECK(identified(idx) == file_format::idx);
@@ -80,7 +81,7 @@ TEST_CASE("open: a file is told by its content, whatever its name", "[dataset][h
   CHECK(identified(cifar_bytes(1, 2)) == file_format::cifar10);
   CHECK(identified(cifar_bytes(2, 2)) == file_format::cifar100);
   CHECK(identified({}) == file_format::unknown);
-  CHECK(identify(folder.path()) == file_format::image_folder);
+  CHECK(detect_format(folder.path()) == file_format::image_folder);
   const std::string_view zip = "PK\3\4 and twenty-two bytes  \5\0\0\0a.npy more";
   CHECK(identified(std::as_bytes(std::span{zip.data(), 26})) == file_format::unknown);
 }
@@ -92,12 +93,12 @@ TEST_CASE(
   const test::temporary_directory folder;
   const auto idx = test::idx_file_bytes(0x08, {3073 - 8}, 3073 - 8);
   REQUIRE(idx.size() == 3073);
-  CHECK(identify(folder.write("a", idx)) == file_format::idx);
+  CHECK(detect_format(folder.write("a", idx)) == file_format::idx);
   auto cifar = cifar_bytes(1, 2);
   cifar[1] = std::byte{0};
   cifar[2] = std::byte{8};
   cifar[3] = std::byte{3};
-  CHECK(identify(folder.write("b", cifar)) == file_format::cifar10);
+  CHECK(detect_format(folder.write("b", cifar)) == file_format::cifar10);
 }
 
 TEST_CASE("open: each format becomes a dataset with the fields that its reader gives",
@@ -206,4 +207,17 @@ TEST_CASE("open: what a format cannot give is refused in its reader's words", "[
             "(.npy): its members are '1.txt'; say with open_tar how to decode them");
   const auto image = folder.write("image", test::idx_file_bytes(0x08, {3, 2}, 5));
   CHECK(refusal(image).find("cut short") != std::string::npos);
+}
+
+TEST_CASE("open: every format has a name of its own and a line in the table", "[dataset][host]") {
+  std::set<std::string> names{std::string{to_string(file_format::unknown)}};
+  for (int format = 1; format <= static_cast<int>(file_format::image_folder); ++format) {
+    CAPTURE(format);
+    const auto* const entry = detail::find_format(static_cast<file_format>(format));
+    REQUIRE(entry != nullptr);
+    CHECK(entry->open != nullptr);
+    CHECK(names.insert(std::string{entry->name}).second);
+  }
+  CHECK(detail::format_table().size() + 1 == names.size());
+  CHECK(detail::find_format(file_format::unknown) == nullptr);
 }

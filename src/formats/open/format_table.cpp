@@ -1,0 +1,186 @@
+#include "formats/open/format_table.hpp"
+
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/error.hpp>
+#include <feedline/formats/cifar.hpp>
+#include <feedline/formats/idx.hpp>
+#include <feedline/formats/npy.hpp>
+#include <feedline/formats/npz.hpp>
+#include <feedline/formats/tokens.hpp>
+#include <feedline/image/folder.hpp>
+
+#include "dataset/choose_fields.hpp"
+#include "detail/arithmetic.hpp"
+#include "formats/npy/header.hpp"
+#include "formats/npy/npz_magic.hpp"
+#include "formats/open/open_whole.hpp"
+#include "formats/records/cifar_format.hpp"
+#include "formats/tar/header.hpp"
+#include "formats/tokens/shard.hpp"
+#include "io/file_magic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using paths = std::vector<std::filesystem::path>;
+
+constexpr std::array<unsigned char, 8> hdf5_signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+/// Two zeros, one of the element types, a number of dimensions.
+bool begins_as_idx(std::span<const std::byte> head) noexcept {
+  if (head.size() < 4 || head[0] != std::byte{} || head[1] != std::byte{}) return false;
+  const auto type = std::to_integer<unsigned>(head[2]);
+  return (type == 8 || type == 9 || (type >= 0x0b && type <= 0x0e)) && head[3] != std::byte{};
+}
+
+/// Whether a file that begins as IDX is as long as its dimensions say.
+bool has_length_of_idx(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept {
+  const auto dimensions = std::to_integer<std::size_t>(head[3]);
+  const auto type = std::to_integer<unsigned>(head[2]);
+  const std::size_t header_bytes = 4 + 4 * dimensions;
+  if (head.size() < header_bytes) return false;
+  std::uint64_t payload = type < 0x0b ? 1 : type == 0x0b ? 2 : type == 0x0e ? 8 : 4;
+  for (std::size_t at = 4; at < header_bytes; at += 4) {
+    std::uint64_t extent = 0;
+    for (const std::byte byte : head.subspan(at, 4))
+      extent = extent << 8U | std::to_integer<std::uint64_t>(byte);
+    const auto product = checked_multiply(payload, extent);
+    if (!product) return false;
+    payload = *product;
+  }
+  return payload == file_bytes - header_bytes;
+}
+
+bool is_hdf5(const probed_file& file) {
+  return begins_with(file.head, hdf5_signature);
+}
+
+/// Behind a user block of 512, 1024, 2048, … bytes.
+bool has_hdf5_behind(const probed_file& file) {
+  const std::uint64_t size = file.file.size();
+  std::array<std::byte, hdf5_signature.size()> bytes{};
+  for (std::uint64_t at = 512; at <= size / 2 && size - at >= bytes.size(); at *= 2) {
+    file.file.read(at, bytes);
+    if (begins_with(std::span<const std::byte>{bytes}, hdf5_signature)) return true;
+  }
+  return false;
+}
+
+bool may_be_idx(const probed_file& file) {
+  return begins_as_idx(file.content);
+}
+
+/// CIFAR's records may begin as an IDX file does, but are not as long as it says.
+bool is_idx(const probed_file& file) {
+  return may_be_idx(file) && (file.is_compressed || has_length_of_idx(file.head, file.file.size()));
+}
+
+template <const cifar_format& Format>
+bool may_be_cifar(const probed_file& file) {
+  return is_cifar(Format, file.head, file.file.size());
+}
+
+bool never(const probed_file&) {
+  return false;
+}
+
+/// Opens each by itself, and puts them one behind the other.
+template <dataset_ptr (*OpenOne)(const std::filesystem::path&, const open_options&)>
+dataset_ptr each(const paths& files, const open_options& options) {
+  if (files.size() == 1) return OpenOne(files.front(), options);
+  std::vector<dataset_ptr> parts;
+  for (const std::filesystem::path& path : files) parts.push_back(OpenOne(path, options));
+  return concatenate(std::move(parts));
+}
+
+/// The name of a format's only field.
+std::string only_name(const open_options& options, file_format format, const std::string& without) {
+  if (options.fields.empty()) return without;
+  if (options.fields.size() == 1) return options.fields.front();
+  throw usage_error{"open: a file of the format " + std::string{to_string(format)} +
+                    " becomes one field, but open_options::fields names " +
+                    std::to_string(options.fields.size())};
+}
+
+dataset_ptr open_array(const std::filesystem::path& path, const open_options& options) {
+  return open_npy(path, options.fields.front());
+}
+
+/// All with the name of the first.
+dataset_ptr open_arrays(const paths& files, const open_options& options) {
+  open_options named = options;
+  named.fields = {only_name(options, file_format::npy, files.front().stem().string())};
+  return each<open_array>(files, named);
+}
+
+dataset_ptr open_archive(const std::filesystem::path& path, const open_options& options) {
+  return open_npz(path, options.fields);
+}
+
+dataset_ptr open_one_idx(const std::filesystem::path& path, const open_options& options) {
+  const dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
+  if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
+  return open_idx_file(path, "label");  // labels are soon read again
+}
+
+dataset_ptr open_images(const std::filesystem::path& path, const open_options& options) {
+  return choose_fields(
+      open_image_folder(path, {.image = options.image, .label_type = options.label_type}).dataset,
+      options.fields);
+}
+
+dataset_ptr open_token_shards(const paths& shards, const open_options& options) {
+  if (!options.fields.empty())
+    throw usage_error{
+        "open: fields of a token shard have names of their own; leave open_options::fields empty"};
+  if (options.tokens_per_sample == 0)
+    throw usage_error{"open: " + shards.front().string() +
+                      " holds tokens, and open_options::tokens_per_sample is not given"};
+  return open_tokens(shards, {.tokens_per_sample = options.tokens_per_sample});
+}
+
+constexpr std::array<format_entry, 9> table{{
+    {file_format::hdf5, "HDF5", "HDF5 files", is_hdf5, has_hdf5_behind, each<open_whole_hdf5>},
+    {file_format::npy, "NumPy array", "NumPy arrays",
+     [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays},
+    {file_format::npz, "NumPy archive", "NumPy archives",
+     [](const probed_file& file) { return is_npz(file.head); }, nullptr, each<open_archive>},
+    {file_format::tar, "tar shard", "tar shards",
+     [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_whole_tar},
+    {file_format::tokens, "token shard", "token shards with llm.c's header",
+     [](const probed_file& file) { return is_token_shard(file.head); }, nullptr, open_token_shards},
+    {file_format::cifar10, "CIFAR-10 batch", "CIFAR-10's binary batches", never,
+     may_be_cifar<cifar10>,
+     [](const paths& files, const open_options& options) {
+       return choose_fields(open_cifar10(files), options.fields);
+     }},
+    {file_format::cifar100, "CIFAR-100 batch", "CIFAR-100's binary batches", never,
+     may_be_cifar<cifar100>,
+     [](const paths& files, const open_options& options) {
+       return choose_fields(open_cifar100(files), options.fields);
+     }},
+    {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx, may_be_idx, each<open_one_idx>},
+    {file_format::image_folder, "folder of images", "folders of images by class", nullptr, nullptr,
+     each<open_images>},
+}};
+
+}  // namespace
+
+std::span<const format_entry> format_table() noexcept {
+  return table;
+}
+
+const format_entry* find_format(file_format format) noexcept {
+  const auto* const found =
+      std::find_if(table.begin(), table.end(),
+                   [&](const format_entry& entry) { return entry.format == format; });
+  return found == table.end() ? nullptr : found;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <feedline/formats/open.hpp>
+
+#include "io/random_file.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What is looked at to tell a file's format.
+struct probed_file {
+  const random_file& file;
+  std::span<const std::byte> head;     ///< its first bytes, 64 KiB at most
+  bool is_compressed;                  ///< by gzip
+  std::span<const std::byte> content;  ///< the same as `head`, or what gzip compressed: 512 bytes
+};
+
+/// A format that `open` knows. To add one: a value of `file_format`, and a line in the table.
+struct format_entry {
+  file_format format;
+  std::string_view name;      ///< "IDX"
+  std::string_view known_as;  ///< in a list of all: "IDX files (plain or gzip)"
+  /// Whether a file's content says so; null: it is no file but a folder.
+  bool (*is)(const probed_file& file);
+  /// Asked where no format `is`, in the table's order. Null: as `is`.
+  bool (*may_be)(const probed_file& file);
+  /// Opens files of the format, at least one, one after the other as one sequence.
+  dataset_ptr (*open)(const std::vector<std::filesystem::path>& files, const open_options& options);
+};
+
+/// All formats; which comes first matters to `may_be` alone.
+[[nodiscard]] std::span<const format_entry> format_table() noexcept;
+
+/// A format's entry; null: unknown.
+[[nodiscard]] const format_entry* find_format(file_format format) noexcept;
+
+}  // namespace feedline::detail
