@@ -229,10 +229,12 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
 void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) noexcept {
   if (memory == nullptr) return;
   check_free(memory, bytes);
+  {
+    const std::scoped_lock lock{mutex_};
+    blocks_.erase(memory);  // first: another thread may be given the same address then
+    allocated_[kind] -= bytes;
+  }
   ::operator delete(memory, alignment);
-  const std::scoped_lock lock{mutex_};
-  blocks_.erase(memory);
-  allocated_[kind] -= bytes;
 }
 
 stream_ref scripted_device::make_stream() {

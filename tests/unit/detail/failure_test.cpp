@@ -17,8 +17,11 @@ using feedline::detail::failure_board;
 namespace {
 
 void report(failure_board& board, std::uint64_t ticket, const std::string& what) {
-  board.report({.where = {.stage = stage::reader, .ticket = ticket, .path = {}},
-                .cause = std::make_exception_ptr(std::runtime_error{what})});
+  detail::failure failed;
+  failed.where.stage = stage::reader;
+  failed.where.ticket = ticket;
+  failed.cause = std::make_exception_ptr(std::runtime_error{what});
+  board.report(std::move(failed));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "support/datasets/ragged_samples.hpp"
 #include "support/datasets/serialized_dataset.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -148,8 +149,8 @@ TEST_CASE("pad: bytes are padding as they are, of a whole element or of a number
                                      std::byte{4}, std::byte{5}, std::byte{6}};
   const std::vector<std::byte> one(bytes.begin(), bytes.begin() + 2);
   CHECK(padding_of(element_type::u16, one) == two_of(std::uint16_t{0x0201}));
-  auto twice = bytes;
-  twice.insert(twice.end(), bytes.begin(), bytes.end());
+  std::vector<std::byte> twice(2 * bytes.size());
+  std::copy(bytes.begin(), bytes.end(), std::copy(bytes.begin(), bytes.end(), twice.begin()));
   CHECK(padding_of(element_type::u16, bytes, {3}) == twice);
   CHECK(padding_of(element_type::u16, one, {3}) ==
         test::as_byte_vector(std::vector<std::uint16_t>(6, 0x0201)));
