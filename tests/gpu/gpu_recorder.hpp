@@ -27,17 +27,8 @@ class gpu_recorder {
 
   /// Issues the copies back; the batch may be destroyed right after.
   void operator()(const batch& batch) {
-    const auto id = batch["id"];
-    const auto row = batch["row"];
-    taken each{batch.epoch(),
-               batch.index(),
-               id,
-               row,
-               pinned(id.bytes().size()),
-               pinned(row.bytes().size())};
-    copy_back(each.id_bytes.get(), id);
-    copy_back(each.row_bytes.get(), row);
-    taken_.push_back(std::move(each));
+    taken_.push_back({batch.epoch(), batch.index(), batch.size(), copy_back(batch["id"]),
+                      batch["row"].bytes().size(), copy_back(batch["row"])});
   }
 
   /// Waits for the stream; all that was seen.
@@ -45,8 +36,9 @@ class gpu_recorder {
     FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream_));
     std::vector<seen_batch> all;
     for (const taken& each : taken_) {
-      all.push_back(look_at(each.epoch, each.index, on_host(each.id, each.id_spec, each.id_bytes),
-                            on_host(each.row, each.row_spec, each.row_bytes)));
+      const auto* const ids = reinterpret_cast<const std::uint64_t*>(each.ids.get());
+      all.push_back(
+          look_at(each.epoch, each.index, {ids, each.samples}, {each.rows.get(), each.row_bytes}));
     }
     return all;
   }
@@ -56,25 +48,20 @@ class gpu_recorder {
   struct taken {
     std::uint64_t epoch;
     std::uint64_t index;
-    tensor_view id;
-    tensor_view row;
-    buffer id_bytes;
-    buffer row_bytes;
-    field id_spec{"id", element_type::u64, {}};
-    field row_spec{"row", element_type::u8, {}};
+    std::uint64_t samples;
+    buffer ids;
+    std::size_t row_bytes;
+    buffer rows;
   };
 
-  static buffer pinned(std::size_t bytes) {
+  buffer copy_back(const tensor_view& from) {
+    const auto bytes = from.bytes();
     void* memory = nullptr;
-    FEEDLINE_CUDA_CHECK(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault));
-    return buffer{static_cast<std::byte*>(memory)};
-  }
-  void copy_back(std::byte* to, const tensor_view& from) {
-    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from.bytes().data(), from.bytes().size(),
-                                        cudaMemcpyDeviceToHost, stream_));
-  }
-  static tensor_view on_host(const tensor_view& view, const field& spec, const buffer& bytes) {
-    return {spec, view.samples(), view.bytes().size(), bytes.get()};
+    FEEDLINE_CUDA_CHECK(cudaHostAlloc(&memory, bytes.size(), cudaHostAllocDefault));
+    buffer copy{static_cast<std::byte*>(memory)};
+    FEEDLINE_CUDA_CHECK(
+        cudaMemcpyAsync(memory, bytes.data(), bytes.size(), cudaMemcpyDeviceToHost, stream_));
+    return copy;
   }
 
   cudaStream_t stream_;
