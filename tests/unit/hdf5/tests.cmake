@@ -42,7 +42,8 @@ feedline_private_options(feedline_hdf5_exit_program)
 add_test(NAME "hdf5: a program that was refused a file with a cache image ends well"
   COMMAND feedline_hdf5_exit_program)
 set_tests_properties("hdf5: a program that was refused a file with a cache image ends well"
-  PROPERTIES TIMEOUT ${feedline_test_timeout} SKIP_REGULAR_EXPRESSION "\\[feedline skip\\]")
+  PROPERTIES TIMEOUT ${feedline_test_timeout} SKIP_REGULAR_EXPRESSION "\\[feedline skip\\]"
+  ENVIRONMENT "${feedline_lsan_options}")
 
 # A filter that feedline does not undo, as a plugin for the HDF5 library.
 add_library(feedline_hdf5_plugin MODULE unit/hdf5/plugin.cpp)
@@ -58,7 +59,7 @@ feedline_private_options(feedline_hdf5_plugin_program)
 add_test(NAME "hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so"
   COMMAND feedline_hdf5_plugin_program ${CMAKE_CURRENT_BINARY_DIR}/hdf5_plugins)
 set_tests_properties("hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so"
-  PROPERTIES TIMEOUT ${feedline_test_timeout})
+  PROPERTIES TIMEOUT ${feedline_test_timeout} ENVIRONMENT "${feedline_lsan_options}")
 
 # What HDF5's filters write, by the libraries that they write with.
 add_library(feedline_test_encoders STATIC
