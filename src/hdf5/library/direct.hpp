@@ -43,8 +43,8 @@ struct hdf5_direct {
   [[nodiscard]] std::string describe() const;
 };
 
-/// Decides by the dataset's properties alone; finds no chunks. What each rule is for is in the table of
-/// `src/README.md`.
+/// Decides by the dataset's properties alone; finds no chunks. `src/hdf5/README.md`
+/// says why each rule is there.
 [[nodiscard]] hdf5_direct examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
                                           const std::string& name, hid_t dataset,
                                           const hdf5_element& element);
