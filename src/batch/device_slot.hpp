@@ -23,7 +23,7 @@ namespace feedline::detail {
 /// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded   |
 /// | filled | leased | consumer: its stream waits for `ready`                                      |
 /// | leased | free   | whoever ends the last lease or, later, the feed that deals no more of it    |
-/// | filled | free   | consumer: the epoch was abandoned; nothing but the copy touched the slot    |
+/// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good          |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on the
 /// consumer's stream as the batch ends and never later; between the copy's end and the consumer's

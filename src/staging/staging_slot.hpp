@@ -27,8 +27,8 @@ namespace feedline::detail {
 /// | filling | filled  | the reader that ends the slot's last request                          |
 /// | filled  | copying | transfer: the copy is issued and `copied` recorded behind it          |
 /// | filled  | lent    | transfer, where the consumer reads staging memory in place            |
-/// | filled  | free    | transfer: no good batch in it, or the epoch was abandoned             |
-/// | copying | free    | opener: `copied` is known to be done (asked, or waited for)           |
+/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good and it is not lent |
+/// | copying | free    | opener: it has seen that `copied` is done                             |
 /// | lent    | free    | whoever ends the last lease, or discards the slot                     |
 ///
 /// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
