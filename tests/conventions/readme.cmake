@@ -3,7 +3,8 @@
 # The documents are README.md and all of docs/. Each ```cpp and ```cmake block in them stands below
 # a line <!-- extract: path#name -->. In the file of that path, the lines between `// [name]` and
 # `// [/name]` (or `# [name]`, `# [/name]`), less their common indentation, must be the block.
-# UPDATE=ON writes them into the documents. The documents also name each member of loader_options.
+# UPDATE=ON writes them into the documents. The documents also name each member of loader_options
+# and each of feedline's CMake options.
 
 cmake_minimum_required(VERSION 3.25)
 set(faults "")
@@ -140,6 +141,15 @@ string(SUBSTRING "${header}" ${at} -1 header)
 string(REGEX MATCHALL "\n  [a-z_:0-9<>]+ [a-z_]+ =" members "${header}")
 list(TRANSFORM members REPLACE "^.* ([a-z_]+) =$" "\\1")
 expect_named("the members of loader_options" ${members})
+
+set(options "")
+foreach(list_file IN ITEMS CMakeLists.txt src/cmake/dependencies.cmake)
+  file(READ ${SOURCE}/${list_file} text)
+  string(REGEX MATCHALL "\n(option\\([A-Z_0-9]+|set\\([A-Z_0-9]+ [A-Z\"]+ CACHE)" lines "${text}")
+  list(TRANSFORM lines REPLACE "^.*\\(([A-Z_0-9]+).*$" "\\1")
+  list(APPEND options ${lines})
+endforeach()
+expect_named("the options of CMakeLists.txt" ${options})
 
 if(faults)
   message(FATAL_ERROR "the documents' code or options:${faults}\nto rewrite blocks that differ: "
