@@ -1,0 +1,62 @@
+// The code that docs/guide/datasets.md shows.
+
+// [includes]
+#include <feedline/feedline.hpp>
+#include <feedline/formats/open.hpp>
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/image/folder.hpp>
+// [/includes]
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+feedline::dataset_ptr in_memory(std::vector<float> images, std::vector<std::uint8_t> labels) {
+  // [in_memory]
+  auto digits = feedline::make_memory_dataset({feedline::own("image", std::move(images), {28, 28}),
+                                               feedline::own("label", std::move(labels))});
+  // [/in_memory]
+  return digits;
+}
+
+void formats(const std::vector<std::filesystem::path>& shards) {
+  // [formats]
+  // The content tells the format.
+  auto anything = feedline::open("train.h5");
+
+  // A folder of JPEGs and PNGs for each class, as torchvision's Resize(256) and CenterCrop(224):
+  auto [images, classes, left_out, examples] =
+      feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
+
+  // Tar shards in the WebDataset manner, and an order that reads them nearly from front to back:
+  auto samples = feedline::open_tar(shards, {{"image", {"jpg", "png"}, feedline::decode_image()},
+                                             {"label", {"cls"}, feedline::decode_decimal()}});
+  feedline::loader loader{samples,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks(64)},
+                          feedline::make_host_device(),
+                          {.batch_size = 256}};
+  // [/formats]
+  std::cout << anything->size() + images->size() << classes.size() << left_out << examples.size();
+}
+
+feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {
+  // [compose]
+  auto some = feedline::subset(digits, feedline::sample_index{0}, 5000);
+  auto twice = feedline::concatenate({some, some});
+  auto labels = feedline::select(digits, {"label"});  // no image is read or decoded
+  auto parts = feedline::random_split(digits, {0.9, 0.1}, 42);
+  // [/compose]
+  return twice;
+}
+
+feedline::dataset_ptr held() {
+  // [held]
+  // All cores decode it once, into at most 16 GiB. Then it is as fast as arrays, in any order.
+  auto train = feedline::hold_in_memory(feedline::open_hdf5("train.h5", {{"image"}, {"label"}}),
+                                        {.max_bytes = std::size_t{16} << 30});
+  // [/held]
+  return train;
+}

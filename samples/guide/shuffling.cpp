@@ -1,0 +1,18 @@
+// The code that docs/guide/shuffling.md shows.
+
+// [includes]
+#include <feedline/feedline.hpp>
+#include <feedline/hdf5/dataset.hpp>
+// [/includes]
+
+feedline::loader windows_of_chunks(const feedline::device_ptr& gpu) {
+  // [windows_of_chunks]
+  auto train = feedline::open_hdf5("train.h5", {{"image"}, {"label"}});
+  // Chunks stand in random order. Each window has 1024 of them, and its samples are mixed.
+  feedline::loader loader{train,
+                          feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)},
+                          gpu,
+                          {.batch_size = 256}};
+  // [/windows_of_chunks]
+  return loader;
+}
