@@ -93,7 +93,8 @@ TEST_CASE("hdf5 session: a reader thread that meets an error prints nothing of t
     loader from{opened, sequential{}, make_host_device(), {.batch_size = 10, .readers = 2}};
     for (const batch& each : from.epoch(0)) (void)each;
   });
-  CHECK(words.find("checksum") != std::string::npos);
+  CAPTURE(words);  // the library's own words for it differ from version to version
+  CHECK(words.find("damaged.h5: field 'x', sample 40: cannot be read: ") != std::string::npos);
   CHECK(printed.text().find("HDF5-DIAG") == std::string::npos);
 }
 
