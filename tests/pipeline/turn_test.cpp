@@ -1,6 +1,7 @@
 /// A dataset that says serialized is read by one thread at a time, whoever asks and by whatever way.
 
 #include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/held_dataset.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
@@ -67,6 +68,23 @@ dataset_ptr padded(const dataset_ptr& of) {
   return pad(make_ragged_dataset(of, make_memory_dataset({own("offset", std::move(offsets))})));
 }
 
+/// Samples of one element. Reads what is behind it out of turn, so its own turns must do.
+class own_ragged final : public ragged_dataset {
+ public:
+  explicit own_ragged(dataset_ptr of) : of_{std::move(of)} {}
+
+  std::uint64_t size() const override { return of_->size(); }
+  field element() const override { return of_->fields().front(); }
+  std::uint64_t length(sample_index) const override { return 1; }
+  read_concurrency concurrency() const override { return read_concurrency::serialized; }
+  void read(std::span<const element_run> runs) const override {
+    for (const element_run& run : runs) of_->read({&run.sample, 1}, {&run.out, 1});
+  }
+
+ private:
+  dataset_ptr of_;
+};
+
 std::vector<pair_of_datasets> pairs() {
   return {
       {"the dataset itself",
@@ -93,6 +111,11 @@ std::vector<pair_of_datasets> pairs() {
       {"ragged datasets",
        [](const auto& of) {
          return std::pair{padded(of), padded(of)};
+       }},
+      {"a ragged dataset of one's own",
+       [](const auto& of) {
+         const auto ragged = std::make_shared<const own_ragged>(of);
+         return std::pair{pad(ragged), pad(ragged)};
        }},
   };
 }
@@ -152,4 +175,24 @@ TEST_CASE(
   loader once{whole, sequential{}, make_host_device(), {.batch_size = 64, .readers = 1}};
   for (batch& batch : once.epoch(0)) CHECK(batch["value"].values<std::uint32_t>()[63] == 63);
   CHECK(depths == std::vector<int>{1, 2});
+}
+
+TEST_CASE("serialized dataset: loading it into memory and a loader are never in its read at once",
+          "[dataset][loader][host]") {
+  reads seen;
+  const auto of = gated(
+      numbers(), [&](auto) { seen.look(); }, read_concurrency::serialized);
+  std::barrier meeting{2};
+  std::thread other{[&] {
+    meeting.arrive_and_wait();
+    for (int i = 0; i < 20; ++i) (void)hold_in_memory(of);
+  }};
+  loader loader{of, sequential{}, make_host_device(), {.batch_size = 4, .readers = 0}};
+  meeting.arrive_and_wait();
+  std::uint64_t batches = 0;
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch)
+    for (batch& batch : loader.epoch(epoch)) batches += batch.size() != 0 ? 1 : 0;
+  other.join();
+  CHECK(batches == 4 * sample_count / 4);
+  CHECK(seen.most == 1);
 }
