@@ -14,7 +14,7 @@ namespace feedline::detail {
 /// So threads that hand each other work of some ten microseconds go on spinning, and those whose work
 /// comes each millisecond sleep at once. Up to twice the spinning counts as short, for half of a wait
 /// that was slept through is the waking. Many waiters take turns, and each may wait for many rings:
-/// one wait's length would say nothing, and once asleep they would wake each other for ever. Any
+/// one wait's length says nothing of how soon the next ring comes. Any
 /// thread.
 class patience {
  public:

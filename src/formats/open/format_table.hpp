@@ -27,7 +27,7 @@ struct format_entry {
   std::string_view known_as;  ///< in a list of all: "IDX files (plain or gzip)"
   /// Whether a file's content says so; null: it is no file but a folder.
   bool (*is)(const probed_file& file);
-  /// Asked where no format `is`, in the table's order. Null: as `is`.
+  /// Asked where no format `is`, in the table's order. Null: not asked.
   bool (*may_be)(const probed_file& file);
   /// Opens files of the format, at least one, one after the other as one sequence.
   dataset_ptr (*open)(const std::vector<std::filesystem::path>& files, const open_options& options);
