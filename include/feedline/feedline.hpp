@@ -13,7 +13,7 @@
 #include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/dataset/decoder.hpp>
-#include <feedline/dataset/held_dataset.hpp>
+#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/sample_random.hpp>
@@ -43,6 +43,6 @@
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
-#include <feedline/transform/batch_function.hpp>
+#include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/version.hpp>

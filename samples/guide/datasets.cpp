@@ -28,18 +28,20 @@ void formats(const std::vector<std::filesystem::path>& shards) {
   auto anything = feedline::open("train.h5");
 
   // A folder of JPEGs and PNGs for each class, as torchvision's Resize(256) and CenterCrop(224):
-  auto [images, classes, left_out, examples] =
+  auto [images, classes, skipped_files, examples] =
       feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
 
   // Tar shards in the WebDataset manner, and an order that reads them nearly from front to back:
-  auto samples = feedline::open_tar(shards, {{"image", {"jpg", "png"}, feedline::decode_image()},
-                                             {"label", {"cls"}, feedline::decode_decimal()}});
+  auto samples =
+      feedline::open_tar(shards, {{"image", {"jpg", "png"}, feedline::make_image_decoder()},
+                                  {"label", {"cls"}, feedline::decode_decimal()}});
   feedline::loader loader{samples,
                           feedline::shuffle{.seed = 42, .within = feedline::chunks(64)},
                           feedline::make_host_device(),
                           {.batch_size = 256}};
   // [/formats]
-  std::cout << anything->size() + images->size() << classes.size() << left_out << examples.size();
+  std::cout << anything->size() + images->size() << classes.size() << skipped_files
+            << examples.size();
 }
 
 feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {
@@ -55,8 +57,8 @@ feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {
 feedline::dataset_ptr held() {
   // [held]
   // All cores decode it once, into at most 16 GiB. Then it is as fast as arrays, in any order.
-  auto train = feedline::hold_in_memory(feedline::open_hdf5("train.h5", {{"image"}, {"label"}}),
-                                        {.max_bytes = std::size_t{16} << 30});
+  auto train = feedline::load_into_memory(feedline::open_hdf5("train.h5", {{"image"}, {"label"}}),
+                                          {.max_bytes = std::size_t{16} << 30});
   // [/held]
   return train;
 }

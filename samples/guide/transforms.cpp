@@ -20,7 +20,7 @@ feedline::loader on_the_device(const feedline::dataset_ptr& train,
       {.field = "image",
        .scale = 1 / 255.0,
        .mean = {0.485, 0.456, 0.406},
-       .deviation = {0.229, 0.224, 0.225},
+       .stddev = {0.229, 0.224, 0.225},
        .layout = feedline::image_layout::hwc,
        .to_layout = feedline::image_layout::chw,
        .flip = 0.5,
@@ -32,16 +32,16 @@ feedline::loader on_the_device(const feedline::dataset_ptr& train,
   return loader;
 }
 
-feedline::loader_options batch_function() {
-  // [batch_function]
+feedline::loader_options batch_transform() {
+  // [batch_transform]
   feedline::loader_options options{.batch_size = 256};
-  options.function = feedline::batch_function{
+  options.batch_transform = feedline::batch_transform{
       .fields = {{"image", feedline::element_type::f32, {28, 28}}},
       .run = [](const feedline::batch_function_call& call) {
         brighten(call.in[0].data<std::uint8_t>(), reinterpret_cast<float*>(call.out[0].data()),
                  call.samples, static_cast<cudaStream_t>(call.stream.get()));
       }};
-  // [/batch_function]
+  // [/batch_transform]
   return options;
 }
 

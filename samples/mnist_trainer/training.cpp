@@ -35,9 +35,9 @@ feedline::loader_options loading(const trainer_options& options, std::uint64_t b
   loading.epochs = options.epochs;  // so that each is read ahead while the one before ends
   loading.readers = options.readers;
   loading.placement = options.placement;
-  loading.max_cache_bytes = options.cache_mib << 20;
+  loading.max_device_cache_bytes = options.cache_mib << 20;
   // Bytes cross the bus, floats reach the network.
-  loading.transforms = {{.field = "image", .mean = {pixel_mean}, .deviation = {pixel_deviation}}};
+  loading.transforms = {{.field = "image", .mean = {pixel_mean}, .stddev = {pixel_deviation}}};
   if (!options.prefetch) {
     loading.readers = 0;
     loading.batches_per_slot = 1;

@@ -69,15 +69,16 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] std::optional<failure> end_failure();
   /// filled → free: nobody wants it. Consumer.
   void discard(slot_index slot);
-  /// filled → leased, held by the feed: `stream` waits for the copy. Consumer. @throws device_error.
+  /// filled → leased, held by the cursor: `stream` waits for the copy. Consumer. @throws
+  /// device_error.
   void lease(slot_index slot, stream_ref stream);
-  /// A lease on a slot that the feed holds: batch number `place` of it. Consumer.
+  /// A lease on a slot that the cursor holds: batch number `place` of it. Consumer.
   [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
-  /// The feed deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
+  /// The cursor deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
   /// Consumer.
   void let_go(slot_index slot) noexcept;
   /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
-  /// the feed holds the slot still. Any thread.
+  /// the cursor holds the slot still. Any thread.
   /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
   void end_lease(slot_index slot) noexcept;
   /// Frees the slots that were postponed and whose streams are captured no more. How many are left.

@@ -18,18 +18,18 @@ namespace feedline::detail {
 
 /// The states of a device slot.
 ///
-/// | from   | to     | who, when                                                                   |
-/// | ------ | ------ | --------------------------------------------------------------------------- |
-/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded   |
-/// | filled | leased | consumer: its stream waits for `ready`                                      |
-/// | leased | free   | whoever ends the last lease or, later, the feed that deals no more of it    |
-/// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good          |
+/// | from   | to     | who, when | | ------ | ------ |
+/// --------------------------------------------------------------------------- | | free   | filled
+/// | transfer: what fills it waits for `released`, is issued, `ready` recorded   | | filled |
+/// leased | consumer: its stream waits for `ready`                                      | | leased
+/// | free   | whoever ends the last lease or, later, the cursor that deals no more of it    | |
+/// filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good          |
 ///
-/// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on the
-/// consumer's stream as the batch ends and never later; between the copy's end and the consumer's
-/// first kernel lies `ready`. The host waits for neither. Where the device
-/// reads staging memory, device slot i *is* staging slot i: it has no memory and no events' meaning
-/// of its own; its end hands the staging slot back.
+/// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
+/// the consumer's stream as the batch ends and never later; between the copy's end and the
+/// consumer's first kernel lies `ready`. The host waits for neither. Where the device reads staging
+/// memory, device slot i *is* staging slot i: it has no memory and no events' meaning of its own;
+/// its end hands the staging slot back.
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
@@ -54,8 +54,8 @@ struct device_slot {
   /// Work on the slot was issued that no event stands behind: its memory is never used again, nor
   /// freed. Written by who issued it.
   bool lost = false;
-  /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written by
-  /// who ends it, or who frees the slot later.
+  /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written
+  /// by who ends it, or who frees the slot later.
   bool unmarked = false;
   slot_content content{};  ///< written in free → filled
   stream_ref stream;       ///< the consumer's, written in filled → leased

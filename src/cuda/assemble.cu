@@ -17,7 +17,7 @@ template <class Part>
 struct launch {
   slot_frame frame;
   std::uint32_t count = 0;
-  Part parts[most_parts];
+  Part parts[max_parts];
 };
 
 using copy_launch = launch<assembly_part>;
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(block_threads)
   run_part(work.frame, planned, blockIdx.x - planned.part.first_block);
 }
 
-// Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an error of
-// the user's, from before.
+// Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an error
+// of the user's, from before.
 template <class Work>
 cudaError_t start(void (*kernel)(Work), Work& work, std::uint32_t blocks, cudaStream_t stream) {
   void* parameters[] = {&work};
@@ -104,7 +104,7 @@ class launcher {
 
   void add(const Part& part) {
     if (part_in(part).items == 0) return;
-    if (launch_.count == most_parts) flush();
+    if (launch_.count == max_parts) flush();
     launch_.parts[launch_.count++] = part;
   }
 

@@ -14,9 +14,9 @@ namespace feedline::detail {
 
 /// What all fields of an assembly share.
 struct slot_frame {
-  const std::byte* inlet = nullptr;
+  const std::byte* landing_buffer = nullptr;
   const std::uint32_t* sources = nullptr;
-  const std::uint32_t* variations = nullptr;  ///< null: none
+  const std::uint32_t* random_bits = nullptr;  ///< null: none
   const std::uint32_t* directory = nullptr;
   std::size_t batch_bytes = 0;
   divider batch_size;
@@ -37,11 +37,11 @@ enum class part_kind : std::uint8_t {
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, or groups of
-/// elements) are numbered row after row and dealt out to threads, so that a block's work is the same
-/// whatever the length of a row.
+/// elements) are numbered row after row and dealt out to threads, so that a block's work is the
+/// same whatever the length of a row.
 struct assembly_part {
-  const std::byte* kept = nullptr;
-  std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the kept rows
+  const std::byte* cached = nullptr;
+  std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;
   std::uint64_t items = 0;
@@ -60,7 +60,7 @@ inline constexpr std::uint32_t line_bytes = 128;
 /// Elements that a thread converts together.
 inline constexpr std::uint32_t group_elements = 4;
 
-/// `field_program`, as a kernel needs it.
+/// `field_conversion`, as a kernel needs it.
 struct conversion {
   std::uint64_t flip_below = 0;
   std::uint32_t channels = 1;
@@ -84,8 +84,8 @@ struct conversion {
   bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
   bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
   bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
-  float scale[field_program::most_channels] = {};
-  float offset[field_program::most_channels] = {};
+  float scale[field_conversion::max_channels] = {};
+  float offset[field_conversion::max_channels] = {};
 };
 
 /// Threads of a block, and items that each has under way at once.
@@ -95,6 +95,6 @@ inline constexpr std::uint32_t groups_a_thread = 2;
 inline constexpr std::uint32_t scattered_a_thread = 1;
 
 /// Parts that one launch can do.
-inline constexpr std::uint32_t most_parts = 8;
+inline constexpr std::uint32_t max_parts = 8;
 
 }  // namespace feedline::detail

@@ -13,10 +13,11 @@ namespace feedline::detail {
 namespace {
 
 /// Blocks that pull rows over the bus: these keep it full, and more get in each other's way.
-constexpr std::uint32_t most_bus_blocks = 64;
+constexpr std::uint32_t max_bus_blocks = 64;
 /// Blocks for all else: each then goes round.
-constexpr std::uint64_t most_blocks = std::uint64_t{1} << 20;
-/// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of others.
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
+/// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of
+/// others.
 constexpr std::size_t fewest_lines = 2;
 constexpr std::size_t widest_vector = 16;
 
@@ -42,7 +43,7 @@ std::size_t address(const void* memory) noexcept {
 }
 /// Of the dataset's rows, kept and arrived.
 std::size_t source_alignment(const assembly& work, const field_assembly& field) noexcept {
-  return common_alignment(address(field.kept) | address(work.inlet) | field.row_bytes);
+  return common_alignment(address(field.cached) | address(work.landing_buffer) | field.row_bytes);
 }
 /// Of the batch's rows.
 std::size_t target_alignment(const assembly& work, const field_assembly& field) noexcept {
@@ -59,25 +60,25 @@ std::uint64_t run_count(const assembly& work) noexcept {
 
 struct pace {
   std::uint32_t items_a_thread;
-  std::uint64_t most_blocks;
+  std::uint64_t max_blocks;
 };
 
 void set_items(assembly_part& part, std::uint64_t rows, std::uint64_t row_items, pace pace) {
   part.row_items = divide_by(row_items);
   part.items = rows * row_items;
   part.blocks = static_cast<std::uint32_t>(std::min(
-      divide_up(part.items, std::uint64_t{block_threads} * pace.items_a_thread), pace.most_blocks));
+      divide_up(part.items, std::uint64_t{block_threads} * pace.items_a_thread), pace.max_blocks));
 }
 
 /// Lets a part go through its rows by vectors.
 void set_vectors(assembly_part& part, std::uint64_t rows, std::size_t vector_bytes) {
   part.vector_bytes = static_cast<std::uint8_t>(vector_bytes);
-  set_items(part, rows, part.row_bytes / vector_bytes, {vectors_a_thread, most_blocks});
+  set_items(part, rows, part.row_bytes / vector_bytes, {vectors_a_thread, max_blocks});
 }
 
 /// Whether a field's rows are to be read by lines.
 bool is_for_lines(const field_assembly& field) noexcept {
-  return field.kept_on_host && field.row_bytes >= fewest_lines * line_bytes;
+  return field.cached_on_host && field.row_bytes >= fewest_lines * line_bytes;
 }
 
 /// Lets a part go through its rows by the lines that they touch at most, wherever they begin.
@@ -86,13 +87,13 @@ void set_lines(assembly_part& part, std::uint64_t rows, std::size_t alignment,
   const std::uint64_t lines =
       divide_up<std::uint64_t>(part.row_bytes + line_bytes - alignment, line_bytes);
   part.by_lines = true;
-  set_items(part, rows, lines * (line_bytes / widest_vector), {items_a_thread, most_bus_blocks});
+  set_items(part, rows, lines * (line_bytes / widest_vector), {items_a_thread, max_bus_blocks});
 }
 
 assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) {
   const field_assembly& field = work.fields[place];
   assembly_part part;
-  part.kept = field.kept;
+  part.cached = field.cached;
   part.to = kind == part_kind::keep ? field.keep : work.slot + field.to_offset;
   part.row_bytes = field.row_bytes;
   part.to_row_bytes = field.to_row_bytes;
@@ -108,8 +109,8 @@ assembly_part plan_copy(const assembly& work, std::size_t place) {
   set_vectors(part, work.samples, vector);
   if (is_for_lines(field))
     set_lines(part, work.samples, source_alignment(work, field), vectors_a_thread);
-  else if (field.kept_on_host)
-    part.blocks = std::min(part.blocks, most_bus_blocks);
+  else if (field.cached_on_host)
+    part.blocks = std::min(part.blocks, max_bus_blocks);
   return part;
 }
 
@@ -128,7 +129,7 @@ divider outer_of(bool channels_last, std::uint32_t channels, std::uint64_t plane
 }
 
 /// Whether element i of the batch's row is element i of the dataset's.
-bool is_straight(const field_program& program) noexcept {
+bool is_straight(const field_conversion& program) noexcept {
   const bool whole = program.padding == 0 && program.to_height == program.height &&
                      program.to_width == program.width;
   const bool same_layout = program.channels_last == program.to_channels_last ||
@@ -138,8 +139,8 @@ bool is_straight(const field_program& program) noexcept {
 }
 
 conversion plan_conversion(const assembly& work, const field_assembly& field) {
-  const field_program& program = field.program;
-  const bool one_hot = program.what == field_program::operation::one_hot;
+  const field_conversion& program = field.conversion;
+  const bool one_hot = program.what == field_conversion::operation::one_hot;
   const std::uint64_t plane = std::uint64_t{program.height} * program.width;
   const std::uint64_t to_plane = std::uint64_t{program.to_height} * program.to_width;
   const std::size_t from_bytes = size_bytes(program.from);
@@ -178,11 +179,11 @@ conversion plan_conversion(const assembly& work, const field_assembly& field) {
 /// A part that goes through the slot's rows by groups of elements.
 assembly_part plan_groups(const assembly& work, std::size_t place, part_kind kind,
                           const conversion& by) {
-  const bool on_host = work.fields[place].kept_on_host;
+  const bool on_host = work.fields[place].cached_on_host;
   assembly_part part = of_field(work, place, kind);
   const std::uint32_t groups = kind == part_kind::convert ? groups_a_thread : 1;
   set_items(part, work.samples, divide_up(by.to_elements, group_elements),
-            {groups, on_host && kind != part_kind::fill ? most_bus_blocks : most_blocks});
+            {groups, on_host && kind != part_kind::fill ? max_bus_blocks : max_blocks});
   return part;
 }
 
@@ -196,11 +197,11 @@ slot_frame plan_frame(const assembly& work) {
     (void)counted(rows.value_or(std::numeric_limits<std::uint64_t>::max()), "rows in runs");
   }
   const auto words_at = [&](std::size_t at) {
-    return reinterpret_cast<const std::uint32_t*>(work.inlet + at);
+    return reinterpret_cast<const std::uint32_t*>(work.landing_buffer + at);
   };
-  return {.inlet = work.inlet,
+  return {.landing_buffer = work.landing_buffer,
           .sources = words_at(work.sources_at),
-          .variations = work.varies ? words_at(work.variations_at) : nullptr,
+          .random_bits = work.varies ? words_at(work.random_bits_at) : nullptr,
           .directory = words_at(work.directory_at),
           .batch_bytes = work.batch_bytes,
           .batch_size = divide_by(work.batch_size),
@@ -217,15 +218,15 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   };
   (void)counted(field.row_bytes, "bytes in a row");
   if (work.keeps && field.keep != nullptr) add(plan_keep(work, place), {});
-  if (field.program.what == field_program::operation::copy) {
+  if (field.conversion.what == field_conversion::operation::copy) {
     add(plan_copy(work, place), {});
     return;
   }
 
   const conversion by = plan_conversion(work, field);
-  if (field.program.what == field_program::operation::one_hot) {
+  if (field.conversion.what == field_conversion::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
-  } else if (is_whole(field.program.to)) {
+  } else if (is_whole(field.conversion.to)) {
     add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {
     assembly_part part = of_field(work, place, part_kind::scatter);
@@ -239,7 +240,7 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
 
 bool only_copies(const assembly& work) noexcept {
   return std::all_of(work.fields.begin(), work.fields.end(), [](const field_assembly& field) {
-    return field.program.what == field_program::operation::copy;
+    return field.conversion.what == field_conversion::operation::copy;
   });
 }
 

@@ -11,8 +11,9 @@
 namespace feedline::detail {
 
 /// A sample's draws; 0 where none are made.
-__device__ inline std::uint32_t variation_of_sample(const slot_frame& frame, std::uint32_t sample) {
-  return frame.variations == nullptr ? 0 : __ldg(frame.variations + sample);
+__device__ inline std::uint32_t random_bits_of_sample(const slot_frame& frame,
+                                                      std::uint32_t sample) {
+  return frame.random_bits == nullptr ? 0 : __ldg(frame.random_bits + sample);
 }
 
 /// How many of a group's elements the row has.
@@ -123,7 +124,7 @@ __device__ __forceinline__ void convert_samples(const slot_frame& frame, const a
     } else {
 #pragma unroll
       for (std::uint32_t i = 0; i < groups_a_thread; ++i) {
-        const image_window window = window_of(by, variation_of_sample(frame, places[i].row));
+        const image_window window = window_of(by, random_bits_of_sample(frame, places[i].row));
         convert_moved<T>(by, window, rows[i], places[i].item * group_elements, values[i]);
       }
     }
@@ -143,7 +144,7 @@ __device__ inline void fill_padding(const slot_frame& frame, const assembly_part
   for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
        each += std::uint64_t{part.blocks} * block_threads) {
     const row_item place = split(part, each);
-    const image_window window = window_of(by, variation_of_sample(frame, place.row));
+    const image_window window = window_of(by, random_bits_of_sample(frame, place.row));
     const std::uint32_t first = place.item * group_elements;
     const std::uint32_t length = group_length(by, first);
     for (std::uint32_t i = 0; i < length; ++i) {
@@ -167,7 +168,7 @@ __device__ __forceinline__ void cast_samples(const slot_frame& frame, const asse
     const std::byte* const row =
         sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
     std::byte* const to = slot_row(frame, part, place.row);
-    const image_window window = window_of(by, variation_of_sample(frame, place.row));
+    const image_window window = window_of(by, random_bits_of_sample(frame, place.row));
     const std::uint32_t first = place.item * group_elements;
     const std::uint32_t length = group_length(by, first);
     for (std::uint32_t i = 0; i < length; ++i) {

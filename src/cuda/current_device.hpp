@@ -13,9 +13,10 @@ namespace feedline::detail {
 /// Lets the calling thread call CUDA for one GPU for a scope, and puts back what it finds:
 /// - the thread's current context, none included. The runtime would put back device 0 instead, and
 ///   make a context there that nobody asked for;
-/// - the thread's capture mode. In the scope it is relaxed: while any thread captures a stream in the
-///   global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every thread of
-///   another mode, and the capture is lost.
+/// - the thread's capture mode. In the scope it is relaxed: while any thread captures a stream in
+/// the
+///   global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every thread
+///   of another mode, and the capture is lost.
 class cuda_current_device {
  public:
   /// @throws cuda_error
@@ -35,9 +36,9 @@ class cuda_current_device {
 
   /// Leaves the calling thread as it is in such a scope: for threads of the loader's own.
   static void keep_for_this_thread(cuda_context& device) noexcept {
-    cuda_current_device kept{device, std::nothrow};
-    kept.context_changed_ = false;
-    kept.mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+    cuda_current_device cached{device, std::nothrow};
+    cached.context_changed_ = false;
+    cached.mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
   }
 
  private:

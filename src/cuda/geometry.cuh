@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cuda/assembly_part.hpp"
-#include "device/variation.hpp"
+#include "device/sample_random_bits.hpp"
 
 #include <cstdint>
 
@@ -14,13 +14,13 @@ struct image_window {
   bool flipped;
 };
 
-__device__ inline image_window window_of(const conversion& by, std::uint32_t variation) {
+__device__ inline image_window window_of(const conversion& by, std::uint32_t random_bits) {
   const std::uint32_t rows = by.height + 2 * by.padding - by.to_height;
   const std::uint32_t columns = by.width + 2 * by.padding - by.to_width;
-  const bool flipped = by.flip_below != 0 && draw(variation, choice::flip) < by.flip_below;
+  const bool flipped = by.flip_below != 0 && draw(random_bits, choice::flip) < by.flip_below;
   if (!by.random_crop) return {rows / 2, columns / 2, flipped};
-  return {draw_below(variation, choice::crop_top, rows + 1),
-          draw_below(variation, choice::crop_left, columns + 1), flipped};
+  return {draw_below(random_bits, choice::crop_top, rows + 1),
+          draw_below(random_bits, choice::crop_left, columns + 1), flipped};
 }
 
 /// An element of an image, by its coordinates; what is outside is at more than width or height.

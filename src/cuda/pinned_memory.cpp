@@ -19,12 +19,12 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t largest_registered_bytes = std::size_t{1} << 30;
 /// Less than this is not worth a thread.
 constexpr std::size_t bytes_a_thread = std::size_t{4} << 20;
-constexpr std::size_t most_threads = 8;
+constexpr std::size_t max_threads = 8;
 
 /// Zeroes memory that was never touched, which makes the system find its pages: the time is the
 /// system's, and several threads share it.
 void zero(std::byte* memory, std::size_t bytes) noexcept {
-  const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, most_threads);
+  const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, max_threads);
   const std::size_t share = round_up(divide_up(bytes, count), page_bytes);
   try {
     parallel_for(divide_up(bytes, share), [&](std::size_t each) {

@@ -28,13 +28,13 @@ __device__ inline row_item split(const assembly_part& part, std::uint64_t item) 
 __device__ inline const std::byte* chunk_rows(const slot_frame& frame, const assembly_part& part,
                                               std::uint32_t run) {
   const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
-  return frame.inlet + std::size_t{__ldg(entry + 2 + part.field)} * 16;
+  return frame.landing_buffer + std::size_t{__ldg(entry + 2 + part.field)} * 16;
 }
 
 /// The dataset's row of a sample, by its source.
 __device__ inline const std::byte* sample_row(const slot_frame& frame, const assembly_part& part,
                                               std::uint32_t sample, std::uint32_t source) {
-  if ((source & assembly::arrived) == 0) return part.kept + std::size_t{source} * part.row_bytes;
+  if ((source & assembly::arrived) == 0) return part.cached + std::size_t{source} * part.row_bytes;
   const std::uint32_t batch = frame.batch_size.quotient(sample);
   const std::uint32_t in_batch = sample - batch * frame.batch_size.divisor();
   const std::uint32_t run = batch * frame.runs_per_batch + frame.run_samples.quotient(in_batch);
@@ -50,7 +50,7 @@ __device__ inline std::byte* slot_row(const slot_frame& frame, const assembly_pa
          std::size_t{in_batch} * part.to_row_bytes;
 }
 
-/// A row that arrived and the kept row it becomes; null where there is none.
+/// A row that arrived and the cached row it becomes; null where there is none.
 struct kept_pair {
   const std::byte* from;
   std::byte* to;
@@ -63,16 +63,16 @@ __device__ inline kept_pair row_to_keep(const slot_frame& frame, const assembly_
   const std::uint32_t place = row - run * frame.run_samples.divisor();
   const std::uint32_t* const entry = frame.directory + std::size_t{run} * frame.entry_words;
   if (place >= __ldg(entry)) return {nullptr, nullptr};
-  const auto* const keeps =
-      reinterpret_cast<const std::uint32_t*>(frame.inlet + std::size_t{__ldg(entry + 1)} * 16);
+  const auto* const keeps = reinterpret_cast<const std::uint32_t*>(
+      frame.landing_buffer + std::size_t{__ldg(entry + 1)} * 16);
   const std::uint32_t number = __ldg(keeps + place);
-  if (number == assembly::not_kept) return {nullptr, nullptr};
+  if (number == assembly::not_cached) return {nullptr, nullptr};
   return {chunk_rows(frame, part, run) + std::size_t{place} * part.row_bytes,
           part.to + std::size_t{number} * part.row_bytes};
 }
 
-/// What one item of a part `by_lines` is of a row: 16 bytes, wherever the row begins. They may begin
-/// in front of it, or end behind it, but not in another page.
+/// What one item of a part `by_lines` is of a row: 16 bytes, wherever the row begins. They may
+/// begin in front of it, or end behind it, but not in another page.
 struct line_piece {
   const std::byte* from;
   std::int32_t offset;  ///< from the row's start

@@ -51,8 +51,8 @@ __device__ __forceinline__ void scatter_piece(const conversion& by, const image_
   }
 }
 
-/// Converts samples' rows into the slot, reading each piece of the source once, in order: one block's
-/// share of a part. For rows behind the bus, which is slower than any order of stores.
+/// Converts samples' rows into the slot, reading each piece of the source once, in order: one
+/// block's share of a part. For rows behind the bus, which is slower than any order of stores.
 template <class T>
 __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {
@@ -70,7 +70,7 @@ __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const a
       const std::uint64_t item = first + i * block_threads;
       const row_item place = split(part, item < part.items ? item : part.items - 1);
       samples[i] = place.row;
-      windows[i] = window_of(by, variation_of_sample(frame, place.row));
+      windows[i] = window_of(by, random_bits_of_sample(frame, place.row));
       const std::byte* const row =
           sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
       pieces[i] = piece_of(part, row, place.item);

@@ -6,7 +6,7 @@
 #include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "dataset/regrouped_chunks.hpp"
-#include "detail/at_times.hpp"
+#include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -138,7 +138,7 @@ class concatenation final : public contextual_dataset {
   std::vector<dataset_ptr> parts_;
   std::vector<std::uint64_t> ends_;
   std::vector<std::size_t> row_bytes_;
-  mutable detail::at_times ask_{std::chrono::milliseconds{10}};
+  mutable detail::rate_limiter ask_{std::chrono::milliseconds{10}};
   mutable std::atomic<bool> wants_prefetch_{false};
 };
 

@@ -10,12 +10,11 @@ namespace feedline::detail {
 /// How long a waiter spins before it sleeps: as long as that has paid lately.
 ///
 /// The measure is the time from one ring to the next. Where it is longer than spinning covers, each
-/// wait halves the next one's spinning, down to a few microseconds; a short time restores it at once.
-/// So threads that hand each other work of some ten microseconds go on spinning, and those whose work
-/// comes each millisecond sleep at once. Up to twice the spinning counts as short, for half of a wait
-/// that was slept through is the waking. Many waiters take turns, and each may wait for many rings:
-/// one wait's length says nothing of how soon the next ring comes. Any
-/// thread.
+/// wait halves the next one's spinning, down to a few microseconds; a short time restores it at
+/// once. So threads that hand each other work of some ten microseconds go on spinning, and those
+/// whose work comes each millisecond sleep at once. Up to twice the spinning counts as short, for
+/// half of a wait that was slept through is the waking. Many waiters take turns, and each may wait
+/// for many rings: one wait's length says nothing of how soon the next ring comes. Any thread.
 class patience {
  public:
   using duration = std::chrono::nanoseconds;
@@ -32,12 +31,12 @@ class patience {
   void learn(duration waited, std::uint32_t rings) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
     const bool is_short = waited <= 2 * most_ * std::max<std::uint32_t>(rings, 1);
-    const int after = is_short ? 0 : std::min(before + 1, most_halved);
+    const int after = is_short ? 0 : std::min(before + 1, max_halved);
     if (after != before) halved_.store(after, std::memory_order_relaxed);
   }
 
  private:
-  static constexpr int most_halved = 5;
+  static constexpr int max_halved = 5;
 
   duration most_;
   std::atomic<int> halved_{0};  ///< times; what several waiters learn at once may be lost

@@ -9,10 +9,10 @@
 namespace feedline::detail {
 namespace {
 
-/// An inlet's words and chunks, as `assembly` describes them.
-class inlet_reader {
+/// A landing buffer's words and chunks, as `assembly` describes them.
+class landing_reader {
  public:
-  explicit inlet_reader(const assembly& work) noexcept : work_{work} {}
+  explicit landing_reader(const assembly& work) noexcept : work_{work} {}
 
   std::uint64_t runs() const noexcept {
     const auto whole_batches = work_.samples / work_.batch_size;
@@ -22,8 +22,8 @@ class inlet_reader {
   std::uint32_t source(std::uint64_t sample) const noexcept {
     return word(work_.sources_at, sample);
   }
-  std::uint32_t variation(std::uint64_t sample) const noexcept {
-    return work_.varies ? word(work_.variations_at, sample) : 0;
+  std::uint32_t random_bits(std::uint64_t sample) const noexcept {
+    return work_.varies ? word(work_.random_bits_at, sample) : 0;
   }
 
   std::uint32_t rows(std::uint64_t run) const noexcept { return directory(run, 0); }
@@ -31,7 +31,7 @@ class inlet_reader {
     return word(directory(run, 1) * unit_bytes, row);
   }
   const std::byte* row(std::uint64_t run, std::size_t field, std::uint32_t row) const noexcept {
-    return work_.inlet + directory(run, 2 + field) * unit_bytes +
+    return work_.landing_buffer + directory(run, 2 + field) * unit_bytes +
            row * work_.fields[field].row_bytes;
   }
 
@@ -40,7 +40,7 @@ class inlet_reader {
 
   std::uint32_t word(std::size_t at, std::uint64_t place) const noexcept {
     std::uint32_t value = 0;
-    std::memcpy(&value, work_.inlet + at + place * sizeof value, sizeof value);
+    std::memcpy(&value, work_.landing_buffer + at + place * sizeof value, sizeof value);
     return value;
   }
   std::uint32_t directory(std::uint64_t run, std::size_t entry) const noexcept {
@@ -50,16 +50,16 @@ class inlet_reader {
   const assembly& work_;
 };
 
-void keep_rows(const assembly& work, const inlet_reader& inlet) noexcept {
-  const std::uint64_t runs = inlet.runs();
+void keep_rows(const assembly& work, const landing_reader& landing_buffer) noexcept {
+  const std::uint64_t runs = landing_buffer.runs();
   for (std::uint64_t run = 0; run < runs; ++run)
-    for (std::uint32_t row = 0; row < inlet.rows(run); ++row) {
-      const std::uint32_t number = inlet.keep_number(run, row);
-      if (number == assembly::not_kept) continue;
+    for (std::uint32_t row = 0; row < landing_buffer.rows(run); ++row) {
+      const std::uint32_t number = landing_buffer.keep_number(run, row);
+      if (number == assembly::not_cached) continue;
       for (std::size_t f = 0; f < work.fields.size(); ++f) {
         const field_assembly& field = work.fields[f];
         if (field.keep != nullptr)
-          std::memcpy(field.keep + number * field.row_bytes, inlet.row(run, f, row),
+          std::memcpy(field.keep + number * field.row_bytes, landing_buffer.row(run, f, row),
                       field.row_bytes);
       }
     }
@@ -68,22 +68,22 @@ void keep_rows(const assembly& work, const inlet_reader& inlet) noexcept {
 }  // namespace
 
 void assemble_on_host(const assembly& work) noexcept {
-  const inlet_reader inlet{work};
-  if (work.keeps) keep_rows(work, inlet);
+  const landing_reader landing_buffer{work};
+  if (work.keeps) keep_rows(work, landing_buffer);
 
   for (std::uint64_t sample = 0; sample < work.samples; ++sample) {
     const std::uint64_t batch = sample / work.batch_size;
     const std::uint64_t place = sample % work.batch_size;
     const std::uint64_t run = batch * work.runs_per_batch + place / work.run_samples;
-    const std::uint32_t source = inlet.source(sample);
+    const std::uint32_t source = landing_buffer.source(sample);
     const std::uint32_t number = source & ~assembly::arrived;
     for (std::size_t f = 0; f < work.fields.size(); ++f) {
       const field_assembly& field = work.fields[f];
       const std::byte* row = (source & assembly::arrived) != 0
-                                 ? inlet.row(run, f, number)
-                                 : field.kept + number * field.row_bytes;
+                                 ? landing_buffer.row(run, f, number)
+                                 : field.cached + number * field.row_bytes;
       transform_row(
-          field.program, row, field.row_bytes, inlet.variation(sample),
+          field.conversion, row, field.row_bytes, landing_buffer.random_bits(sample),
           work.slot + batch * work.batch_bytes + field.to_offset + place * field.to_row_bytes);
     }
   }

@@ -1,15 +1,16 @@
 #include "device/transform_row.hpp"
 
 #include "device/element_lines.hpp"
-#include "device/variation.hpp"
+#include "device/sample_random_bits.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-// A row passes through a small buffer of floats, or of whole numbers where those are only cast: elements that lie side by side are read into it,
-// then channel by channel scaled and written to their places. So there is one reading loop a type and
-// one writing loop a type and step, not one for each pair of types, and both become vector code.
+// A row passes through a small buffer of floats, or of whole numbers where those are only cast:
+// elements that lie side by side are read into it, then channel by channel scaled and written to
+// their places. So there is one reading loop a type and one writing loop a type and step, not one
+// for each pair of types, and both become vector code.
 
 namespace feedline::detail {
 namespace {
@@ -26,10 +27,10 @@ struct window {
   bool flipped;
 };
 
-window window_of(const field_program& program, std::uint32_t variation) noexcept {
+window window_of(const field_conversion& program, std::uint32_t random_bits) noexcept {
   const auto place = [&](std::uint32_t extent, std::uint32_t to_extent, choice of) {
     const std::uint32_t slack = extent + 2 * program.padding - to_extent;
-    const auto at = program.random_crop ? draw_below(variation, of, slack + 1) : slack / 2;
+    const auto at = program.random_crop ? draw_below(random_bits, of, slack + 1) : slack / 2;
     return step{at} - step{program.padding};
   };
   return {.channels = program.channels,
@@ -39,11 +40,11 @@ window window_of(const field_program& program, std::uint32_t variation) noexcept
           .left = place(program.width, program.to_width, choice::crop_left),
           .to_height = program.to_height,
           .to_width = program.to_width,
-          .flipped = draw(variation, choice::flip) < program.flip_below};
+          .flipped = draw(random_bits, choice::flip) < program.flip_below};
 }
 
 /// Makes one long line of what lies side by side here and there: whole images, mostly.
-window widened(window w, const field_program& program) noexcept {
+window widened(window w, const field_conversion& program) noexcept {
   if (w.flipped) return w;
   if (!program.per_channel && program.channels_last && program.to_channels_last) {
     for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
@@ -63,10 +64,10 @@ window widened(window w, const field_program& program) noexcept {
 template <class Value, class Reader, class Writer>
 class row_converter {
  public:
-  row_converter(const field_program& program, std::uint32_t variation, Reader reader,
+  row_converter(const field_conversion& program, std::uint32_t random_bits, Reader reader,
                 Writer writer) noexcept
       : program_{program},
-        window_{widened(window_of(program, variation), program)},
+        window_{widened(window_of(program, random_bits), program)},
         read_{reader},
         write_{writer},
         word_bytes_{static_cast<step>(size_bytes(program.from))},
@@ -145,7 +146,7 @@ class row_converter {
     }
   }
 
-  const field_program& program_;
+  const field_conversion& program_;
   window window_;
   Reader read_;
   Writer write_;
@@ -157,20 +158,21 @@ class row_converter {
   step last_;         ///< behind the last
 };
 
-void convert(const field_program& program, const std::byte* row, std::uint32_t variation,
+void convert(const field_conversion& program, const std::byte* row, std::uint32_t random_bits,
              std::byte* out) noexcept {
   if (is_whole(program.to)) {
     row_converter<std::uint64_t, whole_reader, whole_writer>{
-        program, variation, whole_reader_of(program.from), whole_writer_of(program.to)}
+        program, random_bits, whole_reader_of(program.from), whole_writer_of(program.to)}
         .convert(row, out);
   } else {
-    row_converter<float, line_reader, line_writer>{program, variation, line_reader_of(program.from),
+    row_converter<float, line_reader, line_writer>{program, random_bits,
+                                                   line_reader_of(program.from),
                                                    line_writer_of(program.from, program.to)}
         .convert(row, out);
   }
 }
 
-void write_one_hot(const field_program& program, const std::byte* row, std::byte* out) noexcept {
+void write_one_hot(const field_conversion& program, const std::byte* row, std::byte* out) noexcept {
   const std::size_t word_bytes = size_bytes(program.to);
   std::memset(out, 0, program.classes * word_bytes);
   std::uint64_t hot = 0;
@@ -183,16 +185,16 @@ void write_one_hot(const field_program& program, const std::byte* row, std::byte
 
 }  // namespace
 
-void transform_row(const field_program& program, const std::byte* row, std::size_t row_bytes,
-                   std::uint32_t variation, std::byte* out) noexcept {
+void transform_row(const field_conversion& program, const std::byte* row, std::size_t row_bytes,
+                   std::uint32_t random_bits, std::byte* out) noexcept {
   switch (program.what) {
-    case field_program::operation::copy:
+    case field_conversion::operation::copy:
       std::memcpy(out, row, row_bytes);
       return;
-    case field_program::operation::convert:
-      convert(program, row, variation, out);
+    case field_conversion::operation::convert:
+      convert(program, row, random_bits, out);
       return;
-    case field_program::operation::one_hot:
+    case field_conversion::operation::one_hot:
       write_one_hot(program, row, out);
       return;
   }

@@ -112,7 +112,7 @@ class image_decoder final : public decoder {
 }  // namespace
 }  // namespace detail
 
-decoder_ptr decode_image(const image_options& options) {
+decoder_ptr make_image_decoder(const image_options& options) {
   return std::make_shared<const detail::image_decoder>(options);
 }
 

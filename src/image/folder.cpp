@@ -25,7 +25,7 @@ class image_folder_dataset final : public dataset {
  public:
   image_folder_dataset(detail::image_listing listing, const image_folder_options& options)
       : listing_{std::make_shared<const detail::image_listing>(std::move(listing))},
-        decoder_{decode_image(options.image)},
+        decoder_{make_image_decoder(options.image)},
         image_{decoder_->describe({})},
         label_{"label", options.label_type, {}} {
     image_.name = "image";
@@ -118,12 +118,12 @@ class image_folder_dataset final : public dataset {
       [] { return std::make_unique<folder_worker>(); }};
 };
 
-void tell_of_left_out(const std::filesystem::path& root, const detail::image_listing& listing) {
-  if (listing.left_out() == 0) return;
+void log_skipped_files(const std::filesystem::path& root, const detail::image_listing& listing) {
+  if (listing.skipped_files() == 0) return;
   detail::log()->warn(
       "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
       "out, such as {}",
-      root.string(), listing.left_out(), listing.examples().front());
+      root.string(), listing.skipped_files(), listing.examples().front());
 }
 
 }  // namespace
@@ -131,7 +131,8 @@ void tell_of_left_out(const std::filesystem::path& root, const detail::image_lis
 image_folder open_image_folder(const std::filesystem::path& root,
                                const image_folder_options& options) {
   const std::uint64_t largest = detail::largest_label(options.label_type);
-  static_cast<void>(decode_image(options.image));  // options are looked at before a long listing
+  static_cast<void>(
+      make_image_decoder(options.image));  // options are looked at before a long listing
   detail::image_listing listing{root};
   if (listing.classes().size() - 1 > largest)
     throw dataset_error{{.path = root.string(), .field = "label"},
@@ -139,10 +140,10 @@ image_folder open_image_folder(const std::filesystem::path& root,
                             std::string{to_string(options.label_type)} + " counts only " +
                             std::to_string(largest + 1) +
                             "; choose a larger image_folder_options::label_type"};
-  tell_of_left_out(root, listing);
+  log_skipped_files(root, listing);
   image_folder result;
   result.classes = listing.classes();
-  result.left_out = listing.left_out();
+  result.skipped_files = listing.skipped_files();
   result.examples = listing.examples();
   result.dataset = std::make_shared<const image_folder_dataset>(std::move(listing), options);
   return result;

@@ -20,10 +20,11 @@ namespace feedline::detail {
 namespace {
 
 /// A progressive file may hold any number of passes over its pixels: honest ones about ten.
-constexpr int most_scans = 500;
+constexpr int max_scans = 500;
 
 /// libjpeg's warnings about headers, which change no pixel. All others tell that pixels are lost:
-/// extraneous bytes before a marker too, for they are what is left when the data before it is wrong.
+/// extraneous bytes before a marker too, for they are what is left when the data before it is
+/// wrong.
 constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_JFIF_MAJOR),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
@@ -66,13 +67,14 @@ bool is_power_of_ten(std::uint64_t count) {
 }
 
 void on_progress(j_common_ptr info) {
-  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= max_scans) return;
   session& current = session_of(info);
-  std::snprintf(current.words.data(), current.words.size(), "more than %d scans", most_scans);
+  std::snprintf(current.words.data(), current.words.size(), "more than %d scans", max_scans);
   std::longjmp(current.way_out, 1);
 }
 
-/// Of the reduced sizes, only these are decoded by vector code: 5/8, say, takes longer than the whole.
+/// Of the reduced sizes, only these are decoded by vector code: 5/8, say, takes longer than the
+/// whole.
 constexpr std::array<unsigned, 4> reductions{8, 4, 2, 1};
 
 std::uint8_t product(unsigned a, unsigned b) {
@@ -116,7 +118,8 @@ class jpeg_reader final : public image_reader {
   }
 
  private:
-  /// Runs calls of libjpeg; what they jump over, the frame of `calls`, must have nothing to destroy.
+  /// Runs calls of libjpeg; what they jump over, the frame of `calls`, must have nothing to
+  /// destroy.
   template <class Calls>
   void guarded(const Calls& calls) {
     if (setjmp(session_.way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)

@@ -109,9 +109,8 @@ void image_listing::list_folder(const std::filesystem::path& folder, unsigned de
 }
 
 void image_listing::leave_out(const std::filesystem::path& path) {
-  ++left_out_;
-  if (examples_.size() < most_examples)
-    examples_.push_back(path.lexically_relative(root_).string());
+  ++skipped_files_;
+  if (examples_.size() < max_examples) examples_.push_back(path.lexically_relative(root_).string());
 }
 
 void image_listing::path_of(std::uint64_t image, std::string& out) const {

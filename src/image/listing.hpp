@@ -11,14 +11,14 @@ namespace feedline::detail {
 /// Which images a folder holds, by class. Constant once made; names lie in one block of memory.
 class image_listing {
  public:
-  static constexpr std::size_t most_examples = 10;
+  static constexpr std::size_t max_examples = 10;
 
   /// @throws dataset_error: see `open_image_folder`.
   explicit image_listing(const std::filesystem::path& root);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return files_.size(); }
   [[nodiscard]] const std::vector<std::string>& classes() const noexcept { return classes_; }
-  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  [[nodiscard]] std::uint64_t skipped_files() const noexcept { return skipped_files_; }
   [[nodiscard]] const std::vector<std::string>& examples() const noexcept { return examples_; }
 
   /// Writes an image's path into `out`.
@@ -48,7 +48,7 @@ class image_listing {
   std::vector<std::string> folders_;
   std::vector<file> files_;
   std::string names_;  ///< of all files, one behind the other
-  std::uint64_t left_out_ = 0;
+  std::uint64_t skipped_files_ = 0;
   std::vector<std::string> examples_;
 };
 

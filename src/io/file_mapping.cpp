@@ -19,7 +19,7 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
 }
 
 file_mapping::file_mapping(std::span<const std::byte> bytes) noexcept
-    : bytes_{bytes}, guard_{bus_guard::over(bytes.data(), bytes.size())} {
+    : bytes_{bytes}, guard_{sigbus_guard::over(bytes.data(), bytes.size())} {
   // Samples come in random order: a fault is not to bring in what lies around (8 MiB on some
   // disks).
   (void)::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_RANDOM);

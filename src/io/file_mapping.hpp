@@ -28,7 +28,7 @@ class file_mapping {
   explicit file_mapping(std::span<const std::byte> bytes) noexcept;
 
   std::span<const std::byte> bytes_;
-  std::optional<bus_guard> guard_;
+  std::optional<sigbus_guard> guard_;
 };
 
 }  // namespace feedline::detail

@@ -1,7 +1,7 @@
 #include "io/random_file.hpp"
 
-#include "detail/at_times.hpp"
 #include "detail/log.hpp"
+#include "detail/rate_limiter.hpp"
 #include "io/file_mapping.hpp"
 #include "io/file_system.hpp"
 #include "io/file_watch.hpp"
@@ -132,8 +132,8 @@ class random_file::state {
 
   const owned_descriptor file_;
   const std::string path_;
-  at_times look_;
-  at_times look_at_memory_;  ///< more rarely: it takes as long as some fifty looks at a path
+  rate_limiter look_;
+  rate_limiter look_at_memory_;  ///< more rarely: it takes as long as some fifty looks at a path
   std::uint64_t size_ = 0;
   std::optional<file_watch> watch_;
   std::unique_ptr<const file_mapping> mapping_;  ///< null: always read by calls
@@ -152,7 +152,7 @@ void random_file::state::look_at_path() noexcept try {
 void random_file::state::look_at_memory() noexcept {
   const bool cold = resident_share(number(), size_).value_or(0.0) < warm_share;
   cold_.store(cold, std::memory_order_relaxed);
-  const bool guarded = mapping_ && bus_guard::in_use();
+  const bool guarded = mapping_ && sigbus_guard::in_use();
   if (mapping_ && !guarded) tell_of_other_handler();
   use_mapping_.store(mapping_ && (always_mapped_ || (!cold && guarded)), std::memory_order_relaxed);
 }
@@ -176,8 +176,8 @@ void random_file::state::read(std::uint64_t offset, std::span<std::byte> out) co
 }
 
 void random_file::state::require_unchanged() {
-  // Asked first: if another reader finds later that bytes are gone, this one's were there, and what made
-  // them go was not to be seen yet.
+  // Asked first: if another reader finds later that bytes are gone, this one's were there, and what
+  // made them go was not to be seen yet.
   const bool lost = mapping_ && mapping_->lost();
   look_at_times();
   std::string change = watch_->change_of(number());

@@ -18,7 +18,7 @@ namespace {
 
 /// Files mapped at once; beyond it they are read by calls. Far more than a process may have open by
 /// default.
-constexpr std::size_t most_guards = 4096;
+constexpr std::size_t max_guards = 4096;
 
 /// A guarded mapping. The handler reads it while others may be writing it; it may neither wait nor
 /// see half of a change, so `version` is odd during one, and differs after it. What changes is
@@ -34,7 +34,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
 
 // Statics, which this library avoids: a signal has one handler in a process, and that handler is
 // given nothing but what it finds at fixed places. They need no construction and no destruction.
-constinit std::array<guarded, most_guards> table{};
+constinit std::array<guarded, max_guards> table{};
 constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
 constinit std::mutex changing;                    ///< of table and handler; not the handler's
 constinit bool installed = false;
@@ -122,31 +122,31 @@ bool install() noexcept {
 
 }  // namespace
 
-std::optional<bus_guard> bus_guard::over(const std::byte* begin, std::size_t bytes) noexcept {
+std::optional<sigbus_guard> sigbus_guard::over(const std::byte* begin, std::size_t bytes) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   const std::scoped_lock lock{changing};
   if (bytes == 0 || !install()) return std::nullopt;
-  for (std::size_t i = 0; i < most_guards; ++i) {
+  for (std::size_t i = 0; i < max_guards; ++i) {
     if (table[i].end != 0) continue;
     set(table[i], first, first + (bytes + page - 1) / page * page);
     if (i >= table_end) table_end = i + 1;
-    return bus_guard{i};
+    return sigbus_guard{i};
   }
   return std::nullopt;
 }
 
-bus_guard::~bus_guard() {
+sigbus_guard::~sigbus_guard() {
   if (place_ == none) return;
   const std::scoped_lock lock{changing};
   set(table[place_], 0, 0);
 }
 
-bool bus_guard::lost() const noexcept {
+bool sigbus_guard::lost() const noexcept {
   return table[place_].lost;
 }
 
-bool bus_guard::in_use() noexcept {
+bool sigbus_guard::in_use() noexcept {
   struct sigaction current {};
   return ::sigaction(SIGBUS, nullptr, &current) == 0 && reaches(current, on_bus_error);
 }

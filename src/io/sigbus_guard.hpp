@@ -18,16 +18,16 @@ namespace feedline::detail {
 ///
 /// Threads: a guard is made and ended by any; while one exists, all may read the bytes and ask. The
 /// code must stay loaded: a shared library that contains it must not be closed.
-class bus_guard {
+class sigbus_guard {
  public:
   /// @param begin,bytes A mapping of a file, from a page's start, read only.
   /// @return Nothing if there can be no guard: too many mappings, or the system refuses a handler.
-  [[nodiscard]] static std::optional<bus_guard> over(const std::byte* begin,
-                                                     std::size_t bytes) noexcept;
-  bus_guard(bus_guard&& other) noexcept : place_{std::exchange(other.place_, none)} {}
-  bus_guard& operator=(bus_guard&&) = delete;
+  [[nodiscard]] static std::optional<sigbus_guard> over(const std::byte* begin,
+                                                        std::size_t bytes) noexcept;
+  sigbus_guard(sigbus_guard&& other) noexcept : place_{std::exchange(other.place_, none)} {}
+  sigbus_guard& operator=(sigbus_guard&&) = delete;
   /// End it before the mapping: its place in memory may become somebody else's.
-  ~bus_guard();
+  ~sigbus_guard();
 
   /// Whether bytes were replaced by zeros.
   [[nodiscard]] bool lost() const noexcept;
@@ -38,7 +38,7 @@ class bus_guard {
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  explicit bus_guard(std::size_t place) noexcept : place_{place} {}
+  explicit sigbus_guard(std::size_t place) noexcept : place_{place} {}
 
   std::size_t place_;
 };

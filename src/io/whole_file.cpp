@@ -14,7 +14,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
 class descriptor {
  public:
@@ -74,9 +74,9 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
                   "; check the path and its permissions");
   if (!S_ISREG(status.st_mode)) throw refusal("is no regular file");
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > most_bytes)
+  if (size > max_bytes)
     throw refusal("has " + std::to_string(size) + " bytes, and more than " +
-                  std::to_string(most_bytes) + " are not read");
+                  std::to_string(max_bytes) + " are not read");
   if (memory.size() < size) memory.resize(static_cast<std::size_t>(size));
   const auto bytes = std::span{memory}.first(static_cast<std::size_t>(size));
 

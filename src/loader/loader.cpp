@@ -10,12 +10,12 @@
 namespace feedline {
 namespace {
 
-/// The bytes that rows were to be kept in when a loader did not fit; 0 where there were none, or the
-/// user asked for just these: then it may not be tried again with fewer.
+/// The bytes that rows were to be cached in when a loader did not fit; 0 where there were none, or
+/// the user asked for just these: then it may not be tried again with fewer.
 std::size_t bytes_to_spare(const dataset& dataset, const sampler& sampler, const device& device,
                            const loader_options& options, const out_of_memory& refusal) {
   if (options.placement != placement::automatic || refusal.kind() != memory_kind::device) return 0;
-  return detail::settle(dataset, sampler, device.capabilities(), options).cache_bytes;
+  return detail::make_plan(dataset, sampler, device.capabilities(), options).cache_bytes;
 }
 
 std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampler& sampler,
@@ -24,18 +24,19 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
   if (!device)
     throw usage_error{
         "a loader needs a device, and was given none (null): make_host_device() is one"};
-  loader_options settled = validated(options);
-  const auto order = sampler.bind(*dataset, settled.batch_size);
+  loader_options planned = validated(options);
+  const auto order = sampler.bind(*dataset, planned.batch_size);
   for (;;) {
     try {
-      return std::make_shared<detail::pipeline>(dataset, order, device, settled);
+      return std::make_shared<detail::pipeline>(dataset, order, device, planned);
     } catch (const out_of_memory& refusal) {
-      const std::size_t kept = bytes_to_spare(*dataset, order, *device, settled, refusal);
-      if (kept == 0) throw;
-      settled.max_cache_bytes = kept / 2;
+      const std::size_t cached = bytes_to_spare(*dataset, order, *device, planned, refusal);
+      if (cached == 0) throw;
+      planned.max_device_cache_bytes = cached / 2;
       detail::log()->warn(
-          "{}: rows were to be kept in {} bytes of device memory, but {}; trying at most {} bytes",
-          device->capabilities().name, kept, refusal.what(), settled.max_cache_bytes);
+          "{}: rows were to be cached in {} bytes of device memory, but {}; trying at most {} "
+          "bytes",
+          device->capabilities().name, cached, refusal.what(), planned.max_device_cache_bytes);
     }
   }
 }

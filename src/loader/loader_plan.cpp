@@ -24,13 +24,13 @@ std::string to_string(const loader_plan& plan) {
   } else {
     text +=
         ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.device_slot_bytes);
-    if (plan.passing_bytes != 0) text += " + passing " + mebibytes(plan.passing_bytes);
-    if (plan.cache_bytes != 0) text += " + kept rows " + mebibytes(plan.cache_bytes);
+    if (plan.landing_bytes != 0) text += " + passing " + mebibytes(plan.landing_bytes);
+    if (plan.cache_bytes != 0) text += " + cached rows " + mebibytes(plan.cache_bytes);
     text += " = " + mebibytes(plan.device_bytes);
   }
   if (plan.placement != placement::stream) {
     text += "; " + std::string{to_string(plan.placement)} + ", " +
-            std::to_string(plan.kept_samples) + " samples kept";
+            std::to_string(plan.cached_samples) + " samples kept";
   }
   return text + "; " + std::to_string(plan.readers) + (plan.readers == 1 ? " reader" : " readers");
 }

@@ -23,12 +23,12 @@ namespace {
 
 /// What outlives a loader while the device is still at work for it.
 struct remains final : retirable {
-  remains(std::unique_ptr<carrier> carrying, std::shared_ptr<device_ring> into)
+  remains(std::unique_ptr<slot_transfer> carrying, std::shared_ptr<device_ring> into)
       : to{std::move(into)}, by{std::move(carrying)} {}
   [[nodiscard]] bool is_idle() override { return by->is_idle() && to->is_idle(); }
 
   std::shared_ptr<device_ring> to;
-  std::unique_ptr<carrier> by;
+  std::unique_ptr<slot_transfer> by;
 };
 
 /// A ring whose last owner does not wait for work of the consumer's that may never end.
@@ -46,7 +46,7 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
                    const loader_options& options)
-    : plan_{settle(*dataset, sampler, device->capabilities(), options)},
+    : plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
       device_{std::move(device)},
       format_{std::make_shared<const batch_format>(
           batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot}, sampler,
@@ -55,18 +55,20 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, sampler, options.transform_seed},
-      path_{make_slot_path(plan_, *dataset, device_, options, source_)},
+      strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
-      opener_{slots_of(plan_), schedule_, *staging_, slot_cutter{slots_of(plan_), path_.kept}},
-      read_ahead_{source_, slots_of(plan_), path_.kept},
-      filler_{plan_.batch_size, *path_.reader, *staging_, &read_ahead_},
-      transfer_{std::move(path_.carrier), staging_, ring_},
-      feed_{ring_} {
+      slot_scheduler_{slots_of(plan_), schedule_, *staging_,
+                      request_partition{slots_of(plan_), strategy_.cached}},
+      read_ahead_{source_, slots_of(plan_), strategy_.cached},
+      request_executor_{plan_.batch_size, *strategy_.reader, *staging_, &read_ahead_},
+      transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
+      cursor_{ring_} {
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
     transfer_thread_ = start_thread("the transfer's thread", [this] { drive_transfer(); });
-    if (plan_.readers != 0) readers_.emplace(plan_.readers, *device_, opener_, filler_);
+    if (plan_.readers != 0)
+      readers_.emplace(plan_.readers, *device_, slot_scheduler_, request_executor_);
   } catch (...) {
     shut_down();
     throw;
@@ -75,12 +77,12 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
 
 pipeline::~pipeline() {
   shut_down();
-  auto carrier = transfer_.take_carrier();
-  if (!carrier || carrier->uses_others_memory()) return;
+  auto slot_transfer = transfer_.take_slot_transfer();
+  if (!slot_transfer || slot_transfer->uses_others_memory()) return;
   try {
-    retire(std::make_unique<remains>(std::move(carrier), ring_));
+    retire(std::make_unique<remains>(std::move(slot_transfer), ring_));
   } catch (const std::bad_alloc&) {
-    // The carrier is gone, and has waited.
+    // The slot transfer is gone, and has waited.
   }
 }
 
@@ -94,18 +96,18 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   require_own_process();
   if (failed_) failures_->rethrow();
   if (stopped_.load() || run->ended) return std::nullopt;
-  if (feed_.run() != run) {
+  if (cursor_.run() != run) {
     if (!schedule_.begin(run)) {
       throw usage_error{
           "epoch " + std::to_string(run->epoch) +
           " was abandoned when a later one began: consume epochs in the order they were asked for"};
     }
-    feed_.begin(run, stream);
+    cursor_.begin(run, stream);
   }
   for (;;) {
-    if (auto dealt = feed_.deal()) return dealt;
-    if (auto failure = feed_.take_failure()) fail(std::move(failure));
-    if (feed_.dealt() == plan_.batches_per_epoch) {
+    if (auto dealt = cursor_.deal()) return dealt;
+    if (auto failure = cursor_.take_failure()) fail(std::move(failure));
+    if (cursor_.dealt() == plan_.batches_per_epoch) {
       run->ended = true;
       schedule_.end(run);
       return std::nullopt;
@@ -119,8 +121,8 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
 }
 
 std::optional<batch> pipeline::deal(const std::shared_ptr<epoch_run>& run) {
-  if (!belongs_here() || failed_ || stopped_.load() || feed_.run() != run) return std::nullopt;
-  return feed_.deal();
+  if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
+  return cursor_.deal();
 }
 
 void pipeline::check_capture(stream_ref stream) {
@@ -140,7 +142,7 @@ void pipeline::check_capture(stream_ref stream) {
 
 void pipeline::accept(slot_index slot) {
   try {
-    feed_.accept(slot);
+    cursor_.accept(slot);
   } catch (...) {
     const slot_content& content = (*ring_)[slot].content;
     fail(failure{.where = {.stage = stage::batch,
@@ -162,7 +164,7 @@ void pipeline::fail(std::optional<failure> why) {
 
 void pipeline::abandon(const std::shared_ptr<epoch_run>& run) {
   schedule_.end(run);
-  if (feed_.run() == run) feed_.begin(nullptr, {});
+  if (cursor_.run() == run) cursor_.begin(nullptr, {});
 }
 
 void pipeline::stop() noexcept {
@@ -175,7 +177,7 @@ void pipeline::shut_down() noexcept {
   stop();
   readers_.reset();
   if (transfer_thread_.joinable()) transfer_thread_.join();
-  feed_.let_go();
+  cursor_.let_go();
 }
 
 void pipeline::require_own_process() const {
@@ -187,8 +189,8 @@ void pipeline::require_own_process() const {
 }
 
 void pipeline::close() noexcept {
-  filler_.stop();
-  opener_.close();
+  request_executor_.stop();
+  slot_scheduler_.close();
   ring_->close();
 }
 
@@ -206,8 +208,8 @@ void pipeline::drive_transfer() {
 }
 
 bool pipeline::advance() {
-  const auto request = opener_.next();
-  const bool slot_filled = request && filler_.fill(*request, scratch_);
+  const auto request = slot_scheduler_.next();
+  const bool slot_filled = request && request_executor_.fill(*request, scratch_);
   return !(slot_filled || !request) || transfer_.step();
 }
 

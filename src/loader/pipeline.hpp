@@ -7,17 +7,17 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
-#include "batch/batch_feed.hpp"
+#include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
-#include "loader/slot_path.hpp"
+#include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
-#include "reader/filler.hpp"
-#include "reader/opener.hpp"
 #include "reader/read_ahead.hpp"
 #include "reader/reader_pool.hpp"
 #include "reader/reader_scratch.hpp"
+#include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
+#include "reader/slot_scheduler.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/transfer.hpp"
 
@@ -61,8 +61,8 @@ class pipeline {
 
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
   struct wait_limits {
-    /// Until it refuses, if only its own thread has had to do with batches so far: who holds them is
-    /// then the caller itself, or another that has not got to them yet.
+    /// Until it refuses, if only its own thread has had to do with batches so far: who holds them
+    /// is then the caller itself, or another that has not got to them yet.
     std::chrono::milliseconds before_refusal = std::chrono::seconds{2};
     /// Until it tells the log, if other threads end batches.
     std::chrono::milliseconds before_warning = std::chrono::seconds{10};
@@ -80,7 +80,8 @@ class pipeline {
   void close() noexcept;
   void drive_transfer();
   void accept(slot_index slot);
-  /// Ends everything for a failure that the consumer has come to: it stands behind all good batches.
+  /// Ends everything for a failure that the consumer has come to: it stands behind all good
+  /// batches.
   [[noreturn]] void fail(std::optional<failure> why);
   /// Before the next slot is taken. @throws usage_error if its stream is captured.
   void check_capture(stream_ref stream);
@@ -99,14 +100,14 @@ class pipeline {
   const std::shared_ptr<staging_ring> staging_;
   const std::shared_ptr<device_ring> ring_;
   sample_source source_;
-  slot_path path_;
+  slot_strategy strategy_;
   epoch_schedule schedule_;
-  opener opener_;
+  slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;
-  filler filler_;
+  request_executor request_executor_;
   reader_scratch scratch_;  ///< of whoever calls `advance`
   transfer transfer_;
-  batch_feed feed_;
+  batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;
   bool warned_ = false;  ///< that consumers hold batches in every slot

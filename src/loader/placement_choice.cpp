@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "staging/kept_rows.hpp"
+#include "staging/device_row_cache.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace feedline::detail {
 namespace {
 
-/// A kept row's number has 31 bits in the device's tables.
-constexpr std::uint64_t most_kept = assembly::arrived - 1;
+/// A cached row's number has 31 bits in the device's tables.
+constexpr std::uint64_t max_cached = assembly::arrived - 1;
 
 /// The most rows that a budget holds; each field's lie together, aligned.
 std::uint64_t rows_within(std::span<const std::size_t> row_bytes, std::uint64_t samples,
@@ -22,7 +22,7 @@ std::uint64_t rows_within(std::span<const std::size_t> row_bytes, std::uint64_t 
   std::size_t row = 0;
   for (const std::size_t bytes : row_bytes) row += bytes;
   std::uint64_t rows = std::min<std::uint64_t>(budget / row, samples);
-  while (rows != 0 && kept_rows::bytes(row_bytes, rows) > budget) --rows;
+  while (rows != 0 && device_row_cache::bytes(row_bytes, rows) > budget) --rows;
   return rows;
 }
 
@@ -55,7 +55,7 @@ placement_choice gather(const dataset& dataset) {
                       "into one that has (make_memory_dataset), or choose another placement"};
   }
   check_rows(rows, dataset);
-  return {placement::gather, dataset.size(), kept_rows::small_bytes(rows)};
+  return {placement::gather, dataset.size(), device_row_cache::small_bytes(rows)};
 }
 
 }  // namespace
@@ -71,10 +71,10 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
     throw usage_error{
         asked_for(wanted) +
         ", but the dataset's samples differ from epoch to epoch (varies_by_epoch()), and "
-        "rows that are kept do not: choose placement::stream"};
+        "rows that are cached do not: choose placement::stream"};
   }
-  if (wanted != placement::automatic && samples > most_kept) {
-    throw usage_error{asked_for(wanted) + ", which can number " + std::to_string(most_kept) +
+  if (wanted != placement::automatic && samples > max_cached) {
+    throw usage_error{asked_for(wanted) + ", which can number " + std::to_string(max_cached) +
                       " samples at most, but the dataset has " + std::to_string(samples) +
                       ": choose placement::stream"};
   }
@@ -82,31 +82,31 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
 
   std::vector<std::size_t> row_bytes;
   for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
-  const std::size_t all_bytes = kept_rows::bytes(row_bytes, samples);
-  const std::size_t budget = options.max_cache_bytes;
+  const std::size_t all_bytes = device_row_cache::bytes(row_bytes, samples);
+  const std::size_t budget = options.max_device_cache_bytes;
   const std::string numbers =
       "; its " + std::to_string(samples) + " samples take " + std::to_string(all_bytes) + " bytes";
   if (wanted == placement::resident) {
     if (budget != 0 && budget < all_bytes) {
-      throw usage_error{asked_for(wanted) + ", but max_cache_bytes is " + std::to_string(budget) +
-                        ", too small for the dataset" + numbers +
+      throw usage_error{asked_for(wanted) + ", but max_device_cache_bytes is " +
+                        std::to_string(budget) + ", too small for the dataset" + numbers +
                         ": raise it, or choose placement::cached"};
     }
     return {placement::resident, samples, all_bytes};
   }
   if (wanted == placement::cached && budget == 0) {
-    throw usage_error{asked_for(wanted) +
-                      ", but max_cache_bytes is 0: say how much device memory rows may take" +
-                      numbers};
+    throw usage_error{
+        asked_for(wanted) +
+        ", but max_device_cache_bytes is 0: say how much device memory rows may take" + numbers};
   }
-  const std::uint64_t rows = std::min(rows_within(row_bytes, samples, budget), most_kept);
+  const std::uint64_t rows = std::min(rows_within(row_bytes, samples, budget), max_cached);
   if (rows == 0) {
     if (wanted == placement::automatic) return {};
-    throw usage_error{asked_for(wanted) + ", but max_cache_bytes is " + std::to_string(budget) +
-                      ", too small for a single sample" + numbers};
+    throw usage_error{asked_for(wanted) + ", but max_device_cache_bytes is " +
+                      std::to_string(budget) + ", too small for a single sample" + numbers};
   }
   return {rows == samples ? placement::resident : placement::cached, rows,
-          kept_rows::bytes(row_bytes, rows)};
+          device_row_cache::bytes(row_bytes, rows)};
 }
 
 }  // namespace feedline::detail

@@ -6,7 +6,7 @@
 #include "detail/usable_cores.hpp"
 #include "loader/placement_choice.hpp"
 #include "loader/ring_size.hpp"
-#include "loader/slot_sizes.hpp"
+#include "loader/slot_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,10 +19,10 @@ namespace {
 
 /// A copy reaches the bus's rate at megabytes: a slot of 30 MiB spends under 1 % of its time on
 /// what lies between two copies, and four of them, with their tables, fit in 128 MiB.
-constexpr std::size_t most_slot_bytes = std::size_t{31} << 20;
-/// Rows that stay on the device cross the bus once, and slots of them are made in microseconds: what
-/// each costs beside counts more than a ring three deep.
-constexpr std::size_t most_resident_slot_bytes = std::size_t{41} << 20;
+constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
+/// Rows that stay on the device cross the bus once, and slots of them are made in microseconds:
+/// what each costs beside counts more than a ring three deep.
+constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);
@@ -63,15 +63,15 @@ void check_expectations(const std::vector<field>& fields,
   }
 }
 
-/// As many batches as make a good copy, but so few that a short epoch still spreads over the ring, or
-/// over two slots where the next epoch's stand behind them; and the same for all of an epoch's slots,
-/// as near as can be: what comes in a slot of few batches comes at the price of a whole one.
+/// As many batches as make a good copy, but so few that a short epoch still spreads over the ring,
+/// or over two slots where the next epoch's stand behind them; and the same for all of an epoch's
+/// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
 std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& options,
                               std::size_t batch_bytes) {
   const std::uint64_t fewest = options.epochs > 1 ? fewest_slots : usual_slots;
   const std::uint64_t spread = divide_up(plan.batches_per_epoch, fewest);
   const std::size_t goal =
-      plan.placement == placement::resident ? most_resident_slot_bytes : most_slot_bytes;
+      plan.placement == placement::resident ? max_resident_slot_bytes : max_slot_bytes;
   const std::uint64_t most = std::clamp<std::uint64_t>(goal / batch_bytes, 1, spread);
   return divide_up(plan.batches_per_epoch, divide_up(plan.batches_per_epoch, most));
 }
@@ -87,21 +87,22 @@ std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
                       " samples, its size() is 0: there is nothing to load"};
   }
   const std::uint64_t rest = samples % options.batch_size;
-  switch (options.last) {
-    case last_batch::keep:
+  switch (options.partial_batch) {
+    case partial_batch::keep:
       return samples;
-    case last_batch::refuse:
+    case partial_batch::error:
       if (rest == 0) return samples;
       throw usage_error{
           "batch_size " + number(options.batch_size) + " leaves a last batch of " + number(rest) +
           " of the epoch's " + number(samples) +
-          " samples, and last_batch::refuse forbids one: choose a divisor, or keep or drop it"};
-    case last_batch::drop:
+          " samples, and partial_batch::error forbids one: choose a divisor, or keep or drop it"};
+    case partial_batch::drop:
       if (samples >= options.batch_size) return samples - rest;
-      throw usage_error{"batch_size " + number(options.batch_size) +
-                        " is larger than the epoch's " + number(samples) +
-                        " samples, and last_batch::drop would leave nothing: lower batch_size, or "
-                        "keep the last batch"};
+      throw usage_error{
+          "batch_size " + number(options.batch_size) + " is larger than the epoch's " +
+          number(samples) +
+          " samples, and partial_batch::drop would leave nothing: lower batch_size, or "
+          "keep the last batch"};
   }
   throw usage_error{"loader_options::last is none of keep, drop, refuse"};
 }
@@ -123,18 +124,19 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 
 }  // namespace
 
-loader_plan settle(const dataset& dataset, const sampler& sampler,
-                   const device_capabilities& device, const loader_options& options) {
+loader_plan make_plan(const dataset& dataset, const sampler& sampler,
+                      const device_capabilities& device, const loader_options& options) {
   loader_plan plan;
   check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
-  const slot_sizes sizes{dataset.fields(), options, choice.placement,
-                         kept_share(choice.kept_samples, dataset.size()), device.reads_staging};
-  check_fields(sizes.delivered(), "loader_options::function");
+  const slot_memory sizes{dataset.fields(), options, choice.placement,
+                          cached_share(choice.cached_samples, dataset.size()),
+                          device.reads_staging};
+  check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
   plan.fields = sizes.delivered();
   plan.placement = choice.placement;
-  plan.kept_samples = choice.kept_samples;
+  plan.cached_samples = choice.cached_samples;
   plan.cache_bytes = choice.cache_bytes;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
@@ -151,7 +153,7 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
                           [&](std::uint64_t count) { return sizes.staging_bytes(count); }};
   const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
-                            [&](std::uint64_t count) { return sizes.passing_bytes(count); }};
+                            [&](std::uint64_t count) { return sizes.landing_bytes(count); }};
   batches = batches_within(staging, batches, fixed);
   if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
 
@@ -164,8 +166,8 @@ loader_plan settle(const dataset& dataset, const sampler& sampler,
   if (!sizes.in_place()) {
     plan.device_slot_bytes = sizes.device_bytes(batches);
     plan.device_slots = depth_of(on_device, batches);
-    plan.passing_bytes = sizes.passing_bytes(batches);
-    plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.passing_bytes +
+    plan.landing_bytes = sizes.landing_bytes(batches);
+    plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +
                         plan.cache_bytes;
   }
   plan.request_samples = sizes.requests(batches).request_samples();

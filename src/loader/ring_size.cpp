@@ -34,8 +34,8 @@ bool fits(const ring_size& ring, std::size_t depth, std::uint64_t batches) {
 }
 
 /// The most batches from `fewest` to `most` with which the ring fits; `fewest` do.
-std::uint64_t most_fitting(const ring_size& ring, std::size_t depth, std::uint64_t fewest,
-                           std::uint64_t most) {
+std::uint64_t largest_fitting(const ring_size& ring, std::size_t depth, std::uint64_t fewest,
+                              std::uint64_t most) {
   while (fewest < most) {
     const std::uint64_t middle = fewest + divide_up<std::uint64_t>(most - fewest, 2);
     if (fits(ring, depth, middle)) {
@@ -54,7 +54,7 @@ std::uint64_t batches_within(const ring_size& ring, std::uint64_t batches, bool 
   const std::uint64_t needed = batches_fixed ? batches : 1;
   const std::size_t deepest = ring.wanted_slots == 0 ? usual_slots : ring.wanted_slots;
   for (std::size_t depth = deepest; depth >= fewest(ring); --depth) {
-    if (fits(ring, depth, needed)) return most_fitting(ring, depth, needed, batches);
+    if (fits(ring, depth, needed)) return largest_fitting(ring, depth, needed, batches);
   }
   const auto total = total_bytes(ring, fewest(ring), needed);
   const std::size_t other = ring.other_bytes(needed);

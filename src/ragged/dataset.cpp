@@ -20,7 +20,7 @@ constexpr std::size_t piece_rows = 8192;
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 
 /// No hint reaches further into a sample: what lies behind is read in order, which systems foresee.
-constexpr std::uint64_t most_hinted_rows = 65'536;
+constexpr std::uint64_t max_hinted_rows = 65'536;
 
 /// Rows of values that are asked for at once, and where they go.
 struct row_piece {
@@ -74,7 +74,7 @@ class ragged_rows final : public ragged_dataset {
     piece->clear();
     for (const sample_index sample : samples) {
       if (sample.value >= size()) continue;
-      const std::uint64_t rows = std::min(length(sample), most_hinted_rows);
+      const std::uint64_t rows = std::min(length(sample), max_hinted_rows);
       for (std::uint64_t i = 0; i < rows; ++i) {
         piece->rows.push_back({offsets_.begin(sample.value) + i});
         if (piece->rows.size() < piece_rows) continue;

@@ -54,10 +54,11 @@ packed_dataset::packed_dataset(ragged_dataset_ptr of, const pack_options& option
 
 packed_dataset::~packed_dataset() = default;
 
-/// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins with:
-/// the k-th row with the same one goes on where k rows ended.
+/// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins
+/// with: the k-th row with the same one goes on where k rows ended.
 void packed_dataset::deal(const pack_options& options) {
-  const std::uint64_t limit = options.most != 0 ? checked(options.most, "most") : capacity_;
+  const std::uint64_t limit =
+      options.max_samples != 0 ? checked(options.max_samples, "max_samples") : capacity_;
   std::uint64_t used = 0;   // elements of the row that is being filled,
   std::uint64_t count = 0;  // and its samples
   std::uint64_t fullest = 0;
@@ -66,7 +67,7 @@ void packed_dataset::deal(const pack_options& options) {
     const std::uint64_t length = of_->length(sample_index{i});
     elements_ += static_cast<double>(length);
     if (length > capacity_) {
-      if (options.longer == pack_longer::refuse)
+      if (options.longer == pack_longer::error)
         throw dataset_error{{.path = {}, .field = element_.name, .sample = i},
                             "has " + std::to_string(length) + " elements, more than the " +
                                 std::to_string(capacity_) +
@@ -93,7 +94,7 @@ void packed_dataset::deal(const pack_options& options) {
     fullest = std::max(fullest, count);
   }
   starts_.shrink_to_fit();
-  most_ = options.most != 0 ? limit : std::max<std::uint64_t>(1, fullest);
+  max_samples_ = options.max_samples != 0 ? limit : std::max<std::uint64_t>(1, fullest);
 }
 
 template <class Use>
@@ -115,14 +116,14 @@ void packed_dataset::for_each_part(std::uint64_t row, const Use& use) const {
 std::vector<field> packed_dataset::fields() const {
   return {detail::field_of(element_, capacity_),
           {element_.name + "_count", element_type::i32, {}},
-          {element_.name + "_offsets", element_type::i32, {most_ + 1}}};
+          {element_.name + "_offsets", element_type::i32, {max_samples_ + 1}}};
 }
 
 void packed_dataset::read(std::span<const sample_index> rows,
                           std::span<const std::span<std::byte>> out) const {
   detail::require_in_range(rows, size());
   const std::size_t row_bytes = capacity_ * element_bytes_;
-  const std::size_t offsets_bytes = (most_ + 1) * sizeof(std::int32_t);
+  const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
   std::vector<element_run> runs;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto values = out[0].subspan(i * row_bytes, row_bytes);
@@ -138,7 +139,7 @@ void packed_dataset::read(std::span<const sample_index> rows,
       put(offsets, ++count, end);
     });
     put(out[1], i, count);
-    while (count < most_) put(offsets, ++count, end);
+    while (count < max_samples_) put(offsets, ++count, end);
     padding_->fill(values.subspan(end * element_bytes_));
   }
   try {

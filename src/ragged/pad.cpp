@@ -95,7 +95,7 @@ dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
                       " is more than an int32 can tell; ask for fewer elements, and "
                       "pad_longer::truncate"};
   detail::padding padding{"pad", element, options.value};
-  if (options.longer == pad_longer::refuse) require_none_longer(*of, element.name, length);
+  if (options.longer == pad_longer::error) require_none_longer(*of, element.name, length);
   return std::make_shared<const padded_dataset>(std::move(of), std::move(element), length,
                                                 std::move(padding));
 }

@@ -13,7 +13,8 @@
 
 namespace feedline::detail {
 
-/// A ticket of an epoch, to be opened next. How many batches it takes is for the opener to say.
+/// A ticket of an epoch, to be opened next. How many batches it takes is for the slot scheduler to
+/// say.
 struct scheduled_ticket {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket;
@@ -25,8 +26,8 @@ struct scheduled_ticket {
 ///
 /// Epochs come in by `claim`, when the consumer asks for them. Where the number of epochs is known,
 /// the one after the last claimed is read ahead as well, in the hope that it will be claimed next;
-/// if another is, it is abandoned. Threads: `take` and `opened` by one opener at a time, `close` by
-/// any, the rest by the consumer. A lock guards all: it is taken once a slot.
+/// if another is, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
+/// `close` by any, the rest by the consumer. A lock guards all: it is taken once a slot.
 class epoch_schedule {
  public:
   /// @param batches_per_epoch At least 1.

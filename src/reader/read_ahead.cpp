@@ -6,9 +6,9 @@
 namespace feedline::detail {
 
 read_ahead::read_ahead(const sample_source& source, const slot_plan& plan,
-                       std::shared_ptr<const kept_rows> kept)
+                       std::shared_ptr<const device_row_cache> cached)
     : source_{source},
-      kept_{std::move(kept)},
+      cached_{std::move(cached)},
       samples_{plan.samples_per_epoch},
       distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
       piece_{std::max(plan.request_samples, std::uint64_t{1})},
@@ -16,7 +16,7 @@ read_ahead::read_ahead(const sample_source& source, const slot_plan& plan,
 
 void read_ahead::before_reading(epoch_run& run, position first, position end,
                                 reader_scratch& use) const noexcept {
-  if ((kept_ && kept_->holds_all()) || !source_.wants_prefetch()) return;
+  if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
   const std::uint64_t target = std::min(end.value + distance_, samples_);
   // If hints were not wanted until now: what stands before this was read without.
   const std::uint64_t earliest = first.value - std::min(first.value, in_flight_);
@@ -35,10 +35,10 @@ void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t en
                       std::vector<sample_index>& samples) const noexcept try {
   samples.resize(end - begin);
   source_.indices(epoch, position{begin}, samples);
-  if (kept_) {
+  if (cached_) {
     std::erase_if(samples, [this](sample_index sample) {
-      const auto row = sample.value < source_.size() ? kept_->place_of(sample) : std::nullopt;
-      return row && kept_->holds(*row);
+      const auto row = sample.value < source_.size() ? cached_->place_of(sample) : std::nullopt;
+      return row && cached_->holds(*row);
     });
   }
   source_.prefetch(samples);

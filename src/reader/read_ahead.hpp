@@ -4,8 +4,8 @@
 
 #include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
+#include "staging/device_row_cache.hpp"
 #include "staging/epoch_run.hpp"
-#include "staging/kept_rows.hpp"
 #include "staging/slot_plan.hpp"
 
 #include <cstdint>
@@ -19,8 +19,9 @@ namespace feedline::detail {
 ///
 /// Each reader, before it fills a request, hints what stands between the last hint and some way
 /// behind its request, in pieces, which readers take in turns. So all hint together where an epoch
-/// begins, and one piece a request from then on; a sample is hinted once, before it is read. Nothing is
-/// hinted across an epoch's end: what was hinted last is still on its way when the next begins.
+/// begins, and one piece a request from then on; a sample is hinted once, before it is read.
+/// Nothing is hinted across an epoch's end: what was hinted last is still on its way when the next
+/// begins.
 ///
 /// Costs one virtual call a request while the dataset wants no hints. Any number of readers.
 class read_ahead {
@@ -28,7 +29,7 @@ class read_ahead {
   /// Borrows the source for its life. @param kept Null where the device keeps no rows; what it
   /// holds is not read, so not hinted.
   read_ahead(const sample_source& source, const slot_plan& plan,
-             std::shared_ptr<const kept_rows> kept = nullptr);
+             std::shared_ptr<const device_row_cache> cached = nullptr);
 
   /// Samples between the end of what is about to be read and the end of what was hinted.
   [[nodiscard]] std::uint64_t distance() const noexcept { return distance_; }
@@ -43,7 +44,7 @@ class read_ahead {
             std::vector<sample_index>& samples) const noexcept;
 
   const sample_source& source_;
-  std::shared_ptr<const kept_rows> kept_;
+  std::shared_ptr<const device_row_cache> cached_;
   std::uint64_t samples_;
   std::uint64_t distance_;
   std::uint64_t piece_;

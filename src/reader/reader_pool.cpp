@@ -7,8 +7,9 @@
 
 namespace feedline::detail {
 
-reader_pool::reader_pool(int threads, device& device, opener& opener, filler& filler)
-    : device_{device}, opener_{opener}, filler_{filler} {
+reader_pool::reader_pool(int threads, device& device, slot_scheduler& slot_scheduler,
+                         request_executor& request_executor)
+    : device_{device}, slot_scheduler_{slot_scheduler}, request_executor_{request_executor} {
   try {
     for (int i = 0; i < threads; ++i) {
       const std::string what =
@@ -19,7 +20,7 @@ reader_pool::reader_pool(int threads, device& device, opener& opener, filler& fi
       }));
     }
   } catch (...) {
-    opener_.close();
+    slot_scheduler_.close();
     for (auto& thread : threads_) thread.join();
     throw;
   }
@@ -32,7 +33,7 @@ reader_pool::~reader_pool() {
 void reader_pool::run() {
   device_.begin_thread();
   reader_scratch own;
-  while (const auto taken = opener_.next()) filler_.fill(*taken, own);
+  while (const auto taken = slot_scheduler_.next()) request_executor_.fill(*taken, own);
 }
 
 }  // namespace feedline::detail

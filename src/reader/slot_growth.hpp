@@ -11,9 +11,9 @@ namespace feedline::detail {
 /// slow readers, and as many as there is room for where readers are fast, which makes large copies.
 ///
 /// The measure is the time from a slot's opening until its requests are taken and a reader asks for
-/// more. Waiting for a free slot or for an epoch is no part of it, so a slow consumer changes nothing;
-/// and slots of fewer requests than there are readers are taken at once, so they grow until all
-/// readers have work. Owns no clock. Threads: the opener's.
+/// more. Waiting for a free slot or for an epoch is no part of it, so a slow consumer changes
+/// nothing; and slots of fewer requests than there are readers are taken at once, so they grow
+/// until all readers have work. Owns no clock. Threads: the slot scheduler's.
 class slot_growth {
  public:
   using duration = std::chrono::nanoseconds;

@@ -15,8 +15,8 @@ constexpr std::size_t line_bytes = 64;
 /// Memory comes in pieces of about this size, which is worth huge pages.
 constexpr std::size_t slab_bytes = std::size_t{32} << 20;
 
-/// So many blocks at most are taken out together, for each time costs a wait for all sections.
-constexpr std::size_t most_taken_out = 64;
+/// So many blocks at most are taken out together, for each time costs a wait for all read guards.
+constexpr std::size_t max_taken_out = 64;
 
 }  // namespace
 
@@ -37,8 +37,8 @@ class block_cache::locked {
   std::unique_lock<std::mutex> lock_;
 };
 
-std::uint64_t block_cache::most_within(std::size_t bytes, std::uint64_t blocks,
-                                       std::size_t block_bytes) noexcept {
+std::uint64_t block_cache::max_blocks_within(std::size_t bytes, std::uint64_t blocks,
+                                             std::size_t block_bytes) noexcept {
   if (block_bytes >= bytes) return 0;
   const std::size_t slot_bytes = round_up(block_bytes, line_bytes);
   const std::size_t list_bytes =
@@ -46,26 +46,26 @@ std::uint64_t block_cache::most_within(std::size_t bytes, std::uint64_t blocks,
   const std::size_t left = bytes - std::min(bytes, list_bytes);
   if (blocks <= left / slot_bytes) return blocks;
   const std::size_t counter_bytes =
-      slot_bytes < least_counted_bytes ? 0 : most_sections * sizeof(counter);
+      slot_bytes < least_counted_bytes ? 0 : max_read_guards * sizeof(counter);
   constexpr std::size_t bytes_in_lists = sizeof(slot_state) + sizeof(std::uint32_t);
   return left / (slot_bytes + counter_bytes + bytes_in_lists);
 }
 
 block_cache::block_cache(std::uint64_t blocks, std::size_t block_bytes,
-                         std::uint64_t rows_per_block, std::uint64_t most_kept,
+                         std::uint64_t rows_per_block, std::uint64_t max_cached,
                          std::function<void()> unlocked)
     : block_bytes_{block_bytes},
       slot_bytes_{round_up(block_bytes, line_bytes)},
       rows_per_block_{rows_per_block},
-      most_slots_{static_cast<std::uint32_t>(std::min(most_kept, blocks))},
+      max_slots_{static_cast<std::uint32_t>(std::min(max_cached, blocks))},
       slab_shift_{static_cast<std::uint32_t>(std::bit_width(std::clamp<std::size_t>(
-                      slab_bytes / slot_bytes_, 1, std::bit_floor(most_slots_)))) -
+                      slab_bytes / slot_bytes_, 1, std::bit_floor(max_slots_)))) -
                   1},
       blocks_(blocks),
-      counters_(most_sections),
-      slabs_((most_slots_ >> slab_shift_) + 1),
+      counters_(max_read_guards),
+      slabs_((max_slots_ >> slab_shift_) + 1),
       unlocked_{std::move(unlocked)},
-      slot_states_(blocks_give_way() ? most_slots_ : 0) {
+      slot_states_(blocks_give_way() ? max_slots_ : 0) {
   for (auto& block : blocks_) block.store(absent, std::memory_order_relaxed);
 }
 
@@ -83,7 +83,8 @@ std::span<std::byte> block_cache::fill::bytes() const noexcept {
   return {cache_->memory_of(slot_), cache_->block_bytes_};
 }
 
-// The block is shown before the lock is let go: whoever finds a slot in line may take its block out.
+// The block is shown before the lock is let go: whoever finds a slot in line may take its block
+// out.
 void block_cache::fill::publish(std::uint64_t rows_used) noexcept {
   auto& place = cache_->blocks_[block_];
   if (cache_->blocks_give_way()) {
@@ -139,9 +140,8 @@ std::size_t block_cache::memory_bytes() const {
   std::size_t bytes =
       slot_states_.size() * sizeof(slot_state) + free_.capacity() * sizeof(std::uint32_t);
   for (const auto& slab : memory_) bytes += slab.bytes().size();
-  for (const section_state& each : sections_)
-    if (each.used.load(std::memory_order_relaxed) != nullptr)
-      bytes += most_slots_ * sizeof(counter);
+  for (const read_guard_state& each : read_guards_)
+    if (each.used.load(std::memory_order_relaxed) != nullptr) bytes += max_slots_ * sizeof(counter);
   return bytes;
 }
 
@@ -155,23 +155,23 @@ std::uint32_t block_cache::take_slot(bool may_wait) {
       free_.pop_back();
       return slot;
     }
-    if (slots_ < most_slots_) return add_slot();
+    if (slots_ < max_slots_) return add_slot();
     if (!may_wait) return none;
     lock.wait(room_);
   }
 }
 
 void block_cache::make_room() {
-  const bool is_full = slots_ == most_slots_;
-  const bool some_were_used_up = counts_uses() && take_out(most_taken_out, true);
+  const bool is_full = slots_ == max_slots_;
+  const bool some_were_used_up = counts_uses() && take_out(max_taken_out, true);
   if (!some_were_used_up && is_full)
-    take_out(std::clamp<std::size_t>(present_ / 16, 1, most_taken_out), false);
+    take_out(std::clamp<std::size_t>(present_ / 16, 1, max_taken_out), false);
 }
 
 std::uint32_t block_cache::add_slot() {
   const std::uint32_t slots_per_slab = 1U << slab_shift_;
   if (slots_ % slots_per_slab == 0) {
-    const std::uint32_t slots = std::min(slots_per_slab, most_slots_ - slots_);
+    const std::uint32_t slots = std::min(slots_per_slab, max_slots_ - slots_);
     memory_.emplace_back(slots * slot_bytes_);
     try {
       free_.reserve(slots_ + slots);  // a fill that fails gives back without fail
@@ -186,7 +186,7 @@ std::uint32_t block_cache::add_slot() {
 
 bool block_cache::is_used_up(std::uint32_t slot) const noexcept {
   std::uint64_t used = slot_states_[slot].filler_used;
-  for (const section_state& each : sections_)
+  for (const read_guard_state& each : read_guards_)
     if (const counter* counters = each.used.load(std::memory_order_acquire))
       used += counters[slot].load(std::memory_order_relaxed);
   return used >= rows_per_block_;
@@ -216,9 +216,9 @@ bool block_cache::take_out(std::size_t count, bool used_up_only) {
     --count;
   }
   if (free_.size() == before) return false;
-  wait_for_sections();
+  wait_for_read_guards();
   for (std::size_t i = before; i < free_.size(); ++i) {
-    for (section_state& each : sections_)
+    for (read_guard_state& each : read_guards_)
       if (counter* counters = each.used.load(std::memory_order_acquire))
         counters[free_[i]].store(0, std::memory_order_relaxed);
   }

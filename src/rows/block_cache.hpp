@@ -20,9 +20,9 @@ namespace feedline::detail {
 /// A block is filled by one thread while the others go on with blocks that are there.
 ///
 /// A block's memory goes to the next one once each of its rows was found as often as it has rows:
-/// where every row is read once, this is its last use. If no block is used up and none may be added,
-/// the oldest give way. If there is room for all, none ever does. Uses of blocks of less than 1 KiB are
-/// not counted, for the counters would take as much memory as the blocks.
+/// where every row is read once, this is its last use. If no block is used up and none may be
+/// added, the oldest give way. If there is room for all, none ever does. Uses of blocks of less
+/// than 1 KiB are not counted, for the counters would take as much memory as the blocks.
 ///
 /// States of a block:
 ///   absent ─ try_fill, begin_fill ─► filling ─ publish ─► present ─ used up, or oldest ─► absent
@@ -31,36 +31,39 @@ namespace feedline::detail {
 /// Blocks that are being filled count among those that are kept. If all that are kept are being
 /// filled, whoever wants to fill another waits until one of these fills ends.
 ///
-/// Threads: all functions may be called by any number of threads. Readers pay no lock and no write to
-/// memory that others read: a `section` is marked once a run of rows, and memory is used anew only
-/// when all sections that were open as the block was taken out have ended (P. McKenney, J. Slingwine,
-/// "Read-Copy Update", PDCS 1998).
+/// Threads: all functions may be called by any number of threads. Readers pay no lock and no write
+/// to memory that others read: a `read_guard` is marked once a run of rows, and memory is used anew
+/// only when all read guards that were open as the block was taken out have ended (P. McKenney, J.
+/// Slingwine, "Read-Copy Update", PDCS 1998).
 class block_cache {
  public:
   /// @param blocks         How many there are, less than 2³²-2.
   /// @param block_bytes    Of each; at least 1.
   /// @param rows_per_block At least 1.
   /// @param most_kept      At least 1; those being filled are among them.
-  /// @param unlocked       For tests: called whenever a thread has let go of the lock, to look at what
+  /// @param unlocked       For tests: called whenever a thread has let go of the lock, to look at
+  /// what
   ///                       other threads would find if that thread went no further.
   block_cache(std::uint64_t blocks, std::size_t block_bytes, std::uint64_t rows_per_block,
-              std::uint64_t most_kept, std::function<void()> unlocked = {});
+              std::uint64_t max_cached, std::function<void()> unlocked = {});
   block_cache(const block_cache&) = delete;
   block_cache& operator=(const block_cache&) = delete;
   ~block_cache();
 
-  /// How many blocks a cache can keep that takes no more than `bytes`, all it needs included; may be 0.
+  /// How many blocks a cache can keep that takes no more than `bytes`, all it needs included; may
+  /// be 0.
   /// @param blocks, block_bytes As of the constructor.
-  [[nodiscard]] static std::uint64_t most_within(std::size_t bytes, std::uint64_t blocks,
-                                                 std::size_t block_bytes) noexcept;
+  [[nodiscard]] static std::uint64_t max_blocks_within(std::size_t bytes, std::uint64_t blocks,
+                                                       std::size_t block_bytes) noexcept;
 
-  /// What a thread found stays as it is while its section lives. Nothing that may block happens in one.
-  class section {
+  /// What a thread found stays as it is while its read guard lives. Nothing that may block happens
+  /// in one.
+  class read_guard {
    public:
-    explicit section(block_cache& cache);
-    section(const section&) = delete;
-    section& operator=(const section&) = delete;
-    ~section();
+    explicit read_guard(block_cache& cache);
+    read_guard(const read_guard&) = delete;
+    read_guard& operator=(const read_guard&) = delete;
+    ~read_guard();
 
     /// The block's first byte, for the reading of one row; null if it is not present.
     [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
@@ -98,15 +101,15 @@ class block_cache {
   };
 
   /// Claims an absent block; nothing if it is present or being filled, or if all memory is being
-  /// filled. Not within a section.
+  /// filled. Not within a read guard.
   /// @throws std::bad_alloc if the system has no memory; the block is absent then.
   [[nodiscard]] std::optional<fill> try_fill(std::uint64_t block) { return claim(block, false); }
 
-  /// As `try_fill`, but waits for memory while all is being filled; nothing if the block is present or
-  /// being filled. The caller must not be filling another block, for it might wait for itself.
+  /// As `try_fill`, but waits for memory while all is being filled; nothing if the block is present
+  /// or being filled. The caller must not be filling another block, for it might wait for itself.
   [[nodiscard]] std::optional<fill> begin_fill(std::uint64_t block) { return claim(block, true); }
 
-  /// Returns once nobody is filling the block. Not within a section, nor while filling another.
+  /// Returns once nobody is filling the block. Not within a read guard, nor while filling another.
   void wait_while_filling(std::uint64_t block) const noexcept;
 
   /// Bytes taken from the system so far, but for the list of blocks.
@@ -116,15 +119,15 @@ class block_cache {
   static constexpr std::uint32_t absent = 0xffff'ffff;
   static constexpr std::uint32_t filling = 0xffff'fffe;
   static constexpr std::uint32_t none = absent;  ///< no slot
-  static constexpr std::size_t most_sections = 64;
+  static constexpr std::size_t max_read_guards = 64;
   static constexpr std::size_t least_counted_bytes = 1024;
 
   using counter = std::atomic<std::uint32_t>;
 
   /// One thread's at a time, on lines of its own.
-  struct alignas(128) section_state {
-    std::atomic<std::uint64_t> turn{0};   ///< odd while the section is open
-    std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the section
+  struct alignas(128) read_guard_state {
+    std::atomic<std::uint64_t> turn{0};   ///< odd while the read guard is open
+    std::atomic<counter*> used{nullptr};  ///< for each slot, rows found; written in the read guard
   };
 
   /// What is known of a slot that may be used anew; there are none where there is room for all.
@@ -139,7 +142,7 @@ class block_cache {
   std::size_t enter();
   void leave(std::size_t number) noexcept;
   [[nodiscard]] std::byte* memory_of(std::uint32_t slot) const noexcept;
-  [[nodiscard]] bool blocks_give_way() const noexcept { return most_slots_ < blocks_.size(); }
+  [[nodiscard]] bool blocks_give_way() const noexcept { return max_slots_ < blocks_.size(); }
   [[nodiscard]] bool counts_uses() const noexcept {
     return blocks_give_way() && slot_bytes_ >= least_counted_bytes;
   }
@@ -150,15 +153,15 @@ class block_cache {
   [[nodiscard]] std::uint32_t add_slot();
   void enter_line(std::uint32_t slot, std::uint64_t block, std::uint64_t rows_used) noexcept;
   bool take_out(std::size_t count, bool used_up_only);
-  void wait_for_sections() const noexcept;
+  void wait_for_read_guards() const noexcept;
 
   const std::size_t block_bytes_;
   const std::size_t slot_bytes_;  ///< a block's, rounded up to whole cache lines
   const std::uint64_t rows_per_block_;
-  const std::uint32_t most_slots_;
+  const std::uint32_t max_slots_;
   const std::uint32_t slab_shift_;                  ///< a slab has 2 to this slots
   std::vector<std::atomic<std::uint32_t>> blocks_;  ///< where each is: a slot, `absent`, `filling`
-  std::array<section_state, most_sections> sections_ = {};
+  std::array<read_guard_state, max_read_guards> read_guards_ = {};
   std::vector<std::unique_ptr<counter[]>> counters_ = {};
   std::vector<std::atomic<std::byte*>> slabs_;
 

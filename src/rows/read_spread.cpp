@@ -9,14 +9,14 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t max_bytes = std::uint64_t{256} << 10;
 
 }  // namespace
 
 std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
   if (stride == row_bytes) return std::numeric_limits<std::size_t>::max();
   if (stride < row_bytes || stride > page_bytes) return 1;
-  return static_cast<std::size_t>(most_bytes / stride);
+  return static_cast<std::size_t>(max_bytes / stride);
 }
 
 void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,

@@ -41,7 +41,7 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
 /// @param value_at The value to encipher for a place of `out`; may be what stands there.
 template <class ValueAt>
 void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept {
-  static_assert(block_positions % most_encipher_lanes == 0);
+  static_assert(block_positions % max_encipher_lanes == 0);
   const encipher_version version = encipher_versions().front();
   std::array<std::uint64_t, block_positions> values;
   const auto encipher_first = [&](std::size_t count) {

@@ -36,7 +36,7 @@ template <std::size_t Lanes>
 template <std::size_t Lanes>
 [[gnu::always_inline]] inline void encipher_all(const feistel& by,
                                                 std::span<std::uint64_t> values) noexcept {
-  static_assert(most_encipher_lanes % Lanes == 0);
+  static_assert(max_encipher_lanes % Lanes == 0);
   assert(values.size() % Lanes == 0);
   for (std::size_t at = 0; at < values.size(); at += Lanes)
     encipher_in_step<Lanes>(by, values.data() + at);

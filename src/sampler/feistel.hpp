@@ -33,7 +33,7 @@ struct encipher_version {
 };
 
 /// The most that any version has.
-inline constexpr std::size_t most_encipher_lanes = 32;
+inline constexpr std::size_t max_encipher_lanes = 32;
 
 /// Those that this processor can run, the fastest first.
 [[nodiscard]] std::span<const encipher_version> encipher_versions() noexcept;

@@ -38,12 +38,12 @@ std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
 }
 
 length_buckets::length_buckets(std::span<const std::uint64_t> lengths,
-                               std::vector<std::uint64_t> boundaries, std::uint64_t most_narrow)
+                               std::vector<std::uint64_t> boundaries, std::uint64_t max_narrow)
     : boundaries_{std::move(boundaries)}, begins_(boundaries_.size() + 2) {
   for (const std::uint64_t length : lengths) ++begins_[bucket_of(length, boundaries_) + 1];
   for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
 
-  if (lengths.size() > most_narrow) table_ = std::vector<std::uint64_t>{};
+  if (lengths.size() > max_narrow) table_ = std::vector<std::uint64_t>{};
   std::visit(
       [&](auto& table) {
         using number = typename std::remove_reference_t<decltype(table)>::value_type;

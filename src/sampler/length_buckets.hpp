@@ -10,8 +10,8 @@
 
 namespace feedline::detail {
 
-/// Lengths that part samples into about `buckets` groups of equal size; samples of one length are never
-/// parted, so there may be fewer. Rising, and above the shortest length.
+/// Lengths that part samples into about `buckets` groups of equal size; samples of one length are
+/// never parted, so there may be fewer. Rising, and above the shortest length.
 /// @param lengths Taken, and rearranged.
 [[nodiscard]] std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
                                                           std::uint64_t buckets);
@@ -22,7 +22,7 @@ class length_buckets {
   /// @param boundaries Rising.
   /// @param most_narrow Up to so many samples, their numbers are kept in 4 bytes each.
   length_buckets(std::span<const std::uint64_t> lengths, std::vector<std::uint64_t> boundaries,
-                 std::uint64_t most_narrow = std::uint64_t{1} << 32);
+                 std::uint64_t max_narrow = std::uint64_t{1} << 32);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return begins_.back(); }
   [[nodiscard]] std::size_t count() const noexcept { return begins_.size() - 1; }

@@ -48,7 +48,7 @@ void warn_of_full_shuffle(const shuffled_chunks& chunks) {
       "shuffle: samples are drawn from all {} chunks, of which the dataset keeps {}, so for nearly "
       "every sample a chunk of {} is read anew. shuffle{{.within = chunks({})}} reads each chunk "
       "once; "
-      "hold_in_memory() reads all of them once",
+      "load_into_memory() reads all of them once",
       chunks.count, chunks.kept, chunks.samples, chunks.kept_of_window());
 }
 

@@ -14,18 +14,18 @@ struct sample_run {
   std::uint64_t end;
 };
 
-/// How a slot is cut: into requests, each the work of one reader, and these into runs, each one read
-/// of the dataset. A request is as many whole batches as fit the size asked for, or an equal part of
-/// one; a run is the part of a request that lies in one batch.
+/// How a slot is cut: into requests, each the work of one reader, and these into runs, each one
+/// read of the dataset. A request is as many whole batches as fit the size asked for, or an equal
+/// part of one; a run is the part of a request that lies in one batch.
 class request_layout {
  public:
   /// @param batch_size   At least 1.
   /// @param most_samples A request's, at least 1.
-  constexpr request_layout(std::uint64_t batch_size, std::uint64_t most_samples) noexcept
+  constexpr request_layout(std::uint64_t batch_size, std::uint64_t max_samples) noexcept
       : batch_size_{batch_size},
-        runs_per_batch_{most_samples >= batch_size ? 1 : divide_up(batch_size, most_samples)},
+        runs_per_batch_{max_samples >= batch_size ? 1 : divide_up(batch_size, max_samples)},
         run_samples_{divide_up(batch_size, runs_per_batch_)},
-        request_samples_{std::max(most_samples / batch_size * batch_size, run_samples_)} {}
+        request_samples_{std::max(max_samples / batch_size * batch_size, run_samples_)} {}
   explicit constexpr request_layout(const slot_plan& plan) noexcept
       : request_layout{plan.batch_size, plan.request_samples} {}
 

@@ -34,14 +34,15 @@ class staging_ring {
   [[nodiscard]] staging_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
 
   /// Claims a slot that nobody uses; blocks until there is one, and until its copy is done. Nothing
-  /// once closed, whatever the device does. If the copy failed, the slot is lost and the device's exception thrown. Opener.
+  /// once closed, whatever the device does. If the copy failed, the slot is lost and the device's
+  /// exception thrown. Slot scheduler.
   [[nodiscard]] std::optional<slot_index> claim();
   /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
-  /// Opener.
+  /// Slot scheduler.
   void open(slot_index slot, slot_work work);
 
   /// No slot will be opened any more: the transfer gets those in line, then nothing. May be said
-  /// again: the first failure stays. Opener.
+  /// again: the first failure stays. Slot scheduler.
   /// @param why Nothing if there is simply no more to open.
   void end_opening(std::optional<slot_failure> why);
 
@@ -79,9 +80,10 @@ class staging_ring {
   std::vector<std::unique_ptr<staging_slot>> slots_;
   channel<slot_index> recycled_;  ///< free or copying, unclaimed
   spsc_channel<slot_index>
-      opened_;       ///< filling or filled, in ticket order; openers take turns under their lock
-  doorbell filled_;  ///< rung when a slot becomes filled
-  std::mutex opening_failure_mutex_;  ///< `close` may let the transfer in while openers still write
+      opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
+  doorbell filled_;                   ///< rung when a slot becomes filled
+  std::mutex opening_failure_mutex_;  ///< `close` may let the transfer in while slot schedulers
+                                      ///< still write
   std::optional<slot_failure> opening_failure_;
 };
 

@@ -1,7 +1,7 @@
 #include "transfer/batch_stage.hpp"
 
 #include "device/leak.hpp"
-#include "transfer/carrier.hpp"
+#include "transfer/slot_transfer.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -9,9 +9,9 @@
 
 namespace feedline::detail {
 
-batch_stage::batch_stage(const device_ptr& device, batch_function function, slot_layout in,
+batch_stage::batch_stage(const device_ptr& device, batch_transform function, slot_layout in,
                          slot_layout out)
-    : function_{std::move(function)},
+    : transform_{std::move(function)},
       in_{std::move(in)},
       out_{std::move(out)},
       memory_{device, memory_kind::device, in_.slot_bytes()} {}
@@ -31,12 +31,12 @@ void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samp
     for (std::size_t place = 0; place < out_.fields().size(); ++place)
       spans_.emplace_back(slot + out_.field_offset(place), count * out_.row_bytes(place));
     try {
-      function_.run({.in = views_,
-                     .out = spans_,
-                     .epoch = work.run->epoch,
-                     .index = index,
-                     .samples = count,
-                     .stream = stream});
+      transform_.run({.in = views_,
+                      .out = spans_,
+                      .epoch = work.run->epoch,
+                      .index = index,
+                      .samples = count,
+                      .stream = stream});
     } catch (...) {
       throw batch_failure{done / in_.batch_size(), std::current_exception()};
     }
@@ -47,7 +47,7 @@ void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samp
 }
 
 void batch_stage::leak_memory() noexcept {
-  leak(memory_, "a batch function's input");
+  leak(memory_, "a batch transform's input");
 }
 
 }  // namespace feedline::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <feedline/device/device.hpp>
-#include <feedline/transform/batch_function.hpp>
+#include <feedline/transform/batch_transform.hpp>
 
 #include "device/owned.hpp"
 #include "staging/slot_layout.hpp"
@@ -20,7 +20,7 @@ class batch_stage {
  public:
   /// @param in  The slot as it is assembled. @param out As the consumer sees it.
   /// @throws out_of_memory, device_error.
-  batch_stage(const device_ptr& device, batch_function function, slot_layout in, slot_layout out);
+  batch_stage(const device_ptr& device, batch_transform function, slot_layout in, slot_layout out);
 
   /// Where the slot is to be assembled.
   [[nodiscard]] std::byte* input() const noexcept { return memory_.data(); }
@@ -31,7 +31,7 @@ class batch_stage {
   void leak_memory() noexcept;
 
  private:
-  batch_function function_;
+  batch_transform transform_;
   slot_layout in_;
   slot_layout out_;
   device_memory memory_;

@@ -25,9 +25,11 @@ failure failure_behind(const slot_work& work, std::uint64_t good_batches,
 
 }  // namespace
 
-transfer::transfer(std::unique_ptr<carrier> carrier, std::shared_ptr<staging_ring> staging,
-                   std::shared_ptr<device_ring> ring)
-    : carrier_{std::move(carrier)}, staging_{std::move(staging)}, ring_{std::move(ring)} {}
+transfer::transfer(std::unique_ptr<slot_transfer> slot_transfer,
+                   std::shared_ptr<staging_ring> staging, std::shared_ptr<device_ring> ring)
+    : slot_transfer_{std::move(slot_transfer)},
+      staging_{std::move(staging)},
+      ring_{std::move(ring)} {}
 
 bool transfer::step() noexcept {
   const auto slot = staging_->next_filled();
@@ -81,7 +83,7 @@ void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
   staging_slot& from = (*staging_)[slot];
   batch_failure failed{0, nullptr};
   try {
-    carrier_->carry(from, (*ring_)[to], content.samples);
+    slot_transfer_->carry(from, (*ring_)[to], content.samples);
     return;
   } catch (const batch_failure& of_function) {
     failed = of_function;

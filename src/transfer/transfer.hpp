@@ -4,7 +4,7 @@
 
 #include "batch/device_ring.hpp"
 #include "staging/staging_ring.hpp"
-#include "transfer/carrier.hpp"
+#include "transfer/slot_transfer.hpp"
 
 #include <memory>
 #include <utility>
@@ -13,15 +13,15 @@ namespace feedline::detail {
 
 /// Moves filled staging slots into device slots, in ticket order.
 ///
-/// It never waits for the device: how a slot's bytes get there is its carrier's affair, which orders
-/// them behind the last use of the device slot, records what the consumer and the staging ring will
-/// wait for, and goes on. A slot that cannot be delivered whole is delivered with its failure, which
-/// ends nothing unless the consumer comes to it. Threads: one, the transfer's; with zero readers the
-/// consumer's.
+/// It never waits for the device: how a slot's bytes get there is its slot transfer's affair, which
+/// orders them behind the last use of the device slot, records what the consumer and the staging
+/// ring will wait for, and goes on. A slot that cannot be delivered whole is delivered with its
+/// failure, which ends nothing unless the consumer comes to it. Threads: one, the transfer's; with
+/// zero readers the consumer's.
 class transfer {
  public:
-  /// @param carrier Null where slots are read in place.
-  transfer(std::unique_ptr<carrier> carrier, std::shared_ptr<staging_ring> staging,
+  /// @param slot transfer Null where slots are read in place.
+  transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
            std::shared_ptr<device_ring> ring);
 
   /// Moves the next slot; blocks until it is filled and there is room for it. False when nothing
@@ -29,15 +29,17 @@ class transfer {
   /// with that failure.
   bool step() noexcept;
 
-  /// Ends the transfer, whose thread is gone: its carrier, which may have work on the device.
-  [[nodiscard]] std::unique_ptr<carrier> take_carrier() noexcept { return std::move(carrier_); }
+  /// Ends the transfer, whose thread is gone: its slot transfer, which may have work on the device.
+  [[nodiscard]] std::unique_ptr<slot_transfer> take_slot_transfer() noexcept {
+    return std::move(slot_transfer_);
+  }
 
  private:
   bool deliver(slot_index slot);
-  /// If the carrier fails and both slots can be used again, the content becomes that failure.
+  /// If the slot transfer fails and both slots can be used again, the content becomes that failure.
   void carry(slot_index slot, slot_index to, slot_content& content);
 
-  std::unique_ptr<carrier> carrier_;
+  std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
 };

@@ -47,7 +47,7 @@ class transform_check {
     check_elements();
     check_layout();
     check_counts("mean", transform_.mean.size());
-    check_counts("deviation", transform_.deviation.size());
+    check_counts("stddev", transform_.stddev.size());
     check_quotients();
     check_crop();
   }
@@ -76,7 +76,7 @@ class transform_check {
     };
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");
-    alone(transform_.deviation.empty(), "deviation");
+    alone(transform_.stddev.empty(), "stddev");
   }
 
   void check_one_hot() const {
@@ -91,7 +91,7 @@ class transform_check {
     };
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");
-    alone(transform_.deviation.empty(), "deviation");
+    alone(transform_.stddev.empty(), "stddev");
     alone(!transform_.layout, "layout");
     alone(!transform_.to_layout, "to_layout");
     alone(transform_.flip == 0.0, "flip");
@@ -105,10 +105,10 @@ class transform_check {
     finite("scale", transform_.scale);
     for (std::size_t i = 0; i < transform_.mean.size(); ++i)
       finite(element_of("mean", i), transform_.mean[i]);
-    for (std::size_t i = 0; i < transform_.deviation.size(); ++i) {
-      const double value = transform_.deviation[i];
+    for (std::size_t i = 0; i < transform_.stddev.size(); ++i) {
+      const double value = transform_.stddev[i];
       if (!std::isfinite(value) || value <= 0.0)
-        refuse(element_of("deviation", i) + " is " + text_of(value),
+        refuse(element_of("stddev", i) + " is " + text_of(value),
                "values are divided by it, say a finite number above 0");
     }
     if (!(transform_.flip >= 0.0 && transform_.flip <= 1.0))
@@ -151,28 +151,28 @@ class transform_check {
       refuse(what + " and the field, " + to_string(field_) + ", has " + text_of(channels) +
                  (channels == 1 ? " channel" : " channels"),
              "say one value for each, or one for all");
-    if (count > field_program::most_channels)
+    if (count > field_conversion::max_channels)
       refuse(what, "each channel can have its own up to " +
-                       text_of(std::uint64_t{field_program::most_channels}) +
+                       text_of(std::uint64_t{field_conversion::max_channels}) +
                        " channels; say one for all");
   }
 
   /// What the device multiplies by and adds are numbers of 32 bits.
   void check_quotients() const {
     const std::vector<double>& mean = transform_.mean;
-    const std::vector<double>& deviation = transform_.deviation;
+    const std::vector<double>& stddev = transform_.stddev;
     const auto in_range = [&](std::string what, double value, std::size_t channel) {
-      if (!deviation.empty()) {
-        const std::size_t place = deviation.size() == 1 ? 0 : channel;
-        what += " / " + element_of("deviation", place);
-        value /= deviation[place];
+      if (!stddev.empty()) {
+        const std::size_t place = stddev.size() == 1 ? 0 : channel;
+        what += " / " + element_of("stddev", place);
+        value /= stddev[place];
       }
       if (std::abs(value) > double{std::numeric_limits<float>::max()})
         refuse(what + " is " + text_of(value), "that is beyond a float32, 3.4e38");
     };
-    for (std::size_t c = 0; c < std::max<std::size_t>(1, deviation.size()); ++c)
+    for (std::size_t c = 0; c < std::max<std::size_t>(1, stddev.size()); ++c)
       in_range("scale", transform_.scale, c);
-    for (std::size_t c = 0; c < std::max(mean.size(), deviation.size()) && !mean.empty(); ++c) {
+    for (std::size_t c = 0; c < std::max(mean.size(), stddev.size()) && !mean.empty(); ++c) {
       const std::size_t place = mean.size() == 1 ? 0 : c;
       in_range(element_of("mean", place), mean[place], c);
     }

@@ -17,7 +17,7 @@ struct image_extents {
 /// @param transform With a layout only if the field's shape has two or three extents.
 [[nodiscard]] image_extents extents_of(const field& of, const field_transform& transform);
 
-/// Checks that a transform can be had of a field; what it becomes fits `field_program` then.
+/// Checks that a transform can be had of a field; what it becomes fits `field_conversion` then.
 /// @throws usage_error naming the field, the member, its value and what is allowed.
 void check_transform(const field& of, const field_transform& transform);
 

@@ -1,12 +1,15 @@
-/// What one assembly costs on the GPU, alone: back to back on one stream, with no reader and no copy.
+/// What one assembly costs on the GPU, alone: back to back on one stream, with no reader and no
+/// copy.
 ///
 ///     feedline_bench_assembly [--shape mnist64]
 ///
-/// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte, out of rows at random places:
-/// - "device": kept in device memory; "arrived": in the inlet; "host": kept in mapped host memory;
+/// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte, out
+/// of rows at random places:
+/// - "device": kept in device memory; "arrived": in the landing buffer; "host": kept in mapped host
+/// memory;
 /// - as they are, or with images as HWC bytes converted to CHW floats.
-/// GB/s is of what is delivered. The host's time is that of the call; the stream's, of its share of a long run, between two
-/// events. Slots and inlets go round in fours, as a loader's do.
+/// GB/s is of what is delivered. The host's time is that of the call; the stream's, of its share of
+/// a long run, between two events. Slots and landing buffers go round in fours, as a loader's do.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
@@ -19,7 +22,7 @@
 #include "bench/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
-#include "support/devices/inlet_builder.hpp"
+#include "support/devices/landing_builder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
@@ -90,9 +93,9 @@ struct shape_rows {
   std::vector<std::byte> labels;
 };
 
-field_program to_float(const shape& shape) {
-  field_program program;
-  program.what = field_program::operation::convert;
+field_conversion to_float(const shape& shape) {
+  field_conversion program;
+  program.what = field_conversion::operation::convert;
   program.to = element_type::f32;
   program.channels_last = true;
   program.per_channel = true;
@@ -127,7 +130,7 @@ class slots {
     field_assembly& image = fields_[0];
     image.row_bytes = rows.image_bytes;
     image.to_row_bytes = to_bytes;
-    if (converts) image.program = to_float(rows.shape);
+    if (converts) image.conversion = to_float(rows.shape);
     field_assembly& label = fields_[1];
     label.row_bytes = 1;
     label.to_row_bytes = 1;
@@ -144,13 +147,13 @@ class slots {
 
  private:
   void place_rows(rows_in where) {
-    fields_[0].kept = rows_.images.data();
-    fields_[1].kept = rows_.labels.data();
-    for (field_assembly& field : fields_) field.kept_on_host = where == rows_in::host;
+    fields_[0].cached = rows_.images.data();
+    fields_[1].cached = rows_.labels.data();
+    for (field_assembly& field : fields_) field.cached_on_host = where == rows_in::host;
     if (where == rows_in::host) return;
-    kept_.push_back(on_device(rows_.device, rows_.images));
-    kept_.push_back(on_device(rows_.device, rows_.labels));
-    for (std::size_t i = 0; i < fields_.size(); ++i) fields_[i].kept = kept_[i].data();
+    on_device_.push_back(on_device(rows_.device, rows_.images));
+    on_device_.push_back(on_device(rows_.device, rows_.labels));
+    for (std::size_t i = 0; i < fields_.size(); ++i) fields_[i].cached = on_device_[i].data();
   }
 
   void make_place(bool arrive, std::size_t number) {
@@ -162,11 +165,11 @@ class slots {
     }
     const std::array all{std::span{rows_.images}, std::span{rows_.labels}};
     const auto image =
-        test::build_inlet(format_, sources, [&](std::size_t field, std::uint64_t row) {
+        test::build_landing_buffer(format_, sources, [&](std::size_t field, std::uint64_t row) {
           const std::size_t bytes = format_.row_bytes[field];
           return all[field].subspan(row * bytes, bytes);
         });
-    inlets_.push_back(on_device(rows_.device, image.bytes));
+    landing_buffers_.push_back(on_device(rows_.device, image.bytes));
     const std::size_t batches = samples_ / format_.batch_size;
     slots_.emplace_back(rows_.device, memory_kind::device, batches * batch_bytes_);
     assembly work;
@@ -174,18 +177,18 @@ class slots {
     work.slot = slots_.back().data();
     work.batch_bytes = batch_bytes_;
     work.samples = samples_;
-    work.inlet = inlets_.back().data();
+    work.landing_buffer = landing_buffers_.back().data();
     work.fields = fields_;
     works_.push_back(work);
   }
 
   const shape_rows& rows_;
-  test::inlet_format format_;
+  test::landing_format format_;
   std::size_t batch_bytes_ = 0;
   std::uint64_t samples_ = 0;
   std::size_t delivered_bytes_ = 0;
-  std::vector<detail::device_memory> kept_;
-  std::vector<detail::device_memory> inlets_;
+  std::vector<detail::device_memory> on_device_;
+  std::vector<detail::device_memory> landing_buffers_;
   std::vector<detail::device_memory> slots_;
   std::array<field_assembly, 2> fields_;
   std::vector<assembly> works_;

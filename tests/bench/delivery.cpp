@@ -1,13 +1,13 @@
 /// How fast batches reach the GPU: shuffled rows in RAM, delivered through a loader to a consumer
 /// that does nothing, beside the rate of plain pinned copies measured in the same run.
 ///
-///     feedline_bench_delivery                       # all shapes, placements, several numbers of readers
-///     feedline_bench_delivery --shape mnist64 --placement stream --readers 8
+///     feedline_bench_delivery                       # all shapes, placements, several numbers of
+///     readers feedline_bench_delivery --shape mnist64 --placement stream --readers 8
 ///
-/// Method: for each cell a loader is built, one epoch is consumed to warm up (and to upload what is kept), then epochs are
-/// consumed back to back for the time asked; the clock stops when the consumer's stream has passed
-/// the last batch. The median of the runs is printed, with the least and the most. Content is not
-/// checked here: the tests do that.
+/// Method: for each cell a loader is built, one epoch is consumed to warm up (and to upload what is
+/// kept), then epochs are consumed back to back for the time asked; the clock stops when the
+/// consumer's stream has passed the last batch. The median of the runs is printed, with the least
+/// and the most. Content is not checked here: the tests do that.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
@@ -55,24 +55,25 @@ placement placement_named(const std::string& name) {
 loader_options loading(const shape& shape, placement placement, int readers,
                        const options& options) {
   const auto rows_bytes = static_cast<double>(sample_bytes(shape) * shape.samples);
-  return {.batch_size = shape.batch_size,
-          .readers = readers,
-          .epochs = UINT64_MAX,
-          .batches_per_slot = options.batches_per_slot,
-          .staging_slots = options.staging_slots,
-          .device_slots = options.device_slots,
-          .placement = placement,
-          .max_cache_bytes = placement == placement::cached
-                                 ? static_cast<std::size_t>(options.cached_share * rows_bytes)
-                                 : 0};
+  return {
+      .batch_size = shape.batch_size,
+      .readers = readers,
+      .epochs = UINT64_MAX,
+      .batches_per_slot = options.batches_per_slot,
+      .staging_slots = options.staging_slots,
+      .device_slots = options.device_slots,
+      .placement = placement,
+      .max_device_cache_bytes = placement == placement::cached
+                                    ? static_cast<std::size_t>(options.cached_share * rows_bytes)
+                                    : 0};
 }
 
 void report(const shape& shape, const loader_plan& plan, const spread& runs, double copies,
             results& found) {
   const delivered& median = runs.median();
   const std::string placement{to_string(plan.placement)};
-  const double kept_share =
-      static_cast<double>(plan.kept_samples) / static_cast<double>(shape.samples);
+  const double cached_share =
+      static_cast<double>(plan.cached_samples) / static_cast<double>(shape.samples);
   std::printf(
       "%-12s %-9s %7d %12.0f %8.2f [%7.2f, %7.2f] %8.1f %% %8.1f %9.1f %9.1f\n", shape.name.c_str(),
       placement.c_str(), plan.readers, median.batches_per_second(), median.bytes_per_second() / 1e9,
@@ -87,7 +88,7 @@ void report(const shape& shape, const loader_plan& plan, const spread& runs, dou
              {"readers", plan.readers},
              {"batch_size", shape.batch_size},
              {"sample_bytes", sample_bytes(shape)},
-             {"kept_share", kept_share},
+             {"cached_share", cached_share},
              {"slot_bytes", plan.slot_bytes},
              {"staging_bytes", plan.staging_bytes},
              {"device_bytes", plan.device_bytes}},

@@ -1,15 +1,17 @@
-/// How many images of a folder of JPEGs become batches a second: read, decoded, resized to 224 x 224, by a
-/// number of readers, through a loader on the host device whose consumer does nothing.
+/// How many images of a folder of JPEGs become batches a second: read, decoded, resized to 224 x
+/// 224, by a number of readers, through a loader on the host device whose consumer does nothing.
 ///
-///     feedline_bench_images --make FOLDER           # a folder of JPEGs like photographs, and no more
-///     feedline_bench_images --folder FOLDER         # measures; without --folder in one of its own
-///     python3 tests/bench/images_peer.py FOLDER     # DataLoader and torchvision on the same folder
+///     feedline_bench_images --make FOLDER           # a folder of JPEGs like photographs, and no
+///     more feedline_bench_images --folder FOLDER         # measures; without --folder in one of
+///     its own python3 tests/bench/images_peer.py FOLDER     # DataLoader and torchvision on the
+///     same folder
 ///
-/// Method: images of 500 x 375 pixels, quality 90, as many different ones as --different says, each in
-/// several copies; one epoch to warm up (files come into memory), then epochs back to back for the
-/// time asked; the median of the runs. Scaling is beside one reader times their number; a core's rate
-/// is images by CPU seconds of all threads. The bound is the decoder alone, on as many threads as there
-/// are readers, each out of memory and into memory of its own: cores that slow each other down show there.
+/// Method: images of 500 x 375 pixels, quality 90, as many different ones as --different says, each
+/// in several copies; one epoch to warm up (files come into memory), then epochs back to back for
+/// the time asked; the median of the runs. Scaling is beside one reader times their number; a
+/// core's rate is images by CPU seconds of all threads. The bound is the decoder alone, on as many
+/// threads as there are readers, each out of memory and into memory of its own: cores that slow
+/// each other down show there.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/image/decode.hpp>
@@ -113,7 +115,7 @@ std::vector<std::vector<std::byte>> files_of(const std::filesystem::path& root,
 /// Images a second of threads that do nothing but decode; --different of them.
 double decoding_alone(const std::vector<std::vector<std::byte>>& files, int threads,
                       const options& options) {
-  const decoder_ptr decoder = decode_image(options.image);
+  const decoder_ptr decoder = make_image_decoder(options.image);
   const field image = decoder->describe({});
   std::latch ready{threads};
   std::atomic<std::uint64_t> images{0};

@@ -196,7 +196,7 @@ def main():
             rows.append({"shape": name, "peer": peer, "workers": workers, "runs": options.runs,
                          "batches_per_second": rate, "bytes_per_second": rate * batch_bytes,
                          "least_bytes_per_second": measured[0][0] * batch_bytes,
-                         "most_bytes_per_second": measured[-1][0] * batch_bytes,
+                         "max_bytes_per_second": measured[-1][0] * batch_bytes,
                          "cpu_seconds_per_gb": cpu / batch_bytes * 1e9})
     if options.json:
         with open(options.json, "w") as file:

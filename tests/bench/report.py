@@ -81,7 +81,7 @@ class Results:
         bus = self.bus()
         if bus is None or placement == "stream":
             return bus
-        return bus / (1 - row["kept_share"])  # cached: what is kept does not cross the bus
+        return bus / (1 - row["cached_share"])  # cached: what is kept does not cross the bus
 
     def feeds(self, shape):
         """feedline's rows, placement by placement."""

@@ -5,7 +5,7 @@
 # above it in this list, so that includes form no ring.
 
 cmake_minimum_required(VERSION 3.25)
-set(most_files 30)
+set(max_files 30)
 set(rooms
   "detail:"
   "io: detail"
@@ -116,8 +116,8 @@ foreach(file IN LISTS files)
 endforeach()
 foreach(room IN LISTS known)
   list(LENGTH "files_${room}" room_files)
-  if(room_files GREATER most_files)
-    list(APPEND faults "src/${room} has ${room_files} files: at most ${most_files}, so divide it")
+  if(room_files GREATER max_files)
+    list(APPEND faults "src/${room} has ${room_files} files: at most ${max_files}, so divide it")
   endif()
 endforeach()
 

@@ -1,6 +1,6 @@
-/// Fuzz target of the reader of HDF5's chunk indexes: any bytes are a file whose chunks it finds, or a
-/// hdf5_metadata_error. An input is the address of a dataset's object header, in 8 bytes, then the file. Most
-/// inputs are tried without regard to checksums, which the fuzzer cannot guess.
+/// Fuzz target of the reader of HDF5's chunk indexes: any bytes are a file whose chunks it finds,
+/// or a hdf5_metadata_error. An input is the address of a dataset's object header, in 8 bytes, then
+/// the file. Most inputs are tried without regard to checksums, which the fuzzer cannot guess.
 
 #include "hdf5/format/chunk_index.hpp"
 #include "hdf5/format/chunk_layout.hpp"
@@ -17,7 +17,7 @@ using namespace feedline::detail;
 namespace {
 
 /// Whoever maps a file refuses datasets of far more chunks than the file could hold.
-constexpr std::uint64_t most_chunks = 1 << 18;
+constexpr std::uint64_t max_chunks = 1 << 18;
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -32,7 +32,7 @@ std::optional<hdf5_chunk_map> map_of(std::span<const std::byte> file, std::uint6
     const auto layout = read_hdf5_chunk_layout(metadata, header);
     if (std::ranges::count(layout.extents, 0U) > 0) return std::nullopt;
     const auto chunks = hdf5_chunk_map::count(layout.extents, layout.chunk_extents);
-    if (!chunks || *chunks > most_chunks) return std::nullopt;
+    if (!chunks || *chunks > max_chunks) return std::nullopt;
     hdf5_chunk_map map{layout.extents, layout.chunk_extents};
     read_hdf5_chunk_index(metadata, layout, map);
     return map;

@@ -34,10 +34,10 @@ void fill(std::vector<std::byte>& bytes, const case_field& field, std::mt19937_6
   const auto set = [&](auto value, std::size_t i) {
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   };
-  const element_type type = field.program.from;
+  const element_type type = field.conversion.from;
   const std::size_t count = bytes.size() / size_bytes(type);
   const bool any_bits = chance(random, 2);
-  const bool is_class = field.program.what == field_program::operation::one_hot;
+  const bool is_class = field.conversion.what == field_conversion::operation::one_hot;
   for (std::size_t i = 0; i < count; ++i) {
     const double number = static_cast<double>(below(random, 1'000'000)) / 1000.0 - 400.0;
     if (type == element_type::boolean) set(static_cast<std::uint8_t>(random() & 1U), i);
@@ -47,7 +47,7 @@ void fill(std::vector<std::byte>& bytes, const case_field& field, std::mt19937_6
       std::memset(bytes.data() + i * size_bytes(type), 0, size_bytes(type));
       // Little-endian: the lowest byte. Some are no class.
       bytes[i * size_bytes(type)] =
-          static_cast<std::byte>(below(random, std::min(field.program.classes + 3U, 255U)));
+          static_cast<std::byte>(below(random, std::min(field.conversion.classes + 3U, 255U)));
     }
   }
 }
@@ -69,66 +69,67 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
     field.to_offset = batch_bytes_;
     batch_bytes_ += round_up(field.to_row_bytes * options.batch_size);
     format_.row_bytes.push_back(field.row_bytes);
-    format_.varies |= field.program.random_crop || field.program.flip_below != 0;
-    field.kept.resize(kept_rows * field.row_bytes);
+    format_.varies |= field.conversion.random_crop || field.conversion.flip_below != 0;
+    field.cached.resize(device_row_cache * field.row_bytes);
     field.arriving.resize(rows * field.row_bytes);
-    fill(field.kept, field, random);
+    fill(field.cached, field, random);
     fill(field.arriving, field, random);
   }
   slot_bytes_ = batch_bytes_ * divide_up(options.samples, options.batch_size);
 
   // Each row that is to be kept has one place of its own, whoever asks for it.
-  std::array<std::uint32_t, rows> keep_as{};
+  std::array<std::uint32_t, rows> cache_as{};
   for (std::uint32_t i = 0; i < rows; ++i)
-    keep_as[i] = chance(random, 3) ? assembly::not_kept : static_cast<std::uint32_t>(rows) + i;
+    cache_as[i] = chance(random, 3) ? assembly::not_cached : static_cast<std::uint32_t>(rows) + i;
   std::vector<sample_source> samples(options.samples);
   for (sample_source& sample : samples) {
-    sample.arrives =
-        options.from == rows_from::inlet || (options.from == rows_from::both && chance(random, 2));
+    sample.arrives = options.from == rows_from::landing_buffer ||
+                     (options.from == rows_from::both && chance(random, 2));
     sample.row = below(random, rows);
-    if (sample.arrives && options.keeps) sample.keep_as = keep_as[sample.row];
-    sample.variation = static_cast<std::uint32_t>(random());
+    if (sample.arrives && options.keeps) sample.cache_as = cache_as[sample.row];
+    sample.random_bits = static_cast<std::uint32_t>(random());
   }
-  inlet_ = build_inlet(format_, samples, [&](std::size_t field, std::uint64_t row) {
-    const case_field& of = fields_[field];
-    return std::span{of.arriving}.subspan(row * of.row_bytes, of.row_bytes);
-  });
+  landing_buffer_ =
+      build_landing_buffer(format_, samples, [&](std::size_t field, std::uint64_t row) {
+        const case_field& of = fields_[field];
+        return std::span{of.arriving}.subspan(row * of.row_bytes, of.row_bytes);
+      });
 }
 
-field_assembly assembly_case::field(std::size_t place, const std::byte* kept,
+field_assembly assembly_case::field(std::size_t place, const std::byte* cached,
                                     std::byte* keep) const {
   const case_field& of = fields_[place];
   field_assembly result;
-  result.kept = kept;
+  result.cached = cached;
   result.keep = keep;
   result.row_bytes = of.row_bytes;
   result.to_offset = of.to_offset;
   result.to_row_bytes = of.to_row_bytes;
-  result.program = of.program;
+  result.conversion = of.conversion;
   return result;
 }
 
-assembly assembly_case::work(std::byte* slot, const std::byte* inlet,
+assembly assembly_case::work(std::byte* slot, const std::byte* landing_buffer,
                              std::span<const field_assembly> fields) const {
   assembly result;
-  inlet_.describe(result, format_);
+  landing_buffer_.describe(result, format_);
   result.slot = slot;
   result.batch_bytes = batch_bytes_;
   result.samples = options_.samples;
-  result.inlet = inlet;
+  result.landing_buffer = landing_buffer;
   result.fields = fields;
   return result;
 }
 
 std::vector<std::vector<std::byte>> assembly_case::reference() const {
   std::vector<std::vector<std::byte>> result{std::vector(slot_bytes_, untouched)};
-  for (const case_field& each : fields_) result.push_back(each.kept);
+  for (const case_field& each : fields_) result.push_back(each.cached);
   std::vector<field_assembly> all;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    std::byte* const kept = result[i + 1].data();
-    all.push_back(field(i, kept, options_.keeps ? kept : nullptr));
+    std::byte* const cached = result[i + 1].data();
+    all.push_back(field(i, cached, options_.keeps ? cached : nullptr));
   }
-  detail::assemble_on_host(work(result[0].data(), inlet_.bytes.data(), all));
+  detail::assemble_on_host(work(result[0].data(), landing_buffer_.bytes.data(), all));
   return result;
 }
 
@@ -141,10 +142,10 @@ case_field copied(std::size_t row_bytes) {
 
 case_field one_hot(element_type from, element_type to, std::uint32_t classes) {
   case_field field;
-  field.program.what = field_program::operation::one_hot;
-  field.program.from = from;
-  field.program.to = to;
-  field.program.classes = classes;
+  field.conversion.what = field_conversion::operation::one_hot;
+  field.conversion.from = from;
+  field.conversion.to = to;
+  field.conversion.classes = classes;
   field.row_bytes = size_bytes(from);
   field.to_row_bytes = classes * size_bytes(to);
   return field;
@@ -152,8 +153,8 @@ case_field one_hot(element_type from, element_type to, std::uint32_t classes) {
 
 case_field converted(element_type from, element_type to, std::mt19937_64& random) {
   case_field field;
-  field_program& program = field.program;
-  program.what = field_program::operation::convert;
+  field_conversion& program = field.conversion;
+  program.what = field_conversion::operation::convert;
   program.from = from;
   program.to = to;
   program.channels_last = chance(random, 2);
@@ -172,7 +173,7 @@ case_field converted(element_type from, element_type to, std::mt19937_64& random
   constexpr std::uint64_t always = std::uint64_t{1} << 32;
   if (chance(random, 2)) program.flip_below = chance(random, 4) ? always : always / 2;
   program.per_channel = chance(random, 2);
-  for (std::size_t i = 0; i < field_program::most_channels; ++i) {
+  for (std::size_t i = 0; i < field_conversion::max_channels; ++i) {
     program.scale[i] = static_cast<float>(between(random, 1, 2000)) / 255.0F;
     program.offset[i] = static_cast<float>(between(random, 0, 2000)) / 700.0F - 1.4F;
   }
@@ -200,14 +201,14 @@ case_field any_field(std::mt19937_64& random) {
 }
 
 std::string describe(const case_field& field) {
-  const field_program& program = field.program;
+  const field_conversion& program = field.conversion;
   std::ostringstream text;
-  if (program.what == field_program::operation::copy) {
+  if (program.what == field_conversion::operation::copy) {
     text << "copy of " << field.row_bytes << " bytes";
     return text.str();
   }
   text << to_string(program.from) << " to " << to_string(program.to);
-  if (program.what == field_program::operation::one_hot) {
+  if (program.what == field_conversion::operation::one_hot) {
     text << ", " << program.classes << " classes";
     return text.str();
   }

@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "support/devices/inlet_builder.hpp"
+#include "support/devices/landing_builder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +14,15 @@
 namespace feedline::test {
 
 /// Where a case's samples come from.
-enum class rows_from : std::uint8_t { kept, inlet, both };
+enum class rows_from : std::uint8_t { cached, landing_buffer, both };
 
 /// One field of a case: its program, its rows, and where it lies in a batch.
 struct case_field {
-  field_program program;
+  field_conversion conversion;
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;
   std::size_t to_offset = 0;
-  std::vector<std::byte> kept;      ///< all the kept rows
+  std::vector<std::byte> cached;    ///< all the cached rows
   std::vector<std::byte> arriving;  ///< rows that may arrive
 };
 
@@ -40,35 +40,37 @@ class assembly_case {
  public:
   /// Rows that are kept, and as many that may arrive.
   static constexpr std::uint64_t rows = 37;
-  /// Kept rows that only `keeps` writes lie behind those that samples read.
-  static constexpr std::uint64_t kept_rows = 2 * rows;
+  /// Cached rows that only `keeps` writes lie behind those that samples read.
+  static constexpr std::uint64_t device_row_cache = 2 * rows;
 
   /// Fills `fields`' rows at random, and deals out sources.
   assembly_case(const case_options& options, std::vector<case_field> fields,
                 std::mt19937_64& random);
 
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  [[nodiscard]] const std::vector<std::byte>& inlet() const noexcept { return inlet_.bytes; }
+  [[nodiscard]] const std::vector<std::byte>& landing_buffer() const noexcept {
+    return landing_buffer_.bytes;
+  }
   [[nodiscard]] std::vector<case_field>& fields() noexcept { return fields_; }
 
-  /// The work's fields for copies of the kept rows. @param keep Null for those that are not to be
+  /// The work's fields for copies of the cached rows. @param keep Null for those that are not to be
   /// written.
-  [[nodiscard]] field_assembly field(std::size_t place, const std::byte* kept,
+  [[nodiscard]] field_assembly field(std::size_t place, const std::byte* cached,
                                      std::byte* keep) const;
-  /// The work for copies of the slot and the inlet.
-  [[nodiscard]] assembly work(std::byte* slot, const std::byte* inlet,
+  /// The work for copies of the slot and the landing buffer.
+  [[nodiscard]] assembly work(std::byte* slot, const std::byte* landing_buffer,
                               std::span<const field_assembly> fields) const;
 
-  /// What the reference makes of it: the slot, and the kept rows of each field behind it. Bytes that
-  /// nothing is written to are `untouched`.
+  /// What the reference makes of it: the slot, and the cached rows of each field behind it. Bytes
+  /// that nothing is written to are `untouched`.
   [[nodiscard]] std::vector<std::vector<std::byte>> reference() const;
   static constexpr std::byte untouched{0xEE};
 
  private:
   std::vector<case_field> fields_;
   case_options options_;
-  inlet_format format_;
-  inlet_image inlet_;
+  landing_format format_;
+  landing_image landing_buffer_;
   std::size_t batch_bytes_ = 0;
   std::size_t slot_bytes_ = 0;
 };

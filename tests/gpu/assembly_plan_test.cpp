@@ -28,11 +28,11 @@ struct planned_case {
   assembly work;
 
   explicit planned_case(std::size_t row_bytes) {
-    field.kept = at(0x100000);
+    field.cached = at(0x100000);
     field.row_bytes = row_bytes;
     field.to_row_bytes = row_bytes;
     work.slot = at(0x200000);
-    work.inlet = at(0x300000);
+    work.landing_buffer = at(0x300000);
     work.batch_size = 100;
     work.batch_bytes = (row_bytes * 100 + 255) / 256 * 256;
     work.samples = 200;
@@ -60,7 +60,7 @@ TEST_CASE("assembly plan: vectors are as wide as rows and addresses allow", "[cu
   CHECK(planned_case{6}.only_part().vector_bytes == 2);
   CHECK(planned_case{4097}.only_part().vector_bytes == 1);
   planned_case shifted{784};
-  shifted.field.kept = at(0x100004);
+  shifted.field.cached = at(0x100004);
   CHECK(shifted.only_part().vector_bytes == 4);
   planned_case offset{784};
   offset.field.to_offset = 8;
@@ -79,18 +79,18 @@ TEST_CASE("assembly plan: items are the vectors of all rows, and blocks suit the
 
 TEST_CASE("assembly plan: rows in host memory are read by lines, by few blocks", "[cuda][host]") {
   planned_case images{150'528};
-  images.field.kept_on_host = true;
+  images.field.cached_on_host = true;
   const assembly_part part = images.only_part();
   CHECK(part.by_lines);
   CHECK(part.row_items.divisor() == 8 * (1176 + 1));  // room to begin anywhere in a line
   CHECK(part.blocks == 64);
   planned_case labels{1};
-  labels.field.kept_on_host = true;
+  labels.field.cached_on_host = true;
   CHECK(!labels.only_part().by_lines);  // a line is mostly of others
   CHECK(labels.only_part().items == 200);
 }
 
-TEST_CASE("assembly plan: rows are kept by a part of their own, through the rows runs may have",
+TEST_CASE("assembly plan: rows are cached by a part of their own, through the rows runs may have",
           "[cuda][host]") {
   planned_case images{784};
   images.field.keep = at(0x100000);
@@ -110,15 +110,15 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
           "[cuda][host]") {
   planned_case images{3072};
   images.field.to_row_bytes = 4 * 3072;
-  field_program& program = images.field.program;
-  program.what = field_program::operation::convert;
+  field_conversion& program = images.field.conversion;
+  program.what = field_conversion::operation::convert;
   program.to = element_type::f32;
   program.channels = 3;
   program.height = program.to_height = 32;
   program.width = program.to_width = 32;
   program.channels_last = true;
   CHECK(images.only_part().kind == part_kind::convert);
-  images.field.kept_on_host = true;
+  images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::scatter);
   program.padding = 4;
   const field_parts parts = images.parts();
@@ -126,7 +126,7 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
   CHECK(parts.parts[0].part.kind == part_kind::scatter);
   CHECK(parts.parts[1].part.kind == part_kind::fill);
   program.padding = 0;
-  images.field.kept = at(0x100001);
+  images.field.cached = at(0x100001);
   CHECK(images.only_part().kind == part_kind::scatter);
   program.from = element_type::u16;  // now elements lie across pieces
   CHECK(images.only_part().kind == part_kind::convert);
@@ -136,8 +136,8 @@ TEST_CASE("assembly plan: only what moves no element and keeps its groups whole 
           "[cuda][host]") {
   planned_case images{784};
   images.field.to_row_bytes = 4 * 784;
-  field_program& program = images.field.program;
-  program.what = field_program::operation::convert;
+  field_conversion& program = images.field.conversion;
+  program.what = field_conversion::operation::convert;
   program.to = element_type::f32;
   program.height = program.to_height = 28;
   program.width = program.to_width = 28;

@@ -30,7 +30,7 @@ using namespace feedline::test;
 
 namespace {
 
-/// Where kept rows lie, for the GPU.
+/// Where cached rows lie, for the GPU.
 enum class kept_in { device, host };
 
 /// Bytes of guard in front of memory: what a kernel writes there is seen.
@@ -45,7 +45,8 @@ class gpu_copy {
         memory_{device, memory_kind::device, before_ + size_ + guard_bytes} {
     FEEDLINE_CUDA_CHECK(cudaMemset(memory_.data(), 0xC3, memory_.bytes()));
     FEEDLINE_CUDA_CHECK(cudaMemcpy(data(), bytes.data(), size_, cudaMemcpyHostToDevice));
-    // From pageable memory it may return before the bytes are there, and no other stream waits for them.
+    // From pageable memory it may return before the bytes are there, and no other stream waits for
+    // them.
     FEEDLINE_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
@@ -75,7 +76,8 @@ class mapped_copy {
   mapped_copy(device_ptr device, const std::vector<std::byte>& bytes, std::size_t shift)
       : device_{std::move(device)},
         size_{bytes.size() + shift},
-        // Pages of its own: mapping pins whole ones, and CUDA refuses to copy what is pinned in part.
+        // Pages of its own: mapping pins whole ones, and CUDA refuses to copy what is pinned in
+        // part.
         memory_{static_cast<std::byte*>(::operator new(whole_pages(size_), page))},
         shift_{shift} {
     std::copy(bytes.begin(), bytes.end(), memory_.get() + shift);
@@ -111,37 +113,37 @@ void check_same(const std::vector<std::byte>& seen, const std::vector<std::byte>
   CHECK(differs.first == seen.end());
 }
 
-/// Runs a case on the GPU and compares the slot, and the kept rows where they may be written.
-/// @param shift Of the kept rows, from a multiple of 256 bytes.
+/// Runs a case on the GPU and compares the slot, and the cached rows where they may be written.
+/// @param shift Of the cached rows, from a multiple of 256 bytes.
 void check_on_gpu(assembly_case& each, const case_options& options, kept_in where,
                   std::size_t shift = 0) {
   const auto device = make_cuda_device(0);
   const gpu_stream stream;
   const gpu_copy slot{device, std::vector(each.slot_bytes(), assembly_case::untouched)};
-  const gpu_copy inlet{device, each.inlet()};
+  const gpu_copy landing_buffer{device, each.landing_buffer()};
   std::vector<std::unique_ptr<gpu_copy>> on_device;
   std::vector<std::unique_ptr<mapped_copy>> on_host;
   std::vector<field_assembly> fields;
   for (std::size_t i = 0; i < each.fields().size(); ++i) {
     INFO(i << ": " << describe(each.fields()[i]));
-    const auto& kept = each.fields()[i].kept;
+    const auto& cached = each.fields()[i].cached;
     if (where == kept_in::host) {
-      on_host.push_back(std::make_unique<mapped_copy>(device, kept, shift));
+      on_host.push_back(std::make_unique<mapped_copy>(device, cached, shift));
       fields.push_back(each.field(i, on_host.back()->data(), nullptr));
-      fields.back().kept_on_host = true;
+      fields.back().cached_on_host = true;
     } else {
-      on_device.push_back(std::make_unique<gpu_copy>(device, kept, shift));
+      on_device.push_back(std::make_unique<gpu_copy>(device, cached, shift));
       std::byte* const at = on_device.back()->data();
       fields.push_back(each.field(i, at, options.keeps ? at : nullptr));
     }
   }
-  device->assemble(each.work(slot.data(), inlet.data(), fields), stream.ref());
+  device->assemble(each.work(slot.data(), landing_buffer.data(), fields), stream.ref());
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   const auto expected = each.reference();
   check_same(slot.read_back(), expected[0], "the slot");
   for (std::size_t i = 0; i < on_device.size(); ++i)
     check_same(on_device[i]->read_back(), expected[i + 1],
-               "kept rows of field " + std::to_string(i));
+               "cached rows of field " + std::to_string(i));
 }
 
 void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
@@ -173,13 +175,13 @@ TEST_CASE("assembly: rows of any size are copied, kept on the device, in host me
   const std::size_t row_bytes =
       GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{16},
                std::size_t{784}, std::size_t{3072}, std::size_t{4097}, std::size_t{150'528});
-  const auto from = GENERATE(rows_from::kept, rows_from::inlet, rows_from::both);
+  const auto from = GENERATE(rows_from::cached, rows_from::landing_buffer, rows_from::both);
   const auto where = GENERATE(kept_in::device, kept_in::host);
   check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
                {copied(row_bytes), copied(1)}, 1, where);
 }
 
-TEST_CASE("assembly: kept rows may begin at any address", "[cuda][gpu]") {
+TEST_CASE("assembly: cached rows may begin at any address", "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const std::size_t shift = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8},
                                      std::size_t{16}, std::size_t{48}, std::size_t{112});
@@ -194,7 +196,7 @@ TEST_CASE("assembly: kept rows may begin at any address", "[cuda][gpu]") {
 
 TEST_CASE("assembly: rows that arrive are kept as they pass, and no others change", "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  const auto from = GENERATE(rows_from::inlet, rows_from::both);
+  const auto from = GENERATE(rows_from::landing_buffer, rows_from::both);
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{6}));
   std::mt19937_64 random{seed};
   check_on_gpu({.batch_size = 64, .samples = 200, .run_samples = 24, .from = from, .keeps = true},

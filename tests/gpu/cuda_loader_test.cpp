@@ -110,18 +110,18 @@ TEST_CASE("cuda: a batch outlives its loader", "[batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const gpu_stream stream;
   gpu_recorder record{stream.get()};
-  std::optional<batch> kept;
+  std::optional<batch> cached;
   {
     loader loader{make_identity_dataset(sample_count, 300),
                   shuffle{.seed = 9},
                   make_cuda_device(0),
                   {.batch_size = 48, .readers = 4}};
     auto range = loader.epoch(0, stream.ref());
-    for (int i = 0; i < 5; ++i) kept = range.next();
+    for (int i = 0; i < 5; ++i) cached = range.next();
   }
-  REQUIRE(kept);
-  record(*kept);
-  kept.reset();
+  REQUIRE(cached);
+  record(*cached);
+  cached.reset();
   const auto seen = record.seen();
   REQUIRE(seen.size() == 1);
   CHECK(seen[0] == on_host()[4]);

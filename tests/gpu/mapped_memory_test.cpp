@@ -58,10 +58,11 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
                std::span<const std::byte> memory) {
   const gpu_stream stream;
   const detail::device_memory slot{device, memory_kind::device, memory.size()};
-  const detail::device_memory inlet{device, memory_kind::device, 256};  // zeros: of kept row 0
+  const detail::device_memory landing_buffer{device, memory_kind::device,
+                                             256};  // zeros: of cached row 0
   field_assembly field;
-  field.kept = address;
-  field.kept_on_host = true;
+  field.cached = address;
+  field.cached_on_host = true;
   field.row_bytes = memory.size();
   field.to_row_bytes = memory.size();
   assembly work;
@@ -69,7 +70,7 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
   work.batch_size = 1;
   work.batch_bytes = memory.size();
   work.samples = 1;
-  work.inlet = inlet.data();
+  work.landing_buffer = landing_buffer.data();
   work.run_samples = 1;
   work.runs_per_batch = 1;
   work.fields = {&field, 1};

@@ -41,7 +41,7 @@ int main() {
   }
 #endif
 #ifdef WITH_FORMATS
-  std::cout << "images " << feedline::decode_image()->describe({}).shape.size() << '\n';
+  std::cout << "images " << feedline::make_image_decoder()->describe({}).shape.size() << '\n';
   try {
     static_cast<void>(feedline::open("no such file"));
   } catch (const feedline::dataset_error&) {

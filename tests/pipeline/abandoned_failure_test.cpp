@@ -34,7 +34,8 @@ loader_options options(int readers) {
           .device_slots = 6};
 }
 
-/// Where the bad batch is met: whoever comes there says so, waits while the gate is closed, and fails.
+/// Where the bad batch is met: whoever comes there says so, waits while the gate is closed, and
+/// fails.
 class bad_place {
  public:
   void operator()(std::uint64_t batch) {
@@ -181,7 +182,7 @@ TEST_CASE("error: of a user's function it ends nothing if its epoch is left befo
   CAPTURE(readers);
   bad_place bad;
   loader_options with_function = options(readers);
-  with_function.function = batch_function{
+  with_function.batch_transform = batch_transform{
       .fields = {{"nothing", element_type::u8, {1}}},
       .run = [&](const batch_function_call& call) { bad(call.index); },
   };

@@ -35,7 +35,7 @@ void number_samples(const std::vector<tensor_view>& in, std::byte* out, std::uin
 }
 
 /// On a scripted device the work is queued on the call's stream, as a kernel would be.
-batch_function numbering(const std::shared_ptr<scripted_device>& on) {
+batch_transform numbering(const std::shared_ptr<scripted_device>& on) {
   return {.fields = {{"numbered", element_type::u64, {2}}},
           .run = [on](const batch_function_call& call) {
             const auto work = [in = std::vector<tensor_view>{call.in.begin(), call.in.end()},
@@ -49,14 +49,14 @@ batch_function numbering(const std::shared_ptr<scripted_device>& on) {
           }};
 }
 
-loader_options options_with(batch_function function, int readers, placement placement) {
+loader_options options_with(batch_transform function, int readers, placement placement) {
   return {.batch_size = 8,
           .readers = readers,
           .batches_per_slot = 3,
           .staging_slots = 2,
           .device_slots = 2,
           .placement = placement,
-          .function = std::move(function)};
+          .batch_transform = std::move(function)};
 }
 
 /// The rows of "numbered" in two epochs, in order.
@@ -97,7 +97,7 @@ std::vector<std::uint64_t> expected() {
 
 }  // namespace
 
-TEST_CASE("batch function: its output is what batches hold, behind every placement",
+TEST_CASE("batch transform: its output is what batches hold, behind every placement",
           "[transfer][host]") {
   const int readers = GENERATE(0, 2);
   const placement from = GENERATE(placement::stream, placement::resident);
@@ -110,14 +110,14 @@ TEST_CASE("batch function: its output is what batches hold, behind every placeme
   CHECK(consume(loader, on.device, on.stream) == expected());
 }
 
-TEST_CASE("batch function: on the host it works before the call returns", "[transfer][host]") {
+TEST_CASE("batch transform: on the host it works before the call returns", "[transfer][host]") {
   const int readers = GENERATE(0, 2);
   loader loader{make_identity_dataset(sample_count, 12), shuffle{.seed = 5}, make_host_device(),
                 options_with(numbering(nullptr), readers, placement::stream)};
   CHECK(consume(loader, nullptr, {}) == expected());
 }
 
-TEST_CASE("batch function: it sees what the transforms made", "[transfer][host]") {
+TEST_CASE("batch transform: it sees what the transforms made", "[transfer][host]") {
   element_type seen = element_type::u8;
   std::vector<std::uint64_t> shape;
   loader_options options = options_with({.fields = {{"out", element_type::u8, {}}},
@@ -135,7 +135,7 @@ TEST_CASE("batch function: it sees what the transforms made", "[transfer][host]"
   CHECK(shape == std::vector<std::uint64_t>{8, 12});
 }
 
-TEST_CASE("batch function: what it throws ends the epoch as the transfer's failure, in order",
+TEST_CASE("batch transform: what it throws ends the epoch as the transfer's failure, in order",
           "[transfer][host]") {
   const int readers = GENERATE(0, 2);
   const scripted on;
@@ -156,15 +156,15 @@ TEST_CASE("batch function: what it throws ends the epoch as the transfer's failu
   CHECK(message.find("transfer") != std::string::npos);
 }
 
-TEST_CASE("batch function: one without run or fields is refused", "[loader][host]") {
-  const auto refusal = [](batch_function function) {
+TEST_CASE("batch transform: one without run or fields is refused", "[loader][host]") {
+  const auto refusal = [](batch_transform function) {
     return message_of<usage_error>([&] {
       loader{make_identity_dataset(8, 12), shuffle{.seed = 5}, make_host_device(),
              options_with(std::move(function), 0, placement::stream)};
     });
   };
   CHECK(refusal({.fields = {{"out", element_type::u8, {}}}, .run = {}}) ==
-        "loader_options::function has no run: give it one, or leave function out");
+        "loader_options::batch_transform has no run: give it one, or leave function out");
   CHECK(refusal({.fields = {}, .run = [](const batch_function_call&) {}}) ==
-        "loader_options::function has no fields: it must name at least one");
+        "loader_options::batch_transform has no fields: it must name at least one");
 }

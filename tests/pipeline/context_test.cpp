@@ -1,9 +1,9 @@
-/// What a sample is read for: seed, epoch, sample and position are the same for any number of readers
-/// and any slot size, so what is made of them is too.
+/// What a sample is read for: seed, epoch, sample and position are the same for any number of
+/// readers and any slot size, so what is made of them is too.
 
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/contextual_dataset.hpp>
-#include <feedline/dataset/held_dataset.hpp>
+#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
@@ -254,20 +254,20 @@ TEST_CASE("read context: what varies by epoch is neither held nor kept on a devi
           "[dataset][loader][host]") {
   const auto data = subset(witnesses(30), sample_index{0}, 20);
   const std::string why = "the dataset's samples differ from epoch to epoch (varies_by_epoch())";
-  CHECK(message_of<usage_error>([&] { (void)hold_in_memory(data); }) ==
-        "hold_in_memory: " + why +
+  CHECK(message_of<usage_error>([&] { (void)load_into_memory(data); }) ==
+        "load_into_memory: " + why +
             ", and what is held does not: hold what they are made of, and map() or decode() that");
   const scripted on;
   const auto make = [&](placement wanted) {
     return loader{data,
                   sequential{},
                   on.device,
-                  {.batch_size = 4, .placement = wanted, .max_cache_bytes = 1 << 20}};
+                  {.batch_size = 4, .placement = wanted, .max_device_cache_bytes = 1 << 20}};
   };
   for (const placement wanted : {placement::gather, placement::resident, placement::cached})
     CHECK(message_of<usage_error>([&] { (void)make(wanted); }) ==
           "loader_options::placement is " + std::string{to_string(wanted)} + ", but " + why +
-              ", and rows that are kept do not: choose placement::stream");
+              ", and rows that are cached do not: choose placement::stream");
   CHECK(make(placement::automatic).plan().placement == placement::stream);
   CHECK(make(placement::stream).plan().placement == placement::stream);
 }

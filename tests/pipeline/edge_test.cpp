@@ -1,7 +1,7 @@
 /// The two edges that loaders ship bugs in, and the one between them: nobody writes a slot that is
 /// still read, nobody reads one that is still written; and where slots are assembled, the same for
-/// inlets. Each is proved by holding the copy, the assembly or the consumer open, and each proof is
-/// itself put to the test by a device that forgets the edge.
+/// landing buffers. Each is proved by holding the copy, the assembly or the consumer open, and each
+/// proof is itself put to the test by a device that forgets the edge.
 
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -102,7 +102,8 @@ std::vector<seen_batch> consume_with_slow_copies(forgotten edge) {
   return record.seen();
 }
 
-/// Three staging slots, two inlets and two device slots of one batch each; by the way given.
+/// Three staging slots, two landing buffers and two device slots of one batch each; by the way
+/// given.
 struct assembling {
   explicit assembling(way through, forgotten edge) : by{through} {
     by.device = std::make_shared<forgetful_device>(by.on.device, by.on.stream, edge);
@@ -166,13 +167,13 @@ std::vector<seen_batch> assemble_with_held_copies(way through) {
     auto batch = range.next();
     REQUIRE(batch);
     record(*batch);
-    on.device().wait_for_started_copies(i + 1);  // the inlet is poisoned
+    on.device().wait_for_started_copies(i + 1);  // the landing buffer is poisoned
     on.device().allow_copies(1);
   }
   return record.seen();
 }
 
-/// Holds the first assemblies open until both inlets could have been overwritten.
+/// Holds the first assemblies open until both landing buffers could have been overwritten.
 std::vector<seen_batch> copy_with_held_assemblies(way through) {
   const assembling on{through, forgotten::nothing};
   recorder record{on.by.looks()};
@@ -183,7 +184,8 @@ std::vector<seen_batch> copy_with_held_assemblies(way through) {
     auto batch = range.next();
     REQUIRE(batch);
     record(*batch);
-  }  // both device slots are free again: the third and fourth slot follow, into the same inlets
+  }  // both device slots are free again: the third and fourth slot follow, into the same landing
+     // buffers
   on.device().wait_for_issued_copies(4);
   on.device().allow_all_assemblies();
   while (auto batch = range.next()) record(*batch);
@@ -200,8 +202,8 @@ struct same_again {
   }
 };
 
-/// The assembly that keeps rows is held until the one that reads them could run, which then goes first
-/// if it may.
+/// The assembly that keeps rows is held until the one that reads them could run, which then goes
+/// first if it may.
 std::vector<seen_batch> read_rows_while_they_are_kept(forgotten edge) {
   const assembling on{way::resident, edge};
   recorder record{on.by.looks()};
@@ -260,7 +262,8 @@ TEST_CASE("device ring: work on a slot does not start before it is assembled", "
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("assembler: a slot is not assembled before its inlet has arrived", "[transfer][host]") {
+TEST_CASE("assembling transfer: a slot is not assembled before its landing buffer has arrived",
+          "[transfer][host]") {
   const way through = GENERATE(from_range(assembled_ways()));
   CAPTURE(to_string(through));
   const auto seen = assemble_with_held_copies(through);
@@ -268,8 +271,10 @@ TEST_CASE("assembler: a slot is not assembled before its inlet has arrived", "[t
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("assembler: an inlet is not overwritten before the assembly that reads it is done",
-          "[transfer][host]") {
+TEST_CASE(
+    "assembling transfer: a landing buffer is not overwritten before the assembly that reads it is "
+    "done",
+    "[transfer][host]") {
   const way through = GENERATE(from_range(assembled_ways()));
   CAPTURE(to_string(through));
   const auto seen = copy_with_held_assemblies(through);
@@ -277,8 +282,9 @@ TEST_CASE("assembler: an inlet is not overwritten before the assembly that reads
   CHECK(in_order_and_intact(seen));
 }
 
-TEST_CASE("assembler: rows that one slot keeps are not read by the next before they are there",
-          "[transfer][host]") {
+TEST_CASE(
+    "assembling transfer: rows that one slot keeps are not read by the next before they are there",
+    "[transfer][host]") {
   const auto seen = read_rows_while_they_are_kept(forgotten::nothing);
   CHECK(seen.size() == 4);
   CHECK(all_intact(seen));

@@ -52,7 +52,8 @@ TEST_CASE("epoch: a last batch that is not full is kept, or dropped", "[loader][
   CHECK(sizes_of_an_epoch(keeping, by.stream) == std::vector<std::uint64_t>{4, 4, 2});
   CHECK(keeping.plan().batches_per_epoch == 3);
   loader dropping =
-      by.load(data, sequential{}, {.batch_size = 4, .last = last_batch::drop, .readers = readers});
+      by.load(data, sequential{},
+              {.batch_size = 4, .partial_batch = partial_batch::drop, .readers = readers});
   CHECK(sizes_of_an_epoch(dropping, by.stream) == std::vector<std::uint64_t>{4, 4});
   CHECK(dropping.plan().samples_per_epoch == 8);
 }

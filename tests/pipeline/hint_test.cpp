@@ -75,16 +75,16 @@ TEST_CASE("hints: every sample of an epoch is hinted exactly once, with any numb
           "[reader][host]") {
   const travelling by{GENERATE(way::in_place, way::stream, way::transformed, way::resident)};
   const int readers = GENERATE(0, 1, 4);
-  const auto last = GENERATE(last_batch::keep, last_batch::drop);
+  const auto last = GENERATE(partial_batch::keep, partial_batch::drop);
   CAPTURE(to_string(by.through), readers);
   const auto data = hinted();
   loader_options options = with(readers);
-  options.last = last;
+  options.partial_batch = last;
   const sampler order = shuffle{.seed = 7};
   loader loader = by.load(data, order, options);
   (void)take_all(loader, 3, by.stream);
   auto expected = order_of(order, 3);
-  expected.resize(last == last_batch::keep ? 500 : 496);
+  expected.resize(last == partial_batch::keep ? 500 : 496);
   auto seen = data->hints();
   std::sort(seen.begin(), seen.end());
   std::sort(expected.begin(), expected.end());

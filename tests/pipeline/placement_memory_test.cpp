@@ -1,4 +1,5 @@
-/// Placements: what they take, what they give back, and what becomes of them when there is too little.
+/// Placements: what they take, what they give back, and what becomes of them when there is too
+/// little.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -46,7 +47,7 @@ constexpr std::size_t all_rows = 2'816 + 1'062'400 + 512;
 loader automatic(const scripted& on, std::size_t budget) {
   return loader{make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, on.device, [&] {
                   loader_options options = small_slots(2);
-                  options.max_cache_bytes = budget;
+                  options.max_device_cache_bytes = budget;
                   return options;
                 }()};
 }
@@ -82,10 +83,10 @@ TEST_CASE("placement: memory is exactly what the plan says, allocated once, and 
     check();
     CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes);
     CHECK(plan.device_bytes ==
-          plan.device_slots * plan.device_slot_bytes + plan.passing_bytes + plan.cache_bytes);
-    CHECK((plan.passing_bytes != 0) == plan.assembled);
+          plan.device_slots * plan.device_slot_bytes + plan.landing_bytes + plan.cache_bytes);
+    CHECK((plan.landing_bytes != 0) == plan.assembled);
     CHECK(plan.assembled == (through != way::stream));
-    CHECK((plan.cache_bytes != 0) == (plan.kept_samples != 0));
+    CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0));
     if (through == way::resident) CHECK(plan.cache_bytes == all_rows);
     if (through == way::gather) CHECK(plan.cache_bytes == 2'816 + 512);  // small fields
     const auto allocations = device.allocations();
@@ -135,15 +136,16 @@ TEST_CASE(
   CHECK(loader.plan().placement == placement::cached);
   CHECK(loader.plan().cache_bytes <= all_rows / 2);
   CHECK(loader.plan().cache_bytes > all_rows / 2 - 4'000);
-  CHECK(log.text().find("scripted: rows were to be kept in 1065728 bytes of device memory, but the "
-                        "scripted device fails this call as told; trying at most 532864 bytes") !=
-        std::string::npos);
+  CHECK(
+      log.text().find("scripted: rows were to be cached in 1065728 bytes of device memory, but the "
+                      "scripted device fails this call as told; trying at most 532864 bytes") !=
+      std::string::npos);
   CHECK(on.device->allocated_bytes(memory_kind::device) == loader.plan().device_bytes);
   CHECK(on.device->allocated_bytes(memory_kind::staging) == loader.plan().staging_bytes);
   CHECK(all_intact(two_epochs(loader, on)));
 }
 
-TEST_CASE("placement: a loader for which there is no room with kept rows streams in the end",
+TEST_CASE("placement: a loader for which there is no room with cached rows streams in the end",
           "[loader][host]") {
   const log_capture log;
   const scripted on;
@@ -151,7 +153,7 @@ TEST_CASE("placement: a loader for which there is no room with kept rows streams
   on.device->limit(memory_kind::device, automatic(scripted{}, 0).plan().device_bytes);
   loader loader = automatic(on, std::size_t{1} << 40);
   CHECK(loader.plan().placement == placement::stream);
-  CHECK(loader.plan().kept_samples == 0);
+  CHECK(loader.plan().cached_samples == 0);
   CHECK(log.lines() <= 12);  // each try halves what was really asked for, not the budget
   CHECK(log.text().find("trying at most 532864 bytes") != std::string::npos);
   CHECK(all_intact(two_epochs(loader, on)));
@@ -188,7 +190,7 @@ TEST_CASE("placement: one that was asked for outright throws out_of_memory, and 
     return by.load(make_identity_rows(sample_count, row_bytes), sequential{}, small_slots(2));
   };
   if (nth == 4 && through == way::transformed) {
-    CHECK_NOTHROW(make());  // staging, device slots, inlets: there is no fourth
+    CHECK_NOTHROW(make());  // staging, device slots, landing buffers: there is no fourth
   } else {
     CHECK_THROWS_AS(make(), out_of_memory);
   }

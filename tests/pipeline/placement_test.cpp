@@ -198,7 +198,8 @@ TEST_CASE("placement: resident rows cross once, then only tables do", "[transfer
   const std::uint64_t first = on.epoch(0);
   CHECK(on.all_intact());
   CHECK(first >= on.tables() + sample_count * sample_size);
-  // Keep numbers and padding of the parts come on top: a run is of 8 samples, a part ends at 16 bytes.
+  // Keep numbers and padding of the parts come on top: a run is of 8 samples, a part ends at 16
+  // bytes.
   const std::uint64_t runs = (sample_count + 7) / 8 + 1;
   CHECK(first <= on.tables() + sample_count * (sample_size + 4) + runs * 4 * 15);
   for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
@@ -213,8 +214,8 @@ TEST_CASE("placement: of cached rows those that are kept cross once, the others 
   CAPTURE(readers);
   counted on{way::cached_half, small_slots(readers)};
   REQUIRE(on.plan().placement == placement::cached);
-  const std::uint64_t streamed = sample_count - on.plan().kept_samples;
-  CHECK(on.plan().kept_samples >= sample_count / 2);
+  const std::uint64_t streamed = sample_count - on.plan().cached_samples;
+  CHECK(on.plan().cached_samples >= sample_count / 2);
   CHECK(on.epoch(0) >= on.tables() + sample_count * sample_size);
   for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
     const std::uint64_t copied = on.epoch(epoch);
@@ -278,19 +279,20 @@ TEST_CASE("placement: once all rows are resident the dataset is not read any mor
 TEST_CASE("placement: chosen by size where it is left open", "[loader][host]") {
   const scripted on;
   const auto data = make_identity_rows(sample_count, row_bytes);
-  const std::size_t all = on_way(way::resident, *data, {}).max_cache_bytes;
+  const std::size_t all = on_way(way::resident, *data, {}).max_device_cache_bytes;
   CHECK(all == 0);  // resident needs no budget
   const auto chosen = [&](std::size_t budget) {
-    return loader{data, sequential{}, on.device, {.batch_size = 16, .max_cache_bytes = budget}}
+    return loader{
+        data, sequential{}, on.device, {.batch_size = 16, .max_device_cache_bytes = budget}}
         .plan();
   };
-  const std::size_t half = on_way(way::cached_half, *data, {}).max_cache_bytes;
+  const std::size_t half = on_way(way::cached_half, *data, {}).max_device_cache_bytes;
   CHECK(chosen(0).placement == placement::stream);
   CHECK(!chosen(0).assembled);
   CHECK(chosen(half).placement == placement::cached);
-  CHECK(chosen(half).kept_samples < sample_count);
+  CHECK(chosen(half).cached_samples < sample_count);
   CHECK(chosen(std::size_t{1} << 30).placement == placement::resident);
-  CHECK(chosen(std::size_t{1} << 30).kept_samples == sample_count);
+  CHECK(chosen(std::size_t{1} << 30).cached_samples == sample_count);
   CHECK(chosen(std::size_t{1} << 30).cache_bytes < std::size_t{1} << 20);
 }
 
@@ -300,7 +302,7 @@ TEST_CASE("placement: where the consumer reads in place every one is stream", "[
       GENERATE(placement::automatic, placement::gather, placement::resident, placement::cached);
   loader loader{data, sequential{}, make_host_device(), {.batch_size = 16, .placement = wanted}};
   CHECK(loader.plan().placement == placement::stream);
-  CHECK(loader.plan().kept_samples == 0);
+  CHECK(loader.plan().cached_samples == 0);
   const travelling by{way::in_place};
   CHECK(in_order_and_intact(consume_epochs(loader, by, 1)));
 }
@@ -327,8 +329,9 @@ TEST_CASE("placement: rows of an epoch that was left while they were being kept 
 
 TEST_CASE("placement: rows are not taken for kept before the work that keeps them was issued",
           "[transfer][host]") {
-  // Readers run ahead of the transfer by a ring: while every assembly is held they must go on reading
-  // rows that are not there, and the slots that were filled meanwhile must find what they were told.
+  // Readers run ahead of the transfer by a ring: while every assembly is held they must go on
+  // reading rows that are not there, and the slots that were filled meanwhile must find what they
+  // were told.
   const way through = GENERATE(way::resident, way::cached_half);
   CAPTURE(to_string(through));
   const travelling by{through};

@@ -93,7 +93,8 @@ TEST_CASE("destruction: does not wait for work of the consumer's that waits for 
       on.device->launch(by.stream, [] {});
     }
     if (!outlived) kept.reset();
-    // The copies into both slots stand behind the work, and the opener waits for one of them.
+    // The copies into both slots stand behind the work, and the slot scheduler waits for one of
+    // them.
     if (readers != 0) on.device->wait_for_issued_copies(outlived ? 3 : 4);
     destroyed.reset();
     kept.reset();

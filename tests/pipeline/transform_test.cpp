@@ -46,7 +46,7 @@ std::vector<field_transform> training_transforms(element_type to = element_type:
            .to = to,
            .scale = 1 / 255.0,
            .mean = {0.485, 0.456, 0.406},
-           .deviation = {0.229, 0.224, 0.225},
+           .stddev = {0.229, 0.224, 0.225},
            .layout = image_layout::hwc,
            .to_layout = image_layout::chw,
            .flip = 0.5,
@@ -139,7 +139,7 @@ TEST_CASE(
   options.transforms = training_transforms();
   options.transforms[0].to = element_type::i16;
   options.transforms[0].scale = 1.0;
-  options.transforms[0].mean = options.transforms[0].deviation = {};
+  options.transforms[0].mean = options.transforms[0].stddev = {};
   options.transforms[1] = {.field = "label", .to = element_type::i64};
   loader_options reference = options;
   reference.readers = 0;

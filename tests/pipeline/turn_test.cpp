@@ -1,7 +1,8 @@
-/// A dataset that says serialized is read by one thread at a time, whoever asks and by whatever way.
+/// A dataset that says serialized is read by one thread at a time, whoever asks and by whatever
+/// way.
 
 #include <feedline/dataset/concatenate.hpp>
-#include <feedline/dataset/held_dataset.hpp>
+#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/dataset/subset.hpp>
@@ -185,7 +186,7 @@ TEST_CASE("serialized dataset: loading it into memory and a loader are never in 
   std::barrier meeting{2};
   std::thread other{[&] {
     meeting.arrive_and_wait();
-    for (int i = 0; i < 20; ++i) (void)hold_in_memory(of);
+    for (int i = 0; i < 20; ++i) (void)load_into_memory(of);
   }};
   loader loader{of, sequential{}, make_host_device(), {.batch_size = 4, .readers = 0}};
   meeting.arrive_and_wait();

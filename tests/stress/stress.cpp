@@ -1,6 +1,7 @@
-/// Randomized stress of whole loaders: every round draws readers, depths, sizes, devices, placements,
-/// budgets, slow and fast stages, held batches, early exits, failures and stops from one seed, and
-/// checks every sample of every batch that comes. A round that hangs is ended by a watchdog.
+/// Randomized stress of whole loaders: every round draws readers, depths, sizes, devices,
+/// placements, budgets, slow and fast stages, held batches, early exits, failures and stops from
+/// one seed, and checks every sample of every batch that comes. A round that hangs is ended by a
+/// watchdog.
 ///
 ///     feedline_stress --seconds 30            # as long as asked, else FEEDLINE_STRESS_SECONDS
 ///     feedline_stress --seed 1234 --rounds 1  # one round again
@@ -75,7 +76,7 @@ round_plan draw(std::uint64_t seed) {
   plan.samples = random.one_in(4) ? random.between(1, 20) : random.between(20, 3000);
   plan.row_bytes = random.one_in(3) ? random.between(1, 9) : random.between(10, 400);
   plan.options.batch_size = random.between(1, std::min<std::uint64_t>(plan.samples, 64));
-  plan.options.last = random.one_in(3) ? last_batch::drop : last_batch::keep;
+  plan.options.partial_batch = random.one_in(3) ? partial_batch::drop : partial_batch::keep;
   plan.options.readers = static_cast<int>(random.between(0, 6));
   plan.options.epochs = random.one_in(2) ? 0 : random.between(1, 6);
   plan.options.batches_per_slot = random.between(0, 6);
@@ -168,7 +169,7 @@ void run(const round_plan& plan) {
   {
     loader_options options = plan.options;
     if (plan.budget) {
-      options.max_cache_bytes = *plan.budget;
+      options.max_device_cache_bytes = *plan.budget;
     } else {
       options = on_way(plan.through, *data, options);
     }

@@ -32,9 +32,10 @@ namespace FEEDLINE_EXPORT feedline {
 ///       }
 ///     };
 ///
-/// Threads: `size`, `fields` and `rows` are called by the thread that makes a loader; `read` by reader
-/// threads, by several at once unless `concurrency()` says serialized: then by one at a time, however
-/// many loaders and compositions read it. A dataset must not change while a loader reads it.
+/// Threads: `size`, `fields` and `rows` are called by the thread that makes a loader; `read` by
+/// reader threads, by several at once unless `concurrency()` says serialized: then by one at a
+/// time, however many loaders and compositions read it. A dataset must not change while a loader
+/// reads it.
 class dataset {
  public:
   dataset() = default;
@@ -59,11 +60,12 @@ class dataset {
   virtual void read(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out) const = 0;
 
-  /// As `read`, by datasets that want to know what for: seed, epoch, each sample's number and position
-  /// in the loader's order, and random numbers that hang on these alone. A dataset whose samples
-  /// depend on the epoch overrides it, has `varies_by_epoch` say so, and has
-  /// `read(samples, out)` call it with `read_context{samples}`, which has no epoch.
-  /// @param context As long as `samples`: place by place, which sample of the loader's it is read for.
+  /// As `read`, by datasets that want to know what for: seed, epoch, each sample's number and
+  /// position in the loader's order, and random numbers that hang on these alone. A dataset whose
+  /// samples depend on the epoch overrides it, has `varies_by_epoch` say so, and has `read(samples,
+  /// out)` call it with `read_context{samples}`, which has no epoch.
+  /// @param context As long as `samples`: place by place, which sample of the loader's it is read
+  /// for.
   virtual void read_for(std::span<const sample_index> samples,
                         std::span<const std::span<std::byte>> out,
                         const read_context& context) const {
@@ -71,15 +73,15 @@ class dataset {
     read(samples, out);
   }
 
-  /// Whether samples differ between epochs, as far as what they are read for: random augmentation on the
-  /// CPU. Constant for the dataset's life. They cannot be held then (`hold_in_memory`, the placements
-  /// gather, resident and cached). A dataset made of others says what they say.
+  /// Whether samples differ between epochs, as far as what they are read for: random augmentation
+  /// on the CPU. Constant for the dataset's life. They cannot be held then (`load_into_memory`, the
+  /// placements gather, resident and cached). A dataset made of others says what they say.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
 
-  /// As `read_for`, in the dataset's turn where `concurrency()` says serialized: what everybody calls
-  /// who reads a dataset, loaders and datasets made of others. A dataset of yours that reads another one
-  /// calls it too, for `read` itself waits for nobody, and passes on the context it was given. Any
-  /// thread; blocks until no other thread reads.
+  /// As `read_for`, in the dataset's turn where `concurrency()` says serialized: what everybody
+  /// calls who reads a dataset, loaders and datasets made of others. A dataset of yours that reads
+  /// another one calls it too, for `read` itself waits for nobody, and passes on the context it was
+  /// given. Any thread; blocks until no other thread reads.
   void read_in_turn(std::span<const sample_index> samples,
                     std::span<const std::span<std::byte>> out, const read_context& context) const {
     const auto turn = turns_.take(*this);
@@ -92,13 +94,14 @@ class dataset {
   }
 
   /// The samples where they lie in memory, for datasets that have them there: for each field, in
-  /// `fields()` order, `size() × sample_bytes(field)` bytes, sample after sample, with the values that
-  /// `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere. Called
-  /// by the thread that makes a loader.
+  /// `fields()` order, `size() × sample_bytes(field)` bytes, sample after sample, with the values
+  /// that `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere.
+  /// Called by the thread that makes a loader.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> rows() const { return {}; }
 
-  /// The same samples with some of their fields alone, where the dataset can leave the others unread: what
-  /// `feedline::select` asks for. Null: it cannot, so all are read, and what is not wanted is dropped.
+  /// The same samples with some of their fields alone, where the dataset can leave the others
+  /// unread: what `feedline::select` asks for. Null: it cannot, so all are read, and what is not
+  /// wanted is dropped.
   /// @param places Of `fields()`, in the order wanted; at least one, none twice.
   [[nodiscard]] virtual std::shared_ptr<const dataset> select(
       std::span<const std::size_t> places) const {
@@ -106,12 +109,12 @@ class dataset {
     return nullptr;
   }
 
-  /// How samples lie together where they are stored, which `shuffle{.within = …}` can follow. Called by
-  /// the thread that makes a loader.
+  /// How samples lie together where they are stored, which `shuffle{.within = …}` can follow.
+  /// Called by the thread that makes a loader.
   [[nodiscard]] virtual chunking chunks() const { return {}; }
 
-  /// Whether `prefetch` would be of use now: the samples lie on a disk and are not in memory yet. Asked
-  /// again and again, by reader threads; cheap.
+  /// Whether `prefetch` would be of use now: the samples lie on a disk and are not in memory yet.
+  /// Asked again and again, by reader threads; cheap.
   [[nodiscard]] virtual bool wants_prefetch() const noexcept { return false; }
 
   /// Says that these samples will be read soon, so that their bytes can be on their way. Returns
@@ -119,8 +122,8 @@ class dataset {
   /// sample is told when it is read. Reader threads, several at once, some slots ahead of `read`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
 
-  /// Whether several threads may call `read` at once; constant for the dataset's life. Any thread. A
-  /// dataset made of others says what they say.
+  /// Whether several threads may call `read` at once; constant for the dataset's life. Any thread.
+  /// A dataset made of others says what they say.
   [[nodiscard]] virtual read_concurrency concurrency() const { return read_concurrency::parallel; }
 
  private:

@@ -10,11 +10,11 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// How a field's row in the dataset becomes its row in a batch. Rows are seen as images of channels ×
-/// height × width elements; what is no image has one channel, height 1.
-struct field_program {
+/// How a field's row in the dataset becomes its row in a batch. Rows are seen as images of channels
+/// × height × width elements; what is no image has one channel, height 1.
+struct field_conversion {
   /// Channels that can each have a scale and an offset of their own.
-  static constexpr std::size_t most_channels = 32;
+  static constexpr std::size_t max_channels = 32;
 
   enum class operation : std::uint8_t {
     copy,     ///< bytes as they are; nothing below counts
@@ -38,49 +38,54 @@ struct field_program {
   std::uint32_t padding = 0;     ///< zeros (values, before scale and offset) on each side
   std::uint32_t classes = 0;     ///< of one_hot
   std::uint64_t flip_below = 0;  ///< flipped if the sample's 32-bit draw is below it; 0: never
-  std::array<float, most_channels> scale{};
-  std::array<float, most_channels> offset{};
+  std::array<float, max_channels> scale{};
+  std::array<float, max_channels> offset{};
 };
 
 /// One field of an assembly.
 struct field_assembly {
-  const std::byte* kept = nullptr;  ///< row r of the kept rows is at kept + r × row_bytes
-  bool kept_on_host = false;        ///< they are mapped host memory, read over the bus
-  std::byte* keep = nullptr;        ///< the same memory, to keep rows in; null: none are
-  std::size_t row_bytes = 0;        ///< of the dataset's rows
-  std::size_t to_offset = 0;        ///< of the field within a batch of the slot
-  std::size_t to_row_bytes = 0;     ///< of the batch's rows
-  field_program program;
+  const std::byte* cached = nullptr;  ///< row r of the cached rows is at cached + r × row_bytes
+  bool cached_on_host = false;        ///< they are mapped host memory, read over the bus
+  std::byte* keep = nullptr;          ///< the same memory, to keep rows in; null: none are
+  std::size_t row_bytes = 0;          ///< of the dataset's rows
+  std::size_t to_offset = 0;          ///< of the field within a batch of the slot
+  std::size_t to_row_bytes = 0;       ///< of the batch's rows
+  field_conversion conversion;
 };
 
-/// How a device slot is put together out of rows that arrived in an inlet and rows that are kept.
+/// How a device slot is put together out of rows that arrived in a landing buffer and rows that are
+/// cached.
 ///
-/// An inlet is device memory into which a staging slot was copied as it is. It holds
-/// - at `sources_at`, for each sample a u32: a kept row's number, or `arrived` plus the row's place
+/// A landing buffer is device memory into which a staging slot was copied as it is. It holds
+/// - at `sources_at`, for each sample a u32: a cached row's number, or `arrived` plus the row's
+/// place
 ///   in the chunk of the sample's run;
-/// - at `variations_at`, if any program is random, for each sample a u32 to draw from;
-/// - at `directory_at`, for each run 2 + fields u32: its chunk's rows, then in units of 16 bytes from
-///   the inlet's start where the chunk's keep numbers lie, then where each field's rows lie;
-/// - the chunks: for each row a u32 keep number (the kept row that it becomes, or `not_kept`; absent
+/// - at `random_bits_at`, if any program is random, for each sample a u32 to draw from;
+/// - at `directory_at`, for each run 2 + fields u32: its chunk's rows, then in units of 16 bytes
+/// from
+///   the landing buffer's start where the chunk's keep numbers lie, then where each field's rows
+///   lie;
+/// - the chunks: for each row a u32 keep number (the cached row that it becomes, or `not_cached`;
+/// absent
 ///   unless `keeps`), then field after field the rows, dense, each part at a multiple of 16 bytes.
 ///
 /// A run is the part of a batch that one read filled: run r of a slot holds samples (r mod
 /// runs_per_batch) × run_samples … of batch r ÷ runs_per_batch.
 struct assembly {
   static constexpr std::uint32_t arrived = 0x8000'0000;
-  static constexpr std::uint32_t not_kept = 0xFFFF'FFFF;
+  static constexpr std::uint32_t not_cached = 0xFFFF'FFFF;
 
   std::byte* slot = nullptr;  ///< device memory: batch after batch
   std::uint64_t batch_size = 0;
   std::size_t batch_bytes = 0;  ///< from one batch to the next
   std::uint64_t samples = 0;    ///< in the slot; at least 1
-  const std::byte* inlet = nullptr;
+  const std::byte* landing_buffer = nullptr;
   std::size_t sources_at = 0;
-  std::size_t variations_at = 0;
+  std::size_t random_bits_at = 0;
   std::size_t directory_at = 0;
   std::uint64_t run_samples = 0;
   std::uint64_t runs_per_batch = 0;
-  bool varies = false;                     ///< there are variations
+  bool varies = false;                     ///< there are random bits
   bool keeps = false;                      ///< chunks hold keep numbers, and some row is to be kept
   std::span<const field_assembly> fields;  ///< host memory, read during the call
 };

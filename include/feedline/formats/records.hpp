@@ -15,12 +15,12 @@ namespace FEEDLINE_EXPORT feedline {
 /// A field of a record, and where in the record it lies.
 struct record_field {
   /// Behind the field before it in the list, with no padding; the first at the record's begin.
-  static constexpr std::uint64_t behind_the_last = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t after_previous = std::numeric_limits<std::uint64_t>::max();
 
   std::string name;
   element_type type = element_type::u8;
-  std::vector<std::uint64_t> shape = {};   ///< empty: one element
-  std::uint64_t offset = behind_the_last;  ///< in bytes from the record's begin; may overlap others
+  std::vector<std::uint64_t> shape = {};  ///< empty: one element
+  std::uint64_t offset = after_previous;  ///< in bytes from the record's begin; may overlap others
 };
 
 /// How records lie in a file.
@@ -41,7 +41,8 @@ struct record_options {
 /// @param files Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the file: unreadable, shorter than its header, no record, no whole
 ///         number of records.
-/// @throws usage_error if there is no file or no field, two fields have one name, or a field reaches
+/// @throws usage_error if there is no file or no field, two fields have one name, or a field
+/// reaches
 ///         beyond `record_bytes`.
 [[nodiscard]] dataset_ptr open_records(const std::vector<std::filesystem::path>& files,
                                        const std::vector<record_field>& fields,

@@ -14,20 +14,21 @@ namespace FEEDLINE_EXPORT feedline {
 struct image_options {
   std::uint32_t height = 224;
   std::uint32_t width = 224;
-  /// 0: the whole image is stretched or shrunk to height × width. Else its shorter side becomes this
-  /// long, the other in proportion, and height × width are cut from the middle, as torchvision's
-  /// Resize and CenterCrop do; at least the larger of the two.
+  /// 0: the whole image is stretched or shrunk to height × width. Else its shorter side becomes
+  /// this long, the other in proportion, and height × width are cut from the middle, as
+  /// torchvision's Resize and CenterCrop do; at least the larger of the two.
   std::uint32_t shorter_side = 0;
   image_layout layout = image_layout::hwc;
-  /// A JPEG at least 2, 4 or 8 times as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size. This
-  /// is several times as fast. Photographs change by 2 or 3 of 255 in the mean; a pixel at a hard edge by
-  /// up to 128. Off: always in full.
+  /// A JPEG at least 2, 4 or 8 times as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size.
+  /// This is several times as fast. Photographs change by 2 or 3 of 255 in the mean; a pixel at a
+  /// hard edge by up to 128. Off: always in full.
   bool reduced_decoding = true;
-  /// Accept JPEGs that libjpeg repairs: cut short, bad codes, extraneous bytes before a marker. What is
-  /// lost becomes grey or smeared. Off: an error. Damage that leaves a valid stream cannot be seen.
+  /// Accept JPEGs that libjpeg repairs: cut short, bad codes, extraneous bytes before a marker.
+  /// What is lost becomes grey or smeared. Off: an error. Damage that leaves a valid stream cannot
+  /// be seen.
   bool allow_damaged = false;
-  /// Counts the images accepted though damaged; any thread may read it. Null: only the log tells, at the
-  /// 1st, 10th, 100th and so on.
+  /// Counts the images accepted though damaged; any thread may read it. Null: only the log tells,
+  /// at the 1st, 10th, 100th and so on.
   std::shared_ptr<std::atomic<std::uint64_t>> damaged_images = nullptr;
   /// An image that claims more is refused: it would take gigabytes of memory.
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
@@ -36,12 +37,12 @@ struct image_options {
 /// Decodes JPEG and PNG, told apart by content, and resizes (bilinear, with antialiasing). Target
 /// `feedline::images`.
 ///
-/// All become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked up, alpha dropped.
-/// EXIF orientation and colour profiles are not followed, as torchvision's ImageFolder does not. libjpeg
-/// decodes with its accurate inverse transform and smooth chroma, as PIL and torchvision have it do,
-/// so that pixels agree with theirs but for the resize's rounding, and reduced decoding.
-/// The pixels are the same on every machine with the same libjpeg.
+/// All become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked up,
+/// alpha dropped. EXIF orientation and colour profiles are not followed, as torchvision's
+/// ImageFolder does not. libjpeg decodes with its accurate inverse transform and smooth chroma, as
+/// PIL and torchvision have it do, so that pixels agree with theirs but for the resize's rounding,
+/// and reduced decoding. The pixels are the same on every machine with the same libjpeg.
 /// @throws usage_error if the options contradict each other.
-[[nodiscard]] decoder_ptr decode_image(const image_options& options = {});
+[[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 
 }  // namespace feedline

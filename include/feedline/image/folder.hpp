@@ -21,7 +21,7 @@ struct image_folder_options {
 struct image_folder {
   dataset_ptr dataset;  ///< fields "image" (see `image_options`) and "label" (a scalar)
   std::vector<std::string> classes;   ///< names, in order: of label 0, 1, …
-  std::uint64_t left_out = 0;         ///< files that are no images, by name
+  std::uint64_t skipped_files = 0;    ///< files that are no images, by name
   std::vector<std::string> examples;  ///< the first of them, relative to the root; at most 10
 };
 
@@ -30,14 +30,15 @@ struct image_folder {
 ///     auto [train, classes, left_out, examples] =
 ///         feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
 ///
-/// Classes are the sub-folders in order of their names' bytes; images, those in a class's folder and in
-/// folders within, in order of folder, then name. So samples and labels are those of torchvision's ImageFolder.
-/// Images are files named .jpg, .jpeg or .png, in any case; hidden ones are passed over, others counted, and
-/// told in the log. Links are followed. Listing takes 16 bytes and the name's an image; what is in
-/// the files is seen when a sample is read.
-/// @throws dataset_error naming folder or file: unreadable, no class folder, a class without an image, more
-///         classes than the label's type counts; when read: what `decode_image` refuses, a file that is
-///         gone or larger than 1 GiB.
+/// Classes are the sub-folders in order of their names' bytes; images, those in a class's folder
+/// and in folders within, in order of folder, then name. So samples and labels are those of
+/// torchvision's ImageFolder. Images are files named .jpg, .jpeg or .png, in any case; hidden ones
+/// are passed over, others counted, and told in the log. Links are followed. Listing takes 16 bytes
+/// and the name's an image; what is in the files is seen when a sample is read.
+/// @throws dataset_error naming folder or file: unreadable, no class folder, a class without an
+/// image, more
+///         classes than the label's type counts; when read: what `make_image_decoder` refuses, a
+///         file that is gone or larger than 1 GiB.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] image_folder open_image_folder(const std::filesystem::path& root,
                                              const image_folder_options& options = {});

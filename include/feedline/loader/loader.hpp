@@ -55,7 +55,7 @@ class loader {
   /// Blocks for nothing.
   void stop() noexcept;
 
-  /// Sizes, depths and totals as settled at construction.
+  /// Sizes, depths and totals as chosen at construction.
   [[nodiscard]] const loader_plan& plan() const;
 
  private:

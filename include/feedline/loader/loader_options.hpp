@@ -3,7 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
-#include <feedline/transform/batch_function.hpp>
+#include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 
 #include <cstddef>
@@ -15,15 +15,19 @@
 namespace FEEDLINE_EXPORT feedline {
 
 /// What becomes of the last batch of an epoch when the samples do not fill it.
-enum class last_batch : std::uint8_t {
-  keep,    ///< delivered with fewer samples
-  drop,    ///< left out
-  refuse,  ///< usage_error at construction
+enum class partial_batch : std::uint8_t {
+  keep,   ///< delivered with fewer samples
+  drop,   ///< left out
+  error,  ///< usage_error at construction
 };
 
-/// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most 8; 1 for a
-/// dataset that is read by one thread at a time; none for the gather placement, where one thread of the loader's own writes down which rows the device is to fetch.
+/// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
+/// 8; 1 for a dataset that is read by one thread at a time; none for the gather placement, where
+/// one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
+
+/// For `loader_options::readers`: no thread reads. The thread that asks for a batch does all the work.
+inline constexpr int no_readers = 0;
 
 /// A field that the consumer is going to take from its batches.
 struct expected_field {
@@ -34,14 +38,16 @@ struct expected_field {
 /// How a loader is to be built. Every member has a default; `loader::plan()` tells what the
 /// automatic ones became.
 ///
-/// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of declaration, or
-/// compilers refuse it: batch_size, last, readers, epochs, batches_per_slot, staging_slots, device_slots,
-/// request_bytes, max_staging_bytes, max_device_bytes, placement, max_cache_bytes, transforms,
-/// transform_seed, function, expected_fields. Set one by one, in any.
+/// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
+/// declaration, or compilers refuse it: batch_size, partial_batch, readers, epochs,
+/// batches_per_slot, staging_slots, device_slots, request_bytes, max_staging_bytes,
+/// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
+/// batch_transform, expected_fields. Set one by one, in any.
 struct loader_options {
-  std::uint64_t batch_size = 1;        ///< samples in a batch
-  last_batch last = last_batch::keep;  ///< what becomes of a last batch that is not full
-  int readers = automatic_readers;     ///< reader threads; 0: everything on the calling thread
+  std::uint64_t batch_size = 1;  ///< samples in a batch
+  feedline::partial_batch partial_batch =
+      feedline::partial_batch::keep;  ///< what becomes of a last batch that is not full
+  int readers = automatic_readers;    ///< reader threads; `no_readers`: the calling thread does it all
   std::uint64_t epochs = 0;  ///< epochs 0 to n-1 will be taken in order: each is read ahead while
                              ///< the one before ends; 0: unknown
   std::uint64_t batches_per_slot =
@@ -53,15 +59,17 @@ struct loader_options {
                                       ///< unused where batches are read in place
   std::size_t request_bytes = 0;      ///< about how much one reader fills at a time; 0: 256 KiB
   std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
-  std::size_t max_device_bytes = 0;   ///< budget for device memory but for kept rows; 0: none
+  std::size_t max_device_bytes = 0;   ///< budget for device memory but for cached rows; 0: none
   feedline::placement placement = feedline::placement::automatic;  ///< where rows come from
-  std::size_t max_cache_bytes = 0;  ///< budget for rows kept in device memory; 0: none are kept,
-                                    ///< unless `placement` is resident: then there is no limit
+  std::size_t max_device_cache_bytes =
+      0;  ///< budget for rows cached in device memory; 0: none are kept,
+          ///< unless `placement` is resident: then there is no limit
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
   std::uint64_t transform_seed =
       0;  ///< of all random choices for a sample: those of transforms, and
           ///< what datasets, maps and decoders draw (`sample_context`)
-  std::optional<batch_function> function = {};  ///< the user's own work on each batch, behind them
+  std::optional<feedline::batch_transform> batch_transform =
+      {};  ///< the user's own work on each batch, behind them
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: nothing is
 };

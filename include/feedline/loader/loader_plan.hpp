@@ -27,17 +27,17 @@ struct loader_plan {
               ///< holds `batches_per_slot`, but the epoch's last
   std::uint64_t slots_per_epoch = 0;  ///< if all are full; more while they grow
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
-  std::uint64_t kept_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
-                                   ///< the dataset's memory (gather)
-  std::size_t batch_bytes = 0;     ///< of one batch within a device slot, each field aligned
-  std::size_t slot_bytes = 0;      ///< of a staging slot
+  std::uint64_t cached_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
+                                     ///< the dataset's memory (gather)
+  std::size_t batch_bytes = 0;       ///< of one batch within a device slot, each field aligned
+  std::size_t slot_bytes = 0;        ///< of a staging slot
   std::size_t device_slot_bytes = 0;  ///< 0 where batches are read in place
   std::size_t staging_slots = 0;
   std::size_t device_slots = 0;   ///< 0 where batches are read in place
-  std::size_t passing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
-  std::size_t cache_bytes = 0;    ///< device memory that rows are kept in
+  std::size_t landing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
+  std::size_t cache_bytes = 0;    ///< device memory that rows are cached in
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
-  std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + passing_bytes +
+  std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + landing_bytes +
                                   ///< cache_bytes
   int readers = 0;
   bool background = true;  ///< threads of the loader's own work ahead; false: all is done on the

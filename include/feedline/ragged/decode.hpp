@@ -7,17 +7,18 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// Values of varying length that are coded, decoded by the readers: JPEGs in an HDF5 file, or one behind
-/// the other in an array, with offsets. A dataset of one field, named as the element is.
+/// Values of varying length that are coded, decoded by the readers: JPEGs in an HDF5 file, or one
+/// behind the other in an array, with offsets. A dataset of one field, named as the element is.
 ///
 ///     auto images = feedline::decode(feedline::make_ragged_dataset(bytes, offsets),
-///                                    feedline::decode_image({.height = 224, .width = 224}));
+///                                    feedline::make_image_decoder({.height = 224, .width = 224}));
 ///     auto train = feedline::zip({images, labels});
 ///
-/// Each thread keeps memory for the longest value that it has read. Where `of` is read by one thread at a
-/// time, that is so; values are decoded by all.
+/// Each thread keeps memory for the longest value that it has read. Where `of` is read by one
+/// thread at a time, that is so; values are decoded by all.
 /// @param of Samples of bytes: elements of type u8 or i8, without a shape.
-/// @throws usage_error if either is null, elements are no bytes, or there is no sample; what reading and
+/// @throws usage_error if either is null, elements are no bytes, or there is no sample; what
+/// reading and
 ///         describing the first sample throws. Reading throws dataset_error naming the sample that
 ///         could not be decoded.
 [[nodiscard]] dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by);

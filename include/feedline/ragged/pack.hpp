@@ -19,16 +19,17 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// What becomes of a sample that is longer than a row.
 enum class pack_longer : std::uint8_t {
-  refuse,  ///< an error when the dataset is made
-  split,   ///< it begins a row, fills as many as it can, and its rest begins one
+  error,  ///< a dataset_error when the dataset is made
+  split,  ///< it begins a row, fills as many as it can, and its rest begins one
 };
 
 /// How `pack` is to go about it.
 struct pack_options {
   std::uint64_t capacity = 0;  ///< T: elements of a row; to be given
-  std::uint64_t most = 0;      ///< samples of a row; 0: T, and of that what the fullest row needs
+  std::uint64_t max_samples =
+      0;  ///< samples of a row; 0: T, and of that what the fullest row needs
   padding_value value = std::int64_t{0};
-  pack_longer longer = pack_longer::refuse;
+  pack_longer longer = pack_longer::error;
 };
 
 /// What a row holds of one ragged sample.
@@ -64,7 +65,7 @@ class packed_dataset final : public dataset {
   [[nodiscard]] double padding_share() const noexcept;
 
   /// Samples of a row, at most: the option, or what the fullest row has.
-  [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+  [[nodiscard]] std::uint64_t max_samples() const noexcept { return max_samples_; }
 
  private:
   void deal(const pack_options& options);
@@ -77,7 +78,7 @@ class packed_dataset final : public dataset {
   field element_;
   std::size_t element_bytes_;
   std::uint64_t capacity_;
-  std::uint64_t most_ = 0;
+  std::uint64_t max_samples_ = 0;
   std::unique_ptr<const detail::padding> padding_;
   double elements_ = 0;                ///< of all samples
   std::vector<std::uint64_t> starts_;  ///< the sample that each row begins with, or goes on with
@@ -88,13 +89,16 @@ class packed_dataset final : public dataset {
 /// row's samples; NAME_offsets, i32 [most + 1]: sample k of the row is elements [offsets[k],
 /// offsets[k + 1]) of it, and what is left repeats the end, from which on the row is padding.
 ///
-///     auto rows = feedline::pack(tokens, {.capacity = 4096, .longer = feedline::pack_longer::split});
-///     feedline::loader loader{rows, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 8}};
+///     auto rows = feedline::pack(tokens, {.capacity = 4096, .longer =
+///     feedline::pack_longer::split}); feedline::loader loader{rows, feedline::shuffle{.seed = 42},
+///     gpu, {.batch_size = 8}};
 ///
 /// A batch takes its size × T elements, however long the samples are. What a row holds is settled
-/// here, in one pass over the lengths, at 8 bytes a row; an order over the dataset permutes rows, so
-/// the same samples share a row in every epoch. A sample of no elements is one of its row's all the same.
-/// @throws usage_error if the dataset is null, T is 0, T or `most` is more than 2^31 - 2, the padding
+/// here, in one pass over the lengths, at 8 bytes a row; an order over the dataset permutes rows,
+/// so the same samples share a row in every epoch. A sample of no elements is one of its row's all
+/// the same.
+/// @throws usage_error if the dataset is null, T is 0, T or `max_samples` is more than 2^31 - 2,
+/// the padding
 ///         is no value of the field's type, or the rows of a split sample do not fit in memory;
 ///         dataset_error naming the first sample that is longer, and its length.
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of,

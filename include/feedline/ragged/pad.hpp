@@ -17,7 +17,7 @@ using padding_value = std::variant<std::int64_t, double, std::vector<std::byte>>
 
 /// What becomes of a sample that is longer than it may be.
 enum class pad_longer : std::uint8_t {
-  refuse,    ///< an error when the dataset is made
+  error,     ///< a dataset_error when the dataset is made
   truncate,  ///< its first elements are taken
 };
 
@@ -25,19 +25,23 @@ enum class pad_longer : std::uint8_t {
 struct pad_options {
   std::uint64_t length = 0;  ///< elements of each sample; 0: as many as the longest has
   padding_value value = std::int64_t{0};
-  pad_longer longer = pad_longer::refuse;
+  pad_longer longer = pad_longer::error;
 };
 
 /// Every sample with the same number of elements, L, as a dataset of two fields: NAME, [L, …], and
 /// NAME_length, an i32: how many of these are the sample's own, so L for one that was cut.
 ///
-///     auto texts = feedline::pad(tokens, {.length = 512, .longer = feedline::pad_longer::truncate});
+///     auto texts = feedline::pad(tokens, {.length = 512, .longer =
+///     feedline::pad_longer::truncate});
 ///
 /// Elements are read to where they lie in the batch; a run of samples takes 40 bytes each besides.
-/// Where most samples are much shorter than the longest, most of a batch is padding: `bucket_by_length`
-/// lets the computation stop at a batch's longest sample, `pack` has little padding to begin with.
-/// @throws usage_error if the dataset is null, L is 0 or more than 2^31 - 1, or the padding is no value
-///         of the field's type; dataset_error naming the first sample that is longer, and its length.
+/// Where most samples are much shorter than the longest, most of a batch is padding:
+/// `bucket_by_length` lets the computation stop at a batch's longest sample, `pack` has little
+/// padding to begin with.
+/// @throws usage_error if the dataset is null, L is 0 or more than 2^31 - 1, or the padding is no
+/// value
+///         of the field's type; dataset_error naming the first sample that is longer, and its
+///         length.
 [[nodiscard]] dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options = {});
 
 }  // namespace feedline

@@ -23,25 +23,25 @@ struct image_crop {
 /// the dataset and is converted on the device, on the copy side, fused into one kernel a slot.
 ///
 ///     {.field = "image", .to = element_type::f32, .scale = 1 / 255.0,
-///      .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225},
+///      .mean = {0.485, 0.456, 0.406}, .stddev = {0.229, 0.224, 0.225},
 ///      .layout = image_layout::hwc, .to_layout = image_layout::chw,
 ///      .flip = 0.5, .crop = image_crop{.height = 32, .width = 32, .padding = 4}}
 ///     {.field = "label", .one_hot = 10}
 ///     {.field = "label", .to = element_type::i64}
 ///
-/// Each element becomes (value × scale − mean[c]) ÷ deviation[c], computed as one product and one sum
+/// Each element becomes (value × scale − mean[c]) ÷ stddev[c], computed as one product and one sum
 /// in binary32, rounded to nearest even into `to`. Where `to` is an integer or boolean it is cast
-/// instead, exactly: a value that `to` does not hold wraps around (modulo 2 to its bits, as in NumPy and
-/// PyTorch), and any number but 0 is true; neither scale, mean nor deviation may be set. A crop comes before a flip; both choose by a
-/// counter-based generator keyed by (`loader_options::transform_seed`, epoch, sample), so that
-/// neither placement nor readers change the choice; fields of one sample share it, so that an image
-/// and its mask stay aligned.
+/// instead, exactly: a value that `to` does not hold wraps around (modulo 2 to its bits, as in
+/// NumPy and PyTorch), and any number but 0 is true; neither scale, mean nor stddev may be set. A
+/// crop comes before a flip; both choose by a counter-based generator keyed by
+/// (`loader_options::transform_seed`, epoch, sample), so that neither placement nor readers change
+/// the choice; fields of one sample share it, so that an image and its mask stay aligned.
 struct field_transform {
   std::string field;                    ///< of the dataset
   element_type to = element_type::f32;  ///< f32, f16 or bf16; of integers and booleans also those
   double scale = 1.0;
-  std::vector<double> mean = {};       ///< for each channel, or one for all; empty: 0
-  std::vector<double> deviation = {};  ///< for each channel, or one for all; empty: 1; none is 0
+  std::vector<double> mean = {};    ///< for each channel, or one for all; empty: 0
+  std::vector<double> stddev = {};  ///< for each channel, or one for all; empty: 1; none is 0
   std::optional<image_layout> layout = {};     ///< empty: no image, the elements are one channel
   std::optional<image_layout> to_layout = {};  ///< of the batch; empty: as it is
   double flip = 0.0;                           ///< probability of a left-right flip

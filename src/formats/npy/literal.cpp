@@ -6,7 +6,7 @@ namespace feedline::detail {
 namespace {
 
 /// As many as NumPy allows.
-constexpr std::size_t most_dimensions = 64;
+constexpr std::size_t max_dimensions = 64;
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -89,8 +89,8 @@ class literal_reader {
     bool is_tuple = true;  // "(3)" is a number in brackets
     while (!accept(')')) {
       if (!is_tuple) throw damaged("the lengths in shape are not separated by commas");
-      if (shape.size() == most_dimensions)
-        throw damaged("shape has more than " + std::to_string(most_dimensions) + " dimensions");
+      if (shape.size() == max_dimensions)
+        throw damaged("shape has more than " + std::to_string(max_dimensions) + " dimensions");
       shape.push_back(read_length());
       is_tuple = accept(',');
     }

@@ -21,7 +21,8 @@ bool are_of_the_same_records(const hdf5_listing& a, const hdf5_listing& b) {
   return !a.member.empty() && !b.member.empty() && records_of(a) == records_of(b);
 }
 
-/// A member's own name, or, where records in records have several of that name, those that lead to it.
+/// A member's own name, or, where records in records have several of that name, those that lead to
+/// it.
 std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>& all) {
   const auto namesakes = std::count_if(all.begin(), all.end(), [&](const hdf5_listing& other) {
     return other.spec.name == wanted.spec.name && are_of_the_same_records(wanted, other);
@@ -81,17 +82,18 @@ std::string list_lengths(const listings& all) {
     if (found == lengths.end()) found = lengths.insert(found, {each.samples, {}});
     found->second.push_back(each.dataset);
   }
-  constexpr std::size_t most_named = 10;
+  constexpr std::size_t max_named = 10;
   std::string text;
-  for (std::size_t i = 0; i < std::min(lengths.size(), most_named); ++i)
+  for (std::size_t i = 0; i < std::min(lengths.size(), max_named); ++i)
     text += (i == 0 ? "" : "; ") + std::to_string(lengths[i].first) + ": " +
             list_names(lengths[i].second);
-  if (lengths.size() > most_named)
-    text += "; and " + std::to_string(lengths.size() - most_named) + " more lengths";
+  if (lengths.size() > max_named)
+    text += "; and " + std::to_string(lengths.size() - max_named) + " more lengths";
   return text;
 }
 
-/// Those that have as many samples as a chosen one; where some of them share a name, those of its group.
+/// Those that have as many samples as a chosen one; where some of them share a name, those of its
+/// group.
 listings choose_like(const std::filesystem::path& path, const listings& all,
                      const std::string& like) {
   const std::string wanted = (like.starts_with('/') ? "" : "/") + like;

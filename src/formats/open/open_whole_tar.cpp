@@ -30,7 +30,7 @@ std::string in_lower_case(std::string_view text) {
 tar_field field_of(const std::string& extension, const open_options& options) {
   const std::vector<std::string> images{"jpg", "jpeg", "png"};
   if (std::find(images.begin(), images.end(), extension) != images.end())
-    return {"image", images, decode_image(options.image)};
+    return {"image", images, make_image_decoder(options.image)};
   if (extension == "cls") return {"label", {extension}, decode_decimal(options.label_type)};
   if (extension == "npy") return {extension, {extension}, decode_npy()};
   if (ends_with(extension, ".npy"))

@@ -12,8 +12,9 @@
 namespace feedline {
 namespace {
 
-/// A file of more records, which the published ones are not, has this many looked at, evenly spread.
-constexpr std::uint64_t most_labels_looked_at = 50'000;
+/// A file of more records, which the published ones are not, has this many looked at, evenly
+/// spread.
+constexpr std::uint64_t max_labels_looked_at = 50'000;
 constexpr std::size_t labels_at_once = 512;
 
 std::string name_of(const detail::cifar_format& format) {
@@ -35,7 +36,7 @@ void require_whole_records(const detail::random_file& file, const detail::cifar_
 /// Labels tell a file of another format, which may be as long.
 void require_labels(const detail::random_file_ptr& file, const detail::cifar_format& format) {
   const std::uint64_t records = file->size() / format.record_bytes();
-  const std::uint64_t looked_at = std::min(records, most_labels_looked_at);
+  const std::uint64_t looked_at = std::min(records, max_labels_looked_at);
   const detail::file_rows labels{file,
                                  "label",
                                  {.offset = 0,

@@ -31,7 +31,7 @@ record_layout lay_out(const std::string& who, const std::vector<record_field>& f
   std::uint64_t end = 0;  // of the field before
   std::uint64_t farthest = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const bool follows = fields[i].offset == record_field::behind_the_last;
+    const bool follows = fields[i].offset == record_field::after_previous;
     layout.offsets.push_back(follows ? end : fields[i].offset);
     if (__builtin_add_overflow(layout.offsets[i], layout.row_bytes[i], &end))
       throw usage_error{who + ": field " + to_string(layout.specs[i]) +

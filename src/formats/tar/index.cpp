@@ -9,7 +9,7 @@ namespace feedline::detail {
 namespace {
 
 /// A member that a field wants is not larger: it may have to be read into memory whole.
-constexpr std::uint64_t most_member_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_member_bytes = std::uint64_t{1} << 30;
 
 std::string in_lower_case(std::string_view text) {
   std::string lower{text};
@@ -91,9 +91,9 @@ class tar_index::grouping {
     if (places_[field])
       throw refusal("is the second one for this field of the sample " + quoted_tar_name(key_) +
                     "; name one extension only, or mend the archive");
-    if (member.size > most_member_bytes)
+    if (member.size > max_member_bytes)
       throw refusal("has " + std::to_string(member.size) + " bytes, and more than " +
-                    std::to_string(most_member_bytes) + " are not decoded");
+                    std::to_string(max_member_bytes) + " are not decoded");
     places_[field] = {member.offset, member.size};
   }
 

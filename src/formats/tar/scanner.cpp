@@ -15,9 +15,9 @@ namespace {
 /// Headers of small members stand close together: several come with one read.
 constexpr std::size_t window_bytes = 8192;
 /// Names and pax records are not longer.
-constexpr std::uint64_t most_payload_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 20;
 /// How far behind the end of the archive is looked for something else.
-constexpr std::uint64_t most_tail_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_tail_bytes = std::uint64_t{1} << 20;
 
 /// Members of these types have no bytes, whatever their headers claim.
 bool has_no_payload(char type) {
@@ -94,7 +94,7 @@ bool tar_scanner::read_block(tar_block& block) {
 
 /// What follows an extension's header; passes over it.
 std::string tar_scanner::read_payload(const tar_header& header, std::uint64_t at) {
-  if (header.size > most_payload_bytes)
+  if (header.size > max_payload_bytes)
     throw name_.error(at, "a header of names claims " + std::to_string(header.size) +
                               " bytes; the archive is damaged, get it anew");
   require_within(header.size, at, "a header of names");
@@ -206,8 +206,8 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   return member;
 }
 
-/// The archive ends with two blocks of zeros, or with one that is the file's last; zeros may follow. Lenient:
-/// with the file, and another archive may follow.
+/// The archive ends with two blocks of zeros, or with one that is the file's last; zeros may
+/// follow. Lenient: with the file, and another archive may follow.
 void tar_scanner::require_end(std::uint64_t at) {
   if (at == 0) throw name_.error(0, "not a tar archive: it begins with zeros");
   if (has_local_)
@@ -217,7 +217,7 @@ void tar_scanner::require_end(std::uint64_t at) {
     pass_zeros();
     return;
   }
-  std::uint64_t tail = std::min(file_bytes_ - at, most_tail_bytes);
+  std::uint64_t tail = std::min(file_bytes_ - at, max_tail_bytes);
   for (std::uint64_t offset = at; tail != 0;) {
     window_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(tail, window_bytes)));
     read_(offset, window_);

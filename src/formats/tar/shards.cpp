@@ -13,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t most_threads = 8;
+constexpr std::size_t max_threads = 8;
 
 /// What walking over one shard brought.
 struct indexed_shard {
@@ -72,7 +72,7 @@ std::vector<indexed_shard> index_all(const std::vector<std::filesystem::path>& p
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> helpers;
-  while (helpers.size() + 1 < std::min({cores, most_threads, paths.size()})) {
+  while (helpers.size() + 1 < std::min({cores, max_threads, paths.size()})) {
     try {
       helpers.emplace_back(work);
     } catch (const std::system_error&) {

@@ -43,9 +43,10 @@ const char* array_description_of(blosc2_schunk& frame) {
 
 using extents = std::array<std::int64_t, B2ND_MAX_DIM>;
 
-/// Checks the description of an array, for libblosc2 before 3 trusts the numbers in there: it divides by
-/// them, and reads and writes beyond its memory. @return The array's extents, of which others are 0.
-extents require_description(blosc2_schunk& frame, const char* name, std::size_t most_bytes) {
+/// Checks the description of an array, for libblosc2 before 3 trusts the numbers in there: it
+/// divides by them, and reads and writes beyond its memory. @return The array's extents, of which
+/// others are 0.
+extents require_description(blosc2_schunk& frame, const char* name, std::size_t max_bytes) {
   std::uint8_t* content = nullptr;
   std::int32_t size = 0;
   const int result = blosc2_meta_get(&frame, name, &content, &size);
@@ -67,8 +68,8 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
 
   if (frame.typesize < 1) throw hdf5_filter_error{"claims elements of no bytes"};
   const auto element = static_cast<std::size_t>(frame.typesize);
-  if (element > most_bytes) fail_for_claim(element, most_bytes);
-  std::size_t left = most_bytes / element;
+  if (element > max_bytes) fail_for_claim(element, max_bytes);
+  std::size_t left = max_bytes / element;
   extents shape{};
   for (unsigned i = 0; i < rank; ++i) {
     const auto next = [](hdf5_filter_input& from, auto zero) {
@@ -79,7 +80,7 @@ extents require_description(blosc2_schunk& frame, const char* name, std::size_t 
     const auto of_chunk = next(chunk, std::uint32_t{});
     const auto of_block = next(block, std::uint32_t{});
     if (extent > left)
-      throw hdf5_filter_error{"claims a shape of more than " + std::to_string(most_bytes) +
+      throw hdf5_filter_error{"claims a shape of more than " + std::to_string(max_bytes) +
                               " bytes"};
     // Blocks at the end are filled up in memory, to less than twice as much in each dimension.
     if (of_block < 1 || of_block > of_chunk || of_chunk > extent)

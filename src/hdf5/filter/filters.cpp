@@ -13,7 +13,7 @@ namespace feedline::detail {
 
 namespace {
 
-constexpr std::size_t most_filters = 32;  // of a pipeline: a filter mask has as many bits
+constexpr std::size_t max_filters = 32;  // of a pipeline: a filter mask has as many bits
 constexpr std::size_t checksum_bytes = 4;
 
 struct known_filter {
@@ -89,7 +89,8 @@ given_size after(hdf5_size_effect effect, given_size given, std::size_t chunk_by
       given.bytes += checksum_bytes;
       break;
     case hdf5_size_effect::compression:
-      // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes each.
+      // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes
+      // each.
       given = {std::max(given.bytes, 4 * chunk_bytes + 4096), false};
       break;
   }
@@ -124,7 +125,7 @@ hdf5_decoder& hdf5_decoder::operator=(hdf5_decoder&&) noexcept = default;
 hdf5_decoder::~hdf5_decoder() = default;
 
 hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::move(pipeline)} {
-  if (pipeline_.size() > most_filters)
+  if (pipeline_.size() > max_filters)
     refusal_ = std::to_string(pipeline_.size()) + " filters are more than HDF5 knows";
   for (const hdf5_filter& filter : pipeline_) {
     undos_.push_back(undo_of(filter));
@@ -134,7 +135,7 @@ hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::m
 }
 
 bool hdf5_filters::skips_all(std::uint32_t mask) const noexcept {
-  const std::uint64_t all = (std::uint64_t{1} << std::min(pipeline_.size(), most_filters)) - 1;
+  const std::uint64_t all = (std::uint64_t{1} << std::min(pipeline_.size(), max_filters)) - 1;
   return (mask & all) == all;
 }
 
@@ -159,15 +160,16 @@ void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask,
   if (!refusal_.empty()) throw hdf5_filter_error{refusal_};
   const auto is_done = [&](std::size_t i) { return ((mask >> i) & 1U) == 0; };
 
-  // As a writer went: what each filter was given, and which is the last to be undone that moves bytes.
-  std::array<given_size, most_filters> sizes;  // of the filters that are there, set below
-  std::size_t last_to_move = most_filters;
+  // As a writer went: what each filter was given, and which is the last to be undone that moves
+  // bytes.
+  std::array<given_size, max_filters> sizes;  // of the filters that are there, set below
+  std::size_t last_to_move = max_filters;
   given_size size{out.size(), true};
   for (std::size_t i = 0; i < undos_.size(); ++i) {
     if (!is_done(i)) continue;
     sizes[i] = size;
     size = after(undos_[i].effect, size, out.size());
-    if (last_to_move == most_filters && undos_[i].function != nullptr) last_to_move = i;
+    if (last_to_move == max_filters && undos_[i].function != nullptr) last_to_move = i;
   }
 
   std::span<const std::byte> data = stored;

@@ -32,15 +32,14 @@ constexpr std::uint32_t swap_in_halves(std::uint32_t sums) noexcept {
 std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::size_t lanes = 8;
-  constexpr std::size_t most_steps = 256;  // a lane's second sum then fits in 32 bits
+  constexpr std::size_t max_steps = 256;  // a lane's second sum then fits in 32 bits
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 
   const std::byte* at = bytes.data();
   const std::byte* const end = at + bytes.size();
   while (static_cast<std::size_t>(end - at) >= 2 * lanes) {
-    const std::size_t steps =
-        std::min(static_cast<std::size_t>(end - at) / (2 * lanes), most_steps);
+    const std::size_t steps = std::min(static_cast<std::size_t>(end - at) / (2 * lanes), max_steps);
     word_sums sums[2] = {};  // of words 0, 2, 4, 6 of each step, and of words 1, 3, 5, 7
     word_sums second_sums[2] = {};
     for (std::size_t step = 0; step < steps; ++step, at += 2 * lanes) {

@@ -39,10 +39,10 @@ class packed_numbers {
 
   /// @param bits Up to 64. The caller knows that there are as many.
   std::uint64_t next(unsigned bits) noexcept {
-    constexpr unsigned most_at_once = 32;
-    if (bits <= most_at_once) return take(bits);
-    const std::uint64_t high = take(bits - most_at_once);
-    return high << most_at_once | take(most_at_once);
+    constexpr unsigned max_at_once = 32;
+    if (bits <= max_at_once) return take(bits);
+    const std::uint64_t high = take(bits - max_at_once);
+    return high << max_at_once | take(max_at_once);
   }
 
  private:
@@ -140,8 +140,8 @@ void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers p
   }
 }
 
-/// The width in bits (32 bits), how many bytes the smallest number has (one byte), those bytes, in room for
-/// 16; then the numbers, packed.
+/// The width in bits (32 bits), how many bytes the smallest number has (one byte), those bytes, in
+/// room for 16; then the numbers, packed.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
                  std::span<std::byte> out, hdf5_filter_scratch&) {
   constexpr std::size_t room_for_smallest = 16;

@@ -124,11 +124,11 @@ hdf5_undo undo_of_szip(std::span<const unsigned> values) {
   const unsigned block = values[1];
   const unsigned bits = values[2];
   const unsigned line = values[3];
-  constexpr unsigned most_pixels_a_block = 32;  // szlib.h
-  constexpr unsigned most_blocks_a_line = 128;
-  const bool is_right = is_in(block, 2, most_pixels_a_block) && block % 2 == 0 &&
+  constexpr unsigned max_pixels_a_block = 32;  // szlib.h
+  constexpr unsigned max_blocks_a_line = 128;
+  const bool is_right = is_in(block, 2, max_pixels_a_block) && block % 2 == 0 &&
                         (is_in(bits, 1, 32) || bits == 64) &&
-                        is_in(line, block, most_blocks_a_line * block);
+                        is_in(line, block, max_blocks_a_line * block);
   if (!is_right)
     return {.refusal = "has parameters that cannot be: " + std::to_string(block) +
                        " pixels a block, " + std::to_string(bits) + " bits a pixel, " +

@@ -68,12 +68,13 @@ zfp_shape read_shape(std::span<const unsigned> values) {
   return shape;
 }
 
-/// A stream with zeros behind it, as many as libzfp may read there, for it knows no end: what is left
-/// of one block, and of each further one that is all zeros less than sixteen bytes, or `least_bits`.
+/// A stream with zeros behind it, as many as libzfp may read there, for it knows no end: what is
+/// left of one block, and of each further one that is all zeros less than sixteen bytes, or
+/// `least_bits`.
 std::span<std::byte> with_zeros_behind(std::span<const std::byte> stored, std::size_t blocks,
                                        std::size_t least_bits, growing_bytes& memory) {
-  constexpr std::size_t most_of_a_block = 4096;
-  const std::size_t zeros = most_of_a_block + blocks * (16 + least_bits / 8);
+  constexpr std::size_t max_of_a_block = 4096;
+  const std::size_t zeros = max_of_a_block + blocks * (16 + least_bits / 8);
   const auto bytes = memory.take((stored.size() + zeros + 7) / 8 * 8);
   const auto behind = std::copy(stored.begin(), stored.end(), bytes.begin());
   std::fill(behind, bytes.end(), std::byte{0});

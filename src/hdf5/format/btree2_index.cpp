@@ -24,8 +24,8 @@ unsigned width_of(std::uint64_t most) {
 
 /// What nodes of one level may hold; leaves are of level 0.
 struct level {
-  std::uint64_t most_records = 0;        ///< in a node
-  std::uint64_t most_records_below = 0;  ///< in a node and all below it
+  std::uint64_t max_records = 0;        ///< in a node
+  std::uint64_t max_records_below = 0;  ///< in a node and all below it
   unsigned total_width = 0;  ///< of the number of records below a node, in its parent's pointer
 };
 
@@ -75,21 +75,21 @@ class walk {
   void set_levels(const hdf5_cursor& header, unsigned depth) {
     constexpr unsigned overhead = prefix_bytes + checksum_bytes;
     if (node_bytes_ < overhead + record_bytes_) header.fail("nodes too small for a record");
-    level leaf{.most_records = (node_bytes_ - overhead) / record_bytes_};
-    leaf.most_records_below = leaf.most_records;
+    level leaf{.max_records = (node_bytes_ - overhead) / record_bytes_};
+    leaf.max_records_below = leaf.max_records;
     levels_.push_back(leaf);
-    count_width_ = width_of(leaf.most_records);
+    count_width_ = width_of(leaf.max_records);
     while (levels_.size() <= depth) {
       const level& below = levels_.back();
       const std::uint64_t pointer = pointer_bytes(below);
       if (node_bytes_ < overhead + pointer + record_bytes_ + pointer)
         header.fail("nodes too small for two children");
-      level next{.most_records = (node_bytes_ - overhead - pointer) / (record_bytes_ + pointer)};
-      const auto product = checked_multiply(next.most_records + 1, below.most_records_below);
-      if (!product || *product > std::numeric_limits<std::uint64_t>::max() - next.most_records)
+      level next{.max_records = (node_bytes_ - overhead - pointer) / (record_bytes_ + pointer)};
+      const auto product = checked_multiply(next.max_records + 1, below.max_records_below);
+      if (!product || *product > std::numeric_limits<std::uint64_t>::max() - next.max_records)
         header.fail("a tree of more records than can be counted");
-      next.most_records_below = *product + next.most_records;
-      next.total_width = width_of(next.most_records_below);
+      next.max_records_below = *product + next.max_records;
+      next.total_width = width_of(next.max_records_below);
       levels_.push_back(next);
     }
   }
@@ -100,7 +100,7 @@ class walk {
   }
 
   void visit(std::uint64_t address, std::uint64_t records, unsigned depth) {
-    if (records > levels_[depth].most_records)
+    if (records > levels_[depth].max_records)
       throw hdf5_metadata_error{metadata_.in_file(address), "more records than a node can hold"};
     const std::uint64_t pointers =
         depth == 0 ? 0 : (records + 1) * pointer_bytes(levels_[depth - 1]);

@@ -9,7 +9,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr unsigned most_dimensions = 32;
+constexpr unsigned max_dimensions = 32;
 constexpr unsigned chunked_class = 2;
 
 /// (HDF5 File Format Specification 3.0, IV.A.2.b)
@@ -18,7 +18,7 @@ void take_dataspace(const hdf5_metadata& metadata, hdf5_cursor cursor, hdf5_chun
   const unsigned version = cursor.u8();
   if (version != 1 && version != 2) cursor.fail("dataspace version " + std::to_string(version));
   const unsigned rank = cursor.u8();
-  if (rank == 0 || rank > most_dimensions)
+  if (rank == 0 || rank > max_dimensions)
     cursor.fail("a dataspace of " + std::to_string(rank) + " dimensions");
   const unsigned flags = cursor.u8();
   cursor.skip(version == 1 ? 5 : 1);
@@ -52,7 +52,7 @@ void set_chunk_extents(const hdf5_cursor& cursor, std::vector<std::uint64_t> sto
 
 unsigned stored_dimensions(hdf5_cursor& cursor) {
   const unsigned count = cursor.u8();
-  if (count < 2 || count > most_dimensions + 1)
+  if (count < 2 || count > max_dimensions + 1)
     cursor.fail("chunks of " + std::to_string(count) + " stored dimensions");
   return count;
 }

@@ -11,7 +11,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint64_t most_chunks = PTRDIFF_MAX / sizeof(hdf5_chunk);
+constexpr std::uint64_t max_chunks = PTRDIFF_MAX / sizeof(hdf5_chunk);
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> hdf5_chunk_map::count(std::span<const std::uint64_t
   std::uint64_t chunks = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const auto more = checked_multiply(chunks, divide_up(extents[d], chunk_extents[d]));
-    if (!more || *more > most_chunks) return std::nullopt;
+    if (!more || *more > max_chunks) return std::nullopt;
     chunks = *more;
   }
   return chunks;

@@ -11,13 +11,13 @@ namespace feedline::detail {
 namespace {
 
 /// An object's index has 16 bits; that of 0 is a collection's free space.
-constexpr std::uint32_t most_objects = 1U << 16;
+constexpr std::uint32_t max_objects = 1U << 16;
 
 /// What is read at once of a file that is not in memory: the library's smallest collection.
 constexpr std::uint64_t window_bytes = 4096;
 
 /// Collections whose headers are asked for before they are walked: as many as disks serve at once.
-constexpr std::uint64_t most_hinted = 128;
+constexpr std::uint64_t max_hinted = 128;
 
 constexpr std::uint64_t alignment = 8;
 
@@ -50,7 +50,7 @@ void hdf5_heap_search::add(std::span<const std::byte> rows) {
       length = 0;
       address = 0;
       index = 0;
-    } else if (index == 0 || index >= most_objects) {
+    } else if (index == 0 || index >= max_objects) {
       throw hdf5_heap_error{places_.offsets.size(),
                             "its place is object " + std::to_string(index) +
                                 " of a global heap collection, whose objects are 1 to 65535"};
@@ -90,7 +90,7 @@ void hdf5_heap_search::order_by_address() {
 }
 
 void hdf5_heap_search::hint_ahead() {
-  for (; hinted_to_ < places_.offsets.size() && hinted_ < most_hinted; ++hinted_to_) {
+  for (; hinted_to_ < places_.offsets.size() && hinted_ < max_hinted; ++hinted_to_) {
     const std::uint64_t address = places_.offsets[value_at(hinted_to_)];
     if (address == 0 || address == hinted_address_) continue;
     metadata_.will_need(address, window_bytes);

@@ -69,9 +69,9 @@ class reader {
   }
 
   message_prefix begin_version_2(std::uint64_t header) {
-    constexpr unsigned most_front_bytes = 4 + 1 + 1 + 16 + 4 + 8;
+    constexpr unsigned max_front_bytes = 4 + 1 + 1 + 16 + 4 + 8;
     const std::uint64_t left = metadata_.file_bytes() - metadata_.in_file(header);
-    const auto front = metadata_.block(header, left < most_front_bytes ? left : most_front_bytes);
+    const auto front = metadata_.block(header, left < max_front_bytes ? left : max_front_bytes);
     auto cursor = front.cursor();
     cursor.require_signature(header_signature);
     cursor.require_version(2);

@@ -9,7 +9,8 @@
 
 namespace feedline::detail {
 
-/// Which pages of an array were ever written: a bit each, the highest of a byte first. Borrows them.
+/// Which pages of an array were ever written: a bit each, the highest of a byte first. Borrows
+/// them.
 class hdf5_page_bits {
  public:
   explicit hdf5_page_bits(std::span<const std::byte> bits) noexcept : bits_{bits} {}
@@ -27,8 +28,8 @@ class hdf5_page_bits {
 
 /// How many elements a page has, from its logarithm.
 [[nodiscard]] inline std::uint64_t hdf5_page_elements(const hdf5_cursor& header, unsigned bits) {
-  constexpr unsigned most_bits = 31;  // pages of so many elements would be larger than most files
-  if (bits > most_bits) header.fail("pages of 2^" + std::to_string(bits) + " elements");
+  constexpr unsigned max_bits = 31;  // pages of so many elements would be larger than most files
+  if (bits > max_bits) header.fail("pages of 2^" + std::to_string(bits) + " elements");
   return std::uint64_t{1} << bits;
 }
 

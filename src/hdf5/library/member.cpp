@@ -11,8 +11,8 @@
 namespace feedline::detail {
 namespace {
 
-/// What a type's values are, arrays left out of account. Nothing is copied where there are none, for the
-/// library takes long over a record of many members.
+/// What a type's values are, arrays left out of account. Nothing is copied where there are none,
+/// for the library takes long over a record of many members.
 class without_arrays {
  public:
   explicit without_arrays(hid_t type) : type_{type} {
@@ -47,7 +47,7 @@ void collect_paths(const hdf5_session& hdf5, hid_t type, const std::string& befo
     const hdf5_type_id member{H5Tget_member_type(record.get(), i)};
     if (!has_members(hdf5, member.get()) || describe_type(hdf5, member.get()).refusal.empty())
       paths.push_back(path);
-    else if (depth < most_nested_records)
+    else if (depth < max_nested_records)
       collect_paths(hdf5, member.get(), path + '/', depth + 1, paths);
   }
 }
@@ -123,9 +123,10 @@ hdf5_record_layout layout_of_values(const hdf5_session& hdf5, hid_t type,
   return layout_in_file(hdf5, type, address_bytes);
 }
 
-/// A member as the library reads it: into a record of just that member, or of a record of just that, …
-/// @param layout Of records, in the file. @param where Of the field, for messages, and how many bytes an
-/// address takes in the file.
+/// A member as the library reads it: into a record of just that member, or of a record of just
+/// that, …
+/// @param layout Of records, in the file. @param where Of the field, for messages, and how many
+/// bytes an address takes in the file.
 hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_record_layout& layout,
                              const field_place& where, std::span<const unsigned> steps) {
   if (steps.empty()) {

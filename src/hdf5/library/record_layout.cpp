@@ -35,7 +35,7 @@ std::optional<std::size_t> bytes_in_file(const hdf5_session& hdf5, hid_t type,
     case H5T_COMPOUND:
       return layout_in_file(hdf5, type, address_bytes, depth + 1).bytes;
     case H5T_ARRAY: {
-      if (depth == most_nested_records) return std::nullopt;
+      if (depth == max_nested_records) return std::nullopt;
       const hdf5_type_id each{H5Tget_super(type)};
       const std::size_t each_bytes = H5Tget_size(each.get());
       const auto each_in_file = bytes_in_file(hdf5, each.get(), address_bytes, depth + 1);
@@ -62,7 +62,7 @@ hdf5_record_layout layout_in_file(const hdf5_session& hdf5, hid_t record, std::s
                                   unsigned depth) {
   const auto members = static_cast<unsigned>(std::max(H5Tget_nmembers(record), 0));
   hdf5_record_layout layout{.offsets = std::vector<std::optional<std::size_t>>(members)};
-  if (depth == most_nested_records) return layout;
+  if (depth == max_nested_records) return layout;
   const auto holds = [&](H5T_class_t kind) { return H5Tdetect_class(record, kind) != 0; };
   const bool as_in_memory = !holds(H5T_VLEN) && !holds(H5T_STRING) && !holds(H5T_REFERENCE);
   std::vector<unsigned> by_offset(members);

@@ -9,14 +9,14 @@
 namespace feedline::detail {
 
 /// Records may be nested so deep; a type is copied for each that is entered, with all in it.
-inline constexpr unsigned most_nested_records = 32;
+inline constexpr unsigned max_nested_records = 32;
 
 /// How many bytes an address takes in the file of a dataset; 0 if the library does not tell.
 [[nodiscard]] std::size_t address_bytes_of(const hdf5_session& hdf5, hid_t dataset);
 
-/// Where the members of a record of a compound type lie in the file. The library describes the types of
-/// a dataset as they would be in memory: there values of variable length take another size, and all that
-/// lies behind them is moved.
+/// Where the members of a record of a compound type lie in the file. The library describes the
+/// types of a dataset as they would be in memory: there values of variable length take another
+/// size, and all that lies behind them is moved.
 ///
 /// Nothing stands where a size in the file is not known: references, types of a later HDF5.
 struct hdf5_record_layout {

@@ -28,7 +28,8 @@ std::size_t bytes_of_chunk(std::span<const std::uint64_t> chunk, std::size_t ele
 
 }  // namespace
 
-hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_direct place,
+hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name,
+                                     hdf5_storage_layout place,
                                      std::shared_ptr<const hdf5_chunk_map> map)
     : file_{std::move(file)},
       name_{std::move(name)},
@@ -124,7 +125,8 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
 }
 
 /// Copies the part of a chunk's first rows that lies within the dataset to its place in whole rows.
-/// @param values From one of its elements to the next `stride` bytes. Null: `fill` is repeated instead.
+/// @param values From one of its elements to the next `stride` bytes. Null: `fill` is repeated
+/// instead.
 void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::byte* values,
                             std::size_t stride, std::span<const std::byte> fill,
                             std::span<std::byte> out) const {

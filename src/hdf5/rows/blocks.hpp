@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hdf5/format/chunk_map.hpp"
-#include "hdf5/library/direct.hpp"
+#include "hdf5/library/storage_layout.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <atomic>
@@ -35,14 +35,14 @@ class hdf5_blocks {
   virtual void prefetch(std::uint64_t block) const noexcept { (void)block; }
 };
 
-/// Blocks decoded by feedline: chunks found by a map, their filters undone, put together if they split
-/// rows, of records one member picked out, numbers turned into the machine's byte order. Holds no HDF5
-/// lock.
+/// Blocks decoded by feedline: chunks found by a map, their filters undone, put together if they
+/// split rows, of records one member picked out, numbers turned into the machine's byte order.
+/// Holds no HDF5 lock.
 class hdf5_chunk_blocks final : public hdf5_blocks {
  public:
   /// @param name Of the dataset, for errors.
   /// @throws hdf5_error if a chunk is too large to be read as one.
-  hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_direct place,
+  hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_storage_layout place,
                     std::shared_ptr<const hdf5_chunk_map> map);
 
   /// Where a field's block goes.
@@ -65,7 +65,8 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
       file_->will_need(stored.address, stored.bytes);
   }
 
-  /// Reads one chunk, the padding of one at the dataset's edges included, as the field has its values.
+  /// Reads one chunk, the padding of one at the dataset's edges included, as the field has its
+  /// values.
   /// @param chunk One that is written.
   /// @param out   `place().chunk` values. @throws as `read`.
   void read_chunk(std::uint64_t chunk, std::span<std::byte> out) const;
@@ -78,7 +79,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   void put_fill_part(std::uint64_t chunk, std::span<std::byte> row) const {
     put(chunk, 1, nullptr, 0, place_.fill, row);
   }
-  [[nodiscard]] const hdf5_direct& place() const noexcept { return place_; }
+  [[nodiscard]] const hdf5_storage_layout& place() const noexcept { return place_; }
   [[nodiscard]] const hdf5_chunk_map& map() const noexcept { return *map_; }
   [[nodiscard]] std::uint64_t chunks_per_block() const noexcept { return chunks_per_block_; }
 
@@ -103,7 +104,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
 
   random_file_ptr file_;
   std::string name_;
-  hdf5_direct place_;
+  hdf5_storage_layout place_;
   std::vector<std::byte> stored_fill_;  ///< in the file's byte order
   std::shared_ptr<const hdf5_chunk_map> map_;
   std::uint64_t chunks_per_block_ = 1;

@@ -14,21 +14,21 @@ namespace feedline::detail {
 namespace {
 
 /// A reader tells others of so many blocks at most.
-constexpr std::size_t most_told = 8;
+constexpr std::size_t max_told = 8;
 
 /// Where fewer blocks are kept, what is read for others might push out what they read themselves.
 constexpr std::uint64_t fewest_kept_to_help = 64;
 
 }  // namespace
 
-/// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may be
-/// less than a microsecond.
+/// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may
+/// be less than a microsecond.
 struct hdf5_cached_rows::scratch {
   std::vector<const std::byte*> found;  ///< rows of blocks that are there, and
   std::vector<std::size_t> places;      ///< their places in the run
   std::vector<std::size_t> missing;     ///< places of those that are not there yet
   std::vector<std::uint64_t> blocks;
-  std::vector<wanted_blocks::place> told;
+  std::vector<help_requests::place> told;
 
   static scratch& of_this_thread() {
     thread_local scratch kept;
@@ -37,47 +37,48 @@ struct hdf5_cached_rows::scratch {
 };
 
 /// Takes back what a reader told, however it ends: it has the blocks then, or wants them no more.
-class hdf5_cached_rows::told_blocks {
+class hdf5_cached_rows::help_request_guard {
  public:
-  told_blocks(wanted_blocks& wanted, std::vector<wanted_blocks::place>& places) noexcept
+  help_request_guard(help_requests& wanted, std::vector<help_requests::place>& places) noexcept
       : wanted_{wanted}, places_{places} {}
-  told_blocks(const told_blocks&) = delete;
-  told_blocks& operator=(const told_blocks&) = delete;
-  ~told_blocks() {
+  help_request_guard(const help_request_guard&) = delete;
+  help_request_guard& operator=(const help_request_guard&) = delete;
+  ~help_request_guard() {
     for (const auto& place : places_) wanted_.take_back(place);
   }
 
  private:
-  wanted_blocks& wanted_;
-  std::vector<wanted_blocks::place>& places_;
+  help_requests& wanted_;
+  std::vector<help_requests::place>& places_;
 };
 
 hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                                   std::size_t row_bytes, std::uint64_t most_kept)
+                                   std::size_t row_bytes, std::uint64_t max_cached)
     : blocks_{std::move(blocks)},
       rows_{rows},
       row_bytes_{row_bytes},
       place_{rows, blocks_->rows_per_block()},
-      most_kept_{std::min(most_kept, divide_up(rows, place_.rows_per_block()))},
+      max_cached_{std::min(max_cached, divide_up(rows, place_.rows_per_block()))},
       cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
-             place_.rows_per_block(), most_kept_} {}
+             place_.rows_per_block(), max_cached_} {}
 
 hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
                                    std::uint64_t rows, std::size_t row_bytes,
-                                   std::uint64_t most_kept, std::shared_ptr<hdf5_siblings> siblings)
-    : hdf5_cached_rows{std::move(blocks), rows, row_bytes, most_kept} {
+                                   std::uint64_t max_cached,
+                                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder)
+    : hdf5_cached_rows{std::move(blocks), rows, row_bytes, max_cached} {
   chunk_blocks_ = static_cast<const hdf5_chunk_blocks*>(blocks_.get());
-  siblings->add(*chunk_blocks_, cache_);
-  siblings_ = std::move(siblings);
+  shared_decoder->add(*chunk_blocks_, cache_);
+  shared_decoder_ = std::move(shared_decoder);
 }
 
 hdf5_cached_rows::~hdf5_cached_rows() {
-  if (siblings_) siblings_->remove(*chunk_blocks_);
+  if (shared_decoder_) shared_decoder_->remove(*chunk_blocks_);
 }
 
 void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
-  if (siblings_)
-    siblings_->read(*chunk_blocks_, block, out);
+  if (shared_decoder_)
+    shared_decoder_->read(*chunk_blocks_, block, out);
   else
     blocks_->read(block, out);
 }
@@ -86,7 +87,7 @@ chunking hdf5_cached_rows::chunks() const {
   if (place_.rows_per_block() == 1) return {};
   return {.samples = place_.rows_per_block(),
           .bytes = static_cast<std::size_t>(place_.rows_per_block()) * row_bytes_,
-          .kept = most_kept_};
+          .kept = max_cached_};
 }
 
 void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -98,7 +99,7 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
     copy_present(samples, with, out);
     if (missing.empty()) return;
     tell_last_ones(samples, with);
-    const told_blocks told{wanted_, with.told};
+    const help_request_guard told{wanted_, with.told};
     read_absent(samples, with, out);
     if (missing.empty()) return;
     // All that are left were being read by others a moment ago.
@@ -110,10 +111,10 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
 void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
   auto& told = with.told;
   told.clear();
-  if (most_kept_ < fewest_kept_to_help) return;
-  told.reserve(most_told);
+  if (max_cached_ < fewest_kept_to_help) return;
+  told.reserve(max_told);
   const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
-  for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < most_told;) {
+  for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < max_told;) {
     const std::uint64_t block = place_.block_of(samples[with.missing[i]].value);
     const bool is_told = std::any_of(told.begin(), told.end(),
                                      [&](const auto& each) { return each.block == block; });
@@ -121,7 +122,8 @@ void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scr
   }
 }
 
-/// Reads blocks for others while there are any, and else waits until a block is there or nobody reads it.
+/// Reads blocks for others while there are any, and else waits until a block is there or nobody
+/// reads it.
 void hdf5_cached_rows::wait_for(std::uint64_t block) const {
   while (const auto wanted = wanted_.take())
     if (read_for_others(*wanted)) return;
@@ -144,12 +146,12 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
                                     std::byte* out) const {
   with.found.clear();
   with.places.clear();
-  block_cache::section section{cache_};
+  block_cache::read_guard read_guard{cache_};
   std::size_t left = 0;
   for (const std::size_t place : with.missing) {
     const std::uint64_t sample = samples[place].value;
     const std::uint64_t number = place_.block_of(sample);
-    if (const std::byte* const block = section.find(number)) {
+    if (const std::byte* const block = read_guard.find(number)) {
       with.found.push_back(block + place_.place_in(number, sample) * row_bytes_);
       with.places.push_back(place);
     } else {
@@ -160,8 +162,8 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
   gather_scattered(with.found, with.places, row_bytes_, out);
 }
 
-/// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's cache.
-/// Leaves the places of the others in `missing`.
+/// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's
+/// cache. Leaves the places of the others in `missing`.
 void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratch& with,
                                    std::byte* out) const {
   auto& missing = with.missing;
@@ -200,9 +202,9 @@ void hdf5_cached_rows::prefetch(std::span<const sample_index> samples) const noe
   auto& blocks = with.blocks;
   blocks.clear();
   {
-    block_cache::section section{cache_};
+    block_cache::read_guard read_guard{cache_};
     for (const sample_index sample : samples)
-      if (sample.value < rows_ && !section.has(place_.block_of(sample.value)))
+      if (sample.value < rows_ && !read_guard.has(place_.block_of(sample.value)))
         blocks.push_back(place_.block_of(sample.value));
   }
   std::sort(blocks.begin(), blocks.end());

@@ -2,10 +2,10 @@
 
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
-#include "hdf5/rows/siblings.hpp"
+#include "hdf5/rows/shared_chunk_decoder.hpp"
 #include "rows/block_cache.hpp"
 #include "rows/block_place.hpp"
-#include "rows/wanted_blocks.hpp"
+#include "rows/help_requests.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace feedline::detail {
 
-/// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on with
-/// rows of blocks that are there, or read blocks that somebody will need.
+/// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on
+/// with rows of blocks that are there, or read blocks that somebody will need.
 class hdf5_cached_rows final : public hdf5_rows {
  public:
   /// @param rows      Of the field.
   /// @param most_kept Blocks, at least 1.
   hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                   std::size_t row_bytes, std::uint64_t most_kept);
+                   std::size_t row_bytes, std::uint64_t max_cached);
   /// Of a field that shares its chunks with others, which may come later.
   hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
-                   std::size_t row_bytes, std::uint64_t most_kept,
-                   std::shared_ptr<hdf5_siblings> siblings);
+                   std::size_t row_bytes, std::uint64_t max_cached,
+                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder);
   ~hdf5_cached_rows() override;
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
@@ -34,7 +34,7 @@ class hdf5_cached_rows final : public hdf5_rows {
 
  private:
   struct scratch;
-  class told_blocks;
+  class help_request_guard;
 
   void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
   void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
@@ -47,10 +47,10 @@ class hdf5_cached_rows final : public hdf5_rows {
   const std::uint64_t rows_;
   const std::size_t row_bytes_;
   const block_place place_;
-  const std::uint64_t most_kept_;
+  const std::uint64_t max_cached_;
   mutable block_cache cache_;
-  mutable wanted_blocks wanted_ = {};
-  std::shared_ptr<hdf5_siblings> siblings_ = nullptr;
+  mutable help_requests wanted_ = {};
+  std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_ = nullptr;
   const hdf5_chunk_blocks* chunk_blocks_ = nullptr;  ///< with siblings: `blocks_`
 };
 

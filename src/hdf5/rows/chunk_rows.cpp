@@ -12,14 +12,16 @@
 
 namespace feedline::detail {
 
-bool hdf5_chunk_rows::serves(const hdf5_direct& place, std::span<const std::uint64_t> extents) {
+bool hdf5_chunk_rows::serves(const hdf5_storage_layout& place,
+                             std::span<const std::uint64_t> extents) {
   if (!place.filters.empty() || (place.is_spread() && extents.size() > 1)) return false;
   for (std::size_t i = 1; i < extents.size(); ++i)
     if (place.chunk[i] != extents[i]) return false;
   return true;
 }
 
-hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name, const hdf5_direct& place,
+hdf5_chunk_rows::hdf5_chunk_rows(random_file_ptr file, std::string name,
+                                 const hdf5_storage_layout& place,
                                  std::shared_ptr<const hdf5_chunk_map> map)
     : file_{std::move(file)},
       name_{std::move(name)},

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hdf5/format/chunk_map.hpp"
-#include "hdf5/library/direct.hpp"
+#include "hdf5/library/storage_layout.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "rows/block_place.hpp"
 
@@ -13,17 +13,18 @@
 
 namespace feedline::detail {
 
-/// Rows of chunks that are stored as they are, with no filter, and do not split rows: each is read from
-/// its place in the file, without the rest of its chunk. Of records, one member, where a row is a record.
+/// Rows of chunks that are stored as they are, with no filter, and do not split rows: each is read
+/// from its place in the file, without the rest of its chunk. Of records, one member, where a row
+/// is a record.
 class hdf5_chunk_rows final : public hdf5_rows {
  public:
   /// @param name Of the dataset, for errors.
   /// @throws hdf5_error if a chunk's size in the file is not that of its rows.
-  hdf5_chunk_rows(random_file_ptr file, std::string name, const hdf5_direct& place,
+  hdf5_chunk_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
                   std::shared_ptr<const hdf5_chunk_map> map);
 
   /// Whether a dataset is stored so.
-  [[nodiscard]] static bool serves(const hdf5_direct& place,
+  [[nodiscard]] static bool serves(const hdf5_storage_layout& place,
                                    std::span<const std::uint64_t> extents);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;

@@ -71,12 +71,12 @@ class hdf5_dataset final : public dataset {
   /// Of the field whose chunks are the most work.
   chunking chunks() const override {
     chunking most;
-    std::size_t most_bytes = 0;
+    std::size_t max_bytes = 0;
     for (const auto& source : sources_)
       if (const chunking chunks = source.rows->chunks();
-          chunks.samples > 1 && source.row_bytes > most_bytes) {
+          chunks.samples > 1 && source.row_bytes > max_bytes) {
         most = chunks;
-        most_bytes = source.row_bytes;
+        max_bytes = source.row_bytes;
       }
     return most;
   }
@@ -97,12 +97,12 @@ class hdf5_dataset final : public dataset {
 };
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
-std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
-                                            const std::vector<hdf5_field>& fields) {
+std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path& file,
+                                                     const std::vector<hdf5_field>& fields) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
-  detail::hdf5_common common;
-  std::vector<detail::hdf5_found> found;
+  detail::hdf5_open_context common;
+  std::vector<detail::hdf5_resolved_field> found;
   for (const auto& chosen : fields) {
     found.push_back(detail::find_field(hdf5, opened, common, chosen));
     if (found.back().samples != found.front().samples)
@@ -118,7 +118,8 @@ std::vector<detail::hdf5_found> find_fields(const std::filesystem::path& file,
   return found;
 }
 
-std::vector<detail::random_file_ptr> files_of(const std::vector<detail::hdf5_found>& found) {
+std::vector<detail::random_file_ptr> files_of(
+    const std::vector<detail::hdf5_resolved_field>& found) {
   std::vector<detail::random_file_ptr> files;
   for (const auto& each : found)
     if (each.file && std::find(files.begin(), files.end(), each.file) == files.end())
@@ -127,7 +128,8 @@ std::vector<detail::random_file_ptr> files_of(const std::vector<detail::hdf5_fou
 }
 
 /// Opens each field's rows; those that are cached share what may be cached by their sizes.
-std::vector<source> open_sources(std::vector<detail::hdf5_found> found, std::size_t cache_bytes) {
+std::vector<source> open_sources(std::vector<detail::hdf5_resolved_field> found,
+                                 std::size_t cache_bytes) {
   double cached_row_bytes = 0;
   for (const auto& each : found)
     if (each.block_bytes() != 0) cached_row_bytes += static_cast<double>(each.row_bytes);
@@ -189,7 +191,7 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
   std::vector<hdf5_listing> listings;
   const auto list = [&](const std::string& name, const std::string& member) {
     try {
-      const detail::hdf5_column column{hdf5, file, {name}, dataset, member};
+      const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
       listings.push_back(
           {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
       return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hdf5/library/column.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
 
@@ -11,12 +11,12 @@
 
 namespace feedline::detail {
 
-/// A column that is used, and closed, outside of any session: it has one of its own for each call, so
-/// one thread at a time reads.
+/// A column that is used, and closed, outside of any session: it has one of its own for each call,
+/// so one thread at a time reads.
 class hdf5_library_column {
  public:
   /// Not within a session.
-  explicit hdf5_library_column(hdf5_column column) : column_{std::move(column)} {}
+  explicit hdf5_library_column(hdf5_library_dataset column) : column_{std::move(column)} {}
   hdf5_library_column(const hdf5_library_column&) = delete;
   hdf5_library_column& operator=(const hdf5_library_column&) = delete;
   ~hdf5_library_column() {
@@ -34,16 +34,16 @@ class hdf5_library_column {
     column_->read_run(hdf5, first, count, out);
   }
 
-  [[nodiscard]] const hdf5_column& column() const noexcept { return *column_; }
+  [[nodiscard]] const hdf5_library_dataset& column() const noexcept { return *column_; }
 
  private:
-  std::optional<hdf5_column> column_;
+  std::optional<hdf5_library_dataset> column_;
 };
 
 /// Rows that the library reads, as they are asked for.
 class hdf5_library_rows final : public hdf5_rows {
  public:
-  explicit hdf5_library_rows(hdf5_column column) : library_{std::move(column)} {}
+  explicit hdf5_library_rows(hdf5_library_dataset column) : library_{std::move(column)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override {
     library_.read(samples, out);
@@ -53,11 +53,12 @@ class hdf5_library_rows final : public hdf5_rows {
   hdf5_library_column library_;
 };
 
-/// Blocks that the library reads whole: a chunk that it must decode is decoded once for all its rows.
+/// Blocks that the library reads whole: a chunk that it must decode is decoded once for all its
+/// rows.
 class hdf5_library_blocks final : public hdf5_blocks {
  public:
   /// @param rows_per_block Those of a chunk.
-  hdf5_library_blocks(hdf5_column column, std::uint64_t rows_per_block)
+  hdf5_library_blocks(hdf5_library_dataset column, std::uint64_t rows_per_block)
       : library_{std::move(column)}, rows_per_block_{rows_per_block} {}
 
   std::uint64_t rows_per_block() const noexcept override { return rows_per_block_; }

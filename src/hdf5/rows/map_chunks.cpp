@@ -18,7 +18,7 @@ namespace feedline::detail {
 namespace {
 
 /// Files smaller than this are read in as a whole before their index is, if they are not in memory.
-constexpr std::uint64_t most_prefetched_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_prefetched_bytes = std::uint64_t{1} << 30;
 /// A map of so many chunks is made even where the file is smaller than the map.
 constexpr std::uint64_t always_mapped_chunks = std::uint64_t{1} << 24;
 constexpr unsigned random_samples = 16;
@@ -108,7 +108,7 @@ class mapping {
 
   /// @return Why the map cannot be trusted; empty if it can.
   std::string parse_with(const hdf5_index_parser& parse) {
-    if (file_.size() < most_prefetched_bytes && file_.is_cold()) file_.will_need(0, file_.size());
+    if (file_.size() < max_prefetched_bytes && file_.is_cold()) file_.will_need(0, file_.size());
     try {
       parse(file_, hdf5_header_address(hdf5_, dataset_, file_, name_), map_);
     } catch (const hdf5_metadata_error& unknown) {
@@ -135,8 +135,8 @@ class mapping {
            (chunk.address <= file_.size() && chunk.bytes <= file_.size() - chunk.address);
   }
 
-  /// The first and the last chunk, the first and last that are in the file, the first that cannot be, and
-  /// some at random, the same in each run.
+  /// The first and the last chunk, the first and last that are in the file, the first that cannot
+  /// be, and some at random, the same in each run.
   [[nodiscard]] std::vector<std::uint64_t> samples() const {
     std::vector<std::uint64_t> chosen{0, map_.size() - 1};
     std::optional<std::uint64_t> first_written;

@@ -20,7 +20,7 @@
 namespace feedline::detail {
 namespace {
 
-using layout = hdf5_direct::layout;
+using layout = hdf5_storage_layout::layout;
 
 /// A cache of fewer blocks would have readers read over each other.
 constexpr std::uint64_t least_kept = 4;
@@ -30,37 +30,39 @@ constexpr std::uint64_t bytes_per_listed_block = 64;
 
 /// Of chunks that split rows, those of one row are decoded and kept together up to this size: for a
 /// single row more of them would take long, and much memory.
-constexpr std::size_t most_together_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_together_bytes = std::size_t{256} << 20;
 
 /// Whether rows cross so many chunks that these are not to be kept together.
-bool are_tiled(const hdf5_found& found, std::size_t cache_bytes) {
+bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
   const auto& chunk = found.storage.chunk;
   if (chunk.front() == 1) return false;
   bool splits_rows = false;
   for (std::size_t i = 1; i < chunk.size(); ++i)
     splits_rows = splits_rows || chunk[i] != found.spec.shape[i - 1];
   return splits_rows &&
-         found.block_bytes() > std::min(cache_bytes / least_kept, most_together_bytes);
+         found.block_bytes() > std::min(cache_bytes / least_kept, max_together_bytes);
 }
 
 template <class Blocks>
 std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
-                                           const hdf5_found& found, std::size_t cache_bytes) {
+                                           const hdf5_resolved_field& found,
+                                           std::size_t cache_bytes) {
   const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
-  std::uint64_t most_kept = block_cache::most_within(cache_bytes, count, found.block_bytes());
-  if (blocks->rows_per_block() == 1 && most_kept < count)
+  std::uint64_t max_cached =
+      block_cache::max_blocks_within(cache_bytes, count, found.block_bytes());
+  if (blocks->rows_per_block() == 1 && max_cached < count)
     return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  most_kept = std::max(most_kept, least_kept);
+  max_cached = std::max(max_cached, least_kept);
   if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
-    if (found.siblings)
-      return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples,
-                                                      found.row_bytes, most_kept, found.siblings);
+    if (found.shared_decoder)
+      return std::make_unique<const hdf5_cached_rows>(
+          std::move(blocks), found.samples, found.row_bytes, max_cached, found.shared_decoder);
   return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
-                                                  most_kept);
+                                                  max_cached);
 }
 
-std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
-  const hdf5_direct& storage = found.storage;
+std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_resolved_field& found) {
+  const hdf5_storage_layout& storage = found.storage;
   const std::size_t elements = found.row_bytes / storage.element_bytes;
   if (storage.is_spread() && elements > 1)
     return std::make_unique<hdf5_spread_rows>(found.file, found.name, storage, elements,
@@ -73,8 +75,9 @@ std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_found& found) {
                 found.samples});
 }
 
-/// A tiny file may claim rows of any size; one that no memory holds could only be asked for in vain.
-void require_row_fits(const hdf5_file& file, const hdf5_found& found) {
+/// A tiny file may claim rows of any size; one that no memory holds could only be asked for in
+/// vain.
+void require_row_fits(const hdf5_file& file, const hdf5_resolved_field& found) {
   if (found.row_bytes <= machine_memory_bytes()) return;
   throw file.error(found.name, "a sample (" + to_string(found.spec) + ") takes " +
                                    std::to_string(found.row_bytes) + " bytes, more than the " +
@@ -82,10 +85,11 @@ void require_row_fits(const hdf5_file& file, const hdf5_found& found) {
                                    " of this machine's memory");
 }
 
-/// The library takes a chunk that went through no filter for whole, and reads beyond one that is not.
-void require_whole_chunks(const hdf5_session& hdf5, const hdf5_column& column, hdf5_common& common,
-                          const hdf5_found& found) {
-  const hdf5_direct& storage = found.storage;
+/// The library takes a chunk that went through no filter for whole, and reads beyond one that is
+/// not.
+void require_whole_chunks(const hdf5_session& hdf5, const hdf5_library_dataset& column,
+                          hdf5_open_context& common, const hdf5_resolved_field& found) {
+  const hdf5_storage_layout& storage = found.storage;
   const random_file_ptr file = common.files.file_of(hdf5, column.id());
   if (!hdf5_map_refusal(hdf5, column.id(), *file).empty()) return;
   const auto map = map_hdf5_chunks(hdf5, column.id(), *file, found.name);
@@ -106,8 +110,8 @@ void require_whole_chunks(const hdf5_session& hdf5, const hdf5_column& column, h
 }
 
 /// Opens a dataset, if no field before was a member of the same one.
-hdf5_column open_column(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
-                        const hdf5_field& chosen) {
+hdf5_library_dataset open_column(const hdf5_session& hdf5, const hdf5_file& file,
+                                 hdf5_open_context& common, const hdf5_field& chosen) {
   const std::string& path = chosen.dataset;
   for (std::size_t end = path.size(); end != std::string::npos && end > 0;
        end = path.find_last_of('/', end - 1))
@@ -122,16 +126,16 @@ hdf5_column open_column(const hdf5_session& hdf5, const hdf5_file& file, hdf5_co
 
 }  // namespace
 
-std::size_t hdf5_found::block_bytes() const {
+std::size_t hdf5_resolved_field::block_bytes() const {
   if (storage.stored != layout::chunked) return 0;
   if (chunks && hdf5_chunk_rows::serves(storage, chunks->extents())) return 0;
   return checked_multiply<std::size_t>(storage.chunk.front(), row_bytes)
       .value_or(std::numeric_limits<std::size_t>::max());
 }
 
-void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& common,
-                          hdf5_found& found) {
-  hdf5_direct& storage = found.storage;
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_context& common,
+                          hdf5_resolved_field& found) {
+  hdf5_storage_layout& storage = found.storage;
   if (!storage.refusal.empty() || storage.stored == layout::unwritten) return;
   random_file_ptr file = common.files.file_of(hdf5, dataset);
   if (storage.stored == layout::chunked) storage.refusal = hdf5_map_refusal(hdf5, dataset, *file);
@@ -143,20 +147,20 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& 
   if (!known.chunks) {
     known.chunks = std::make_shared<const hdf5_chunk_map>(
         map_hdf5_chunks(hdf5, dataset, *found.file, found.name));
-    known.members = std::make_shared<hdf5_siblings>();
+    known.members = std::make_shared<hdf5_shared_chunk_decoder>();
   }
   found.chunks = known.chunks;
-  if (storage.is_spread()) found.siblings = known.members;
+  if (storage.is_spread()) found.shared_decoder = known.members;
 }
 
-hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_common& common,
-                      const hdf5_field& chosen) {
+hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
+                               hdf5_open_context& common, const hdf5_field& chosen) {
   auto column = open_column(hdf5, file, common, chosen);
-  hdf5_found found{.name = column.name(),
-                   .spec = column.spec(),
-                   .samples = column.samples(),
-                   .row_bytes = column.row_bytes(),
-                   .storage = column.storage(hdf5, file)};
+  hdf5_resolved_field found{.name = column.name(),
+                            .spec = column.spec(),
+                            .samples = column.samples(),
+                            .row_bytes = column.row_bytes(),
+                            .storage = column.storage(hdf5, file)};
   require_row_fits(file, found);
   find_file_and_chunks(hdf5, column.id(), common, found);
   if (!found.storage.refusal.empty()) {
@@ -169,8 +173,8 @@ hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file, hdf5_comm
   return found;
 }
 
-std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_bytes) {
-  const hdf5_direct& storage = found.storage;
+std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field found, std::size_t cache_bytes) {
+  const hdf5_storage_layout& storage = found.storage;
   const std::size_t block_bytes = found.block_bytes();
   if (found.column) {
     auto column = std::move(*found.column);
@@ -198,10 +202,10 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_b
   auto blocks =
       std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
-  const std::uint64_t most_kept = block_cache::most_within(cache_bytes, found.chunks->size(),
-                                                           hdf5_tiled_rows::tile_bytes(storage));
+  const std::uint64_t max_cached = block_cache::max_blocks_within(
+      cache_bytes, found.chunks->size(), hdf5_tiled_rows::tile_bytes(storage));
   return std::make_unique<const hdf5_tiled_rows>(std::move(blocks), found.samples, found.row_bytes,
-                                                 std::max(most_kept, least_kept));
+                                                 std::max(max_cached, least_kept));
 }
 
 }  // namespace feedline::detail

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "hdf5/format/chunk_map.hpp"
-#include "hdf5/library/column.hpp"
-#include "hdf5/library/direct.hpp"
+#include "hdf5/library/library_dataset.hpp"
+#include "hdf5/library/storage_layout.hpp"
 #include "hdf5/rows/rows.hpp"
-#include "hdf5/rows/siblings.hpp"
+#include "hdf5/rows/shared_chunk_decoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,27 +18,28 @@
 namespace feedline::detail {
 
 /// A field that was found in a file, and the way its rows will take.
-struct hdf5_found {
+struct hdf5_resolved_field {
   std::string name;  ///< of the dataset within the file
   field spec;
   std::uint64_t samples = 0;
   std::size_t row_bytes = 0;
-  hdf5_direct storage;
+  hdf5_storage_layout storage;
   random_file_ptr file = nullptr;                          ///< where feedline reads it itself
   std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< where it does, and they are chunked
-  std::shared_ptr<hdf5_siblings> siblings = nullptr;       ///< of a member of records, likewise
-  std::optional<hdf5_column> column = std::nullopt;        ///< where the library reads it
+  std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder =
+      nullptr;                                                ///< of a member of records, likewise
+  std::optional<hdf5_library_dataset> column = std::nullopt;  ///< where the library reads it
 
   /// Bytes that are decoded as one and are worth keeping; 0 where rows are read one by one.
   [[nodiscard]] std::size_t block_bytes() const;
 };
 
-/// What fields that are opened together have in common: files, and what belongs to one dataset of records.
-/// It ends within a session.
-struct hdf5_common {
+/// What fields that are opened together have in common: files, and what belongs to one dataset of
+/// records. It ends within a session.
+struct hdf5_open_context {
   struct dataset {
     std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;
-    std::shared_ptr<hdf5_siblings> members = nullptr;
+    std::shared_ptr<hdf5_shared_chunk_decoder> members = nullptr;
   };
 
   hdf5_raw_files files = {};
@@ -48,17 +49,18 @@ struct hdf5_common {
       {};  ///< datasets, by their paths as they were chosen
 };
 
-/// Finds the file and the chunks of a dataset that feedline may read itself, or says in its storage's
-/// refusal why it may not after all. @throws hdf5_error
-void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_common& common,
-                          hdf5_found& found);
+/// Finds the file and the chunks of a dataset that feedline may read itself, or says in its
+/// storage's refusal why it may not after all. @throws hdf5_error
+void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_context& common,
+                          hdf5_resolved_field& found);
 
 /// Finds a field and its chunks. @throws hdf5_error
-[[nodiscard]] hdf5_found find_field(const hdf5_session& hdf5, const hdf5_file& file,
-                                    hdf5_common& common, const hdf5_field& chosen);
+[[nodiscard]] hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
+                                             hdf5_open_context& common, const hdf5_field& chosen);
 
 /// @param cache_bytes What its blocks may take, where it has any.
 /// Not within a session.
-[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_found found, std::size_t cache_bytes);
+[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field found,
+                                                         std::size_t cache_bytes);
 
 }  // namespace feedline::detail

@@ -10,8 +10,9 @@
 
 namespace feedline::detail {
 
-hdf5_spread_rows::hdf5_spread_rows(random_file_ptr file, std::string name, const hdf5_direct& place,
-                                   std::size_t elements, std::uint64_t rows)
+hdf5_spread_rows::hdf5_spread_rows(random_file_ptr file, std::string name,
+                                   const hdf5_storage_layout& place, std::size_t elements,
+                                   std::uint64_t rows)
     : file_{std::move(file)},
       name_{std::move(name)},
       offset_{place.offset},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hdf5/library/direct.hpp"
+#include "hdf5/library/storage_layout.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "io/random_file.hpp"
 
@@ -10,14 +10,14 @@
 
 namespace feedline::detail {
 
-/// One member of records of the contiguous layout, where a row is several records: its values lie apart
-/// within a row, too.
+/// One member of records of the contiguous layout, where a row is several records: its values lie
+/// apart within a row, too.
 class hdf5_spread_rows final : public hdf5_rows {
  public:
   /// @param name Of the dataset, for errors. @param place Contiguous, of elements that lie apart.
   /// @param elements Of a row. @param rows All of them lie within the file, or else
   /// @throws hdf5_error
-  hdf5_spread_rows(random_file_ptr file, std::string name, const hdf5_direct& place,
+  hdf5_spread_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
                    std::size_t elements, std::uint64_t rows);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;

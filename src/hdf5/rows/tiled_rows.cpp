@@ -8,7 +8,7 @@ namespace feedline::detail {
 namespace {
 
 /// Parts of rows pass through memory of about this size.
-constexpr std::size_t passing_bytes = std::size_t{1} << 20;
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 class tile_blocks final : public hdf5_blocks {
  public:
@@ -28,17 +28,18 @@ class tile_blocks final : public hdf5_blocks {
 }  // namespace
 
 hdf5_tiled_rows::hdf5_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
-                                 std::uint64_t rows, std::size_t row_bytes, std::uint64_t most_kept)
+                                 std::uint64_t rows, std::size_t row_bytes,
+                                 std::uint64_t max_cached)
     : blocks_{std::move(blocks)},
       rows_{rows},
       row_bytes_{row_bytes},
       rows_per_tile_{blocks_->rows_per_block()},
       part_bytes_{tile_bytes(blocks_->place()) / rows_per_tile_},
-      kept_rows_of_tiles_{most_kept / blocks_->chunks_per_block()},
+      kept_rows_of_tiles_{max_cached / blocks_->chunks_per_block()},
       parts_{std::make_unique<const tile_blocks>(blocks_), blocks_->map().size() * rows_per_tile_,
-             part_bytes_, most_kept} {}
+             part_bytes_, max_cached} {}
 
-std::size_t hdf5_tiled_rows::tile_bytes(const hdf5_direct& place) {
+std::size_t hdf5_tiled_rows::tile_bytes(const hdf5_storage_layout& place) {
   std::size_t bytes = place.element_bytes;
   for (const std::uint64_t extent : place.chunk) bytes *= extent;
   return bytes;
@@ -62,7 +63,7 @@ void hdf5_tiled_rows::read(std::span<const sample_index> samples, std::byte* out
   if (samples.empty()) return;
   const std::uint64_t columns = blocks_->chunks_per_block();
   const std::uint64_t together =
-      std::clamp<std::uint64_t>(passing_bytes / (samples.size() * part_bytes_), 1, columns);
+      std::clamp<std::uint64_t>(piece_bytes / (samples.size() * part_bytes_), 1, columns);
   try {
     for (std::uint64_t column = 0; column < columns; column += together)
       read_columns(samples, column, std::min(together, columns - column), out);

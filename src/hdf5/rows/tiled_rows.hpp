@@ -12,18 +12,18 @@
 
 namespace feedline::detail {
 
-/// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be kept
-/// together: each tile is decoded, kept and given up by itself. Tiles that were never written take no
-/// memory.
+/// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be
+/// kept together: each tile is decoded, kept and given up by itself. Tiles that were never written
+/// take no memory.
 class hdf5_tiled_rows final : public hdf5_rows {
  public:
   /// @param rows      Of the field.
   /// @param most_kept Tiles, at least 1.
   hdf5_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
-                  std::size_t row_bytes, std::uint64_t most_kept);
+                  std::size_t row_bytes, std::uint64_t max_cached);
 
   /// Of one tile, as the field has its values.
-  [[nodiscard]] static std::size_t tile_bytes(const hdf5_direct& place);
+  [[nodiscard]] static std::size_t tile_bytes(const hdf5_storage_layout& place);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
   chunking chunks() const override;

@@ -24,9 +24,9 @@ struct found_values {
   field element;
   std::size_t element_bytes = 0;
   std::size_t swapped_bytes = 1;
-  detail::hdf5_found rows;       ///< which say where values are
-  detail::random_file_ptr file;  ///< null: values were never written, or the library reads them
-  detail::hdf5_held_values held = {};  ///< in that case
+  detail::hdf5_resolved_field rows;  ///< which say where values are
+  detail::random_file_ptr file;      ///< null: values were never written, or the library reads them
+  detail::hdf5_vlen_library_reader held = {};  ///< in that case
 };
 
 /// What is common to values in a file and in memory.
@@ -57,16 +57,16 @@ class hdf5_ragged : public ragged_dataset {
 };
 
 /// Values that the library read, or that are all empty.
-class hdf5_held_ragged final : public hdf5_ragged {
+class hdf5_in_memory_ragged final : public hdf5_ragged {
  public:
-  explicit hdf5_held_ragged(found_values found)
+  explicit hdf5_in_memory_ragged(found_values found)
       : hdf5_ragged{found, std::move(found.held.places)}, blocks_{std::move(found.held.blocks)} {}
 
   void read(std::span<const element_run> runs) const override {
     for (const element_run& run : runs) {
       detail::require_elements(*this, run, element_bytes_, element_.name);
       if (run.out.empty()) continue;
-      const std::uint64_t block = run.sample.value / detail::hdf5_held_values::block_values;
+      const std::uint64_t block = run.sample.value / detail::hdf5_vlen_library_reader::block_values;
       const std::uint64_t at = offset_of(run.sample) + run.first * element_bytes_;
       std::memcpy(run.out.data(), blocks_[static_cast<std::size_t>(block)].data() + at,
                   run.out.size());
@@ -107,7 +107,7 @@ class hdf5_file_ragged final : public hdf5_ragged {
 
  private:
   /// No hint reaches further into a sample, of which perhaps only the beginning will be read.
-  static constexpr std::uint64_t most_hinted_bytes = std::uint64_t{4} << 20;
+  static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
   /// As `file_rows` has it.
   static constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
 
@@ -137,7 +137,7 @@ void hdf5_file_ragged::prefetch(std::span<const sample_index> samples) const noe
   for (const sample_index sample : samples)
     if (sample.value < size() && length(sample) != 0)
       ranges.push_back(
-          {offset_of(sample), offset_of(sample) + std::min(bytes_of(sample), most_hinted_bytes)});
+          {offset_of(sample), offset_of(sample) + std::min(bytes_of(sample), max_hinted_bytes)});
   std::sort(ranges.begin(), ranges.end(),
             [](const range& a, const range& b) { return a.begin < b.begin; });
   for (std::size_t i = 0; i < ranges.size();) {
@@ -151,23 +151,23 @@ void hdf5_file_ragged::prefetch(std::span<const sample_index> samples) const noe
 
 /// Places are a claim of the file until they were read.
 void require_memory_for_places(const detail::hdf5_file& file,
-                               const detail::hdf5_sequence_column& column, std::size_t most_bytes) {
-  if (column.samples() <= most_bytes / detail::hdf5_heap_search::search_bytes) return;
+                               const detail::hdf5_sequence_column& column, std::size_t max_bytes) {
+  if (column.samples() <= max_bytes / detail::hdf5_heap_search::search_bytes) return;
   throw file.error(column.name(), "has " + std::to_string(column.samples()) +
                                       " samples; to find where their values are takes " +
                                       std::to_string(detail::hdf5_heap_search::search_bytes) +
                                       " bytes of memory each, more than the " +
-                                      std::to_string(most_bytes) +
-                                      " that hdf5_options::max_cache_bytes allows");
+                                      std::to_string(max_bytes) +
+                                      " that hdf5_options::max_host_cache_bytes allows");
 }
 
 /// Under the lock; nothing of the library's is left open.
 found_values find_values(const std::filesystem::path& path, const hdf5_field& chosen,
-                         std::size_t most_bytes) {
+                         std::size_t max_bytes) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const detail::hdf5_sequence_column column{hdf5, file, chosen};
-  require_memory_for_places(file, column, most_bytes);
+  require_memory_for_places(file, column, max_bytes);
   found_values found{.name = column.name(),
                      .element = column.element(),
                      .element_bytes = column.element_bytes(),
@@ -175,7 +175,7 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
                      .rows = column.find_rows(hdf5, file),
                      .file = nullptr};
   if (const auto& why = found.rows.storage.refusal; !why.empty()) {
-    found.held = column.read_whole(hdf5, file, most_bytes, why);
+    found.held = column.read_whole(hdf5, file, max_bytes, why);
   } else if (found.rows.file) {
     found.file = found.rows.file;
   } else {  // never written
@@ -186,7 +186,7 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
   return found;
 }
 
-void add_rows(detail::hdf5_found found, detail::hdf5_heap_search& search) {
+void add_rows(detail::hdf5_resolved_field found, detail::hdf5_heap_search& search) {
   constexpr std::uint64_t run_samples = 16'384;
   const std::uint64_t samples = found.samples;
   const std::size_t row_bytes = found.row_bytes;
@@ -241,7 +241,7 @@ ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
         file.string(), found.name, why);
-  return std::make_shared<const hdf5_held_ragged>(std::move(found));
+  return std::make_shared<const hdf5_in_memory_ragged>(std::move(found));
 }
 
 }  // namespace feedline

@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "hdf5/format/object_header.hpp"
-#include "hdf5/library/column.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/member.hpp"
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace feedline::detail {
 namespace {
 
-using layout = hdf5_direct::layout;
+using layout = hdf5_storage_layout::layout;
 
 /// Whether values that were never written are something else than empty.
 bool fills(const hdf5_session& /*hdf5*/, hid_t dataset, const hdf5_sequence_type& type) {
@@ -58,23 +58,24 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
   }
 }
 
-hdf5_found hdf5_sequence_column::find_rows(const hdf5_session& hdf5, const hdf5_file& file) const {
+hdf5_resolved_field hdf5_sequence_column::find_rows(const hdf5_session& hdf5,
+                                                    const hdf5_file& file) const {
   const std::size_t row_bytes = H5Tget_size(type_.row.memory.get());
-  hdf5_found found{.name = name_,
-                   .spec = {element_.name, element_type::u8, {row_bytes}},
-                   .samples = samples_,
-                   .row_bytes = row_bytes,
-                   .storage = examine_storage(hdf5, file, name_, id_.get(), type_.row)};
+  hdf5_resolved_field found{.name = name_,
+                            .spec = {element_.name, element_type::u8, {row_bytes}},
+                            .samples = samples_,
+                            .row_bytes = row_bytes,
+                            .storage = examine_storage(hdf5, file, name_, id_.get(), type_.row)};
   if (found.storage.refusal.empty() && fills(hdf5, id_.get(), type_))
     found.storage.refusal = "it has a fill value of its own";
-  hdf5_common common;
+  hdf5_open_context common;
   find_file_and_chunks(hdf5, id_.get(), common, found);
   if (found.storage.refusal.empty() && found.file) found.storage.refusal = fault_of_rows(found);
   return found;
 }
 
 /// Why rows or the values that they lead to may be something else than feedline takes them for.
-std::string hdf5_sequence_column::fault_of_rows(const hdf5_found& found) const {
+std::string hdf5_sequence_column::fault_of_rows(const hdf5_resolved_field& found) const {
   try {
     hdf5_metadata metadata{*found.file};
     require_no_cache_image(metadata);

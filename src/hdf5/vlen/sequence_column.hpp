@@ -17,18 +17,19 @@
 namespace feedline::detail {
 
 /// Values of variable length that were read whole.
-struct hdf5_held_values {
+struct hdf5_vlen_library_reader {
   static constexpr std::uint64_t block_values = 64;
 
   std::vector<std::vector<std::byte>> blocks;  ///< of so many values each
   hdf5_value_places places;                    ///< within the blocks
 };
 
-/// An HDF5 dataset of values of variable length, each a sample. All calls, the destructor's included,
-/// fall within a session.
+/// An HDF5 dataset of values of variable length, each a sample. All calls, the destructor's
+/// included, fall within a session.
 class hdf5_sequence_column {
  public:
-  /// @throws hdf5_error if it is no dataset of the file, has not one dimension, no samples, or other
+  /// @throws hdf5_error if it is no dataset of the file, has not one dimension, no samples, or
+  /// other
   ///         values than runs of numbers.
   hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen);
 
@@ -38,19 +39,21 @@ class hdf5_sequence_column {
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// The dataset itself, as rows of bytes that say where values are. Its storage's refusal tells why the
-  /// library must read the values. @throws hdf5_error
-  [[nodiscard]] hdf5_found find_rows(const hdf5_session& hdf5, const hdf5_file& file) const;
+  /// The dataset itself, as rows of bytes that say where values are. Its storage's refusal tells
+  /// why the library must read the values. @throws hdf5_error
+  [[nodiscard]] hdf5_resolved_field find_rows(const hdf5_session& hdf5,
+                                              const hdf5_file& file) const;
 
   /// Reads all values by the library.
   /// @param most_bytes Of memory, places included.
   /// @param why The library reads them, for the error that they take more.
   /// @throws hdf5_error also naming the first sample that cannot be read.
-  [[nodiscard]] hdf5_held_values read_whole(const hdf5_session& hdf5, const hdf5_file& file,
-                                            std::size_t most_bytes, const std::string& why) const;
+  [[nodiscard]] hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& file,
+                                                    std::size_t max_bytes,
+                                                    const std::string& why) const;
 
  private:
-  [[nodiscard]] std::string fault_of_rows(const hdf5_found& found) const;
+  [[nodiscard]] std::string fault_of_rows(const hdf5_resolved_field& found) const;
 
   std::string name_;  ///< within the file
   hdf5_dataset_id id_;

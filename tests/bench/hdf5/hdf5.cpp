@@ -1,16 +1,17 @@
-/// How fast shuffled rows of HDF5 files reach the GPU, beside the same rows in RAM, the library called
-/// row by row, and the rate at which the machine can decode the chunks at all.
+/// How fast shuffled rows of HDF5 files reach the GPU, beside the same rows in RAM, the library
+/// called row by row, and the rate at which the machine can decode the chunks at all.
 ///
 ///     feedline_bench_hdf5                            # all shapes
 ///     feedline_bench_hdf5 --shape cifar256 --readers 1,2,4,8
 ///
-/// Method: rows are drawn (deflate makes about a fifth of them), written contiguous, in chunks of about
-/// 64 KiB, and in deflated ones, to files that stay in the page cache. Each is delivered by a
-/// loader to a consumer that does nothing, as in feedline_bench_delivery. Deflated chunks are visited in windows
-/// of 4 times the batch, but of so few that an epoch has --windows at least, with room for two, so that each chunk is decoded
-/// once an epoch. The fewer chunks a window has, the more readers wait for each other's last ones: compare --windows 16.
-/// The bound is the decoder alone, on as many threads as there are readers, into memory of their own. Content
-/// is not checked here: the tests do that. Row by row, an epoch is of 4096 samples at most.
+/// Method: rows are drawn (deflate makes about a fifth of them), written contiguous, in chunks of
+/// about 64 KiB, and in deflated ones, to files that stay in the page cache. Each is delivered by a
+/// loader to a consumer that does nothing, as in feedline_bench_delivery. Deflated chunks are
+/// visited in windows of 4 times the batch, but of so few that an epoch has --windows at least,
+/// with room for two, so that each chunk is decoded once an epoch. The fewer chunks a window has,
+/// the more readers wait for each other's last ones: compare --windows 16. The bound is the decoder
+/// alone, on as many threads as there are readers, into memory of their own. Content is not checked
+/// here: the tests do that. Row by row, an epoch is of 4096 samples at most.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
@@ -99,9 +100,9 @@ void run_deflated(const shape& shape, const deflated_file& file, const options& 
               samples_per_chunk(shape));
   // Of a chunk that is kept, with room for how often its samples were found.
   const std::size_t chunk_bytes = samples_per_chunk(shape) * (sample_bytes(shape) - 1) + 512;
-  const auto data =
-      open_hdf5(file.path, {{"image"}, {"label"}},
-                {.max_cache_bytes = 2 * window * chunk_bytes, .max_resident_bytes = file.samples});
+  const auto data = open_hdf5(
+      file.path, {{"image"}, {"label"}},
+      {.max_host_cache_bytes = 2 * window * chunk_bytes, .max_resident_bytes = file.samples});
   double one = 0;
   double one_bound = 0;
   for (const int readers : options.readers) {

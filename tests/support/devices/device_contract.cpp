@@ -2,7 +2,7 @@
 
 #include "device/owned.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/inlet_builder.hpp"
+#include "support/devices/landing_builder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -85,8 +85,8 @@ detail::device_memory on_device(const device_under_test& subject, std::span<cons
   return memory;
 }
 
-/// Five samples, in batches of three, of rows of four bytes: from a kept row, from one that arrives
-/// and is kept, and from memory of the host's.
+/// Five samples, in batches of three, of rows of four bytes: from a cached row, from one that
+/// arrives and is kept, and from memory of the host's.
 void check_assembly(const device_under_test& subject) {
   device& device = *subject.device;
   constexpr std::size_t row_bytes = 4;
@@ -94,26 +94,26 @@ void check_assembly(const device_under_test& subject) {
   std::vector<std::byte> rows(4 * row_bytes);  // row r spells 16 r, 16 r + 1, …
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = static_cast<std::byte>(i / row_bytes * 16 + i % row_bytes);
-  const inlet_format format{.row_bytes = {row_bytes},
-                            .batch_size = 3,
-                            .run_samples = 2,
-                            .runs_per_batch = 2,
-                            .keeps = true};
+  const landing_format format{.row_bytes = {row_bytes},
+                              .batch_size = 3,
+                              .run_samples = 2,
+                              .runs_per_batch = 2,
+                              .keeps = true};
   const std::array<sample_source, 5> samples{{{.row = 1},
-                                              {.arrives = true, .row = 3, .keep_as = 0},
+                                              {.arrives = true, .row = 3, .cache_as = 0},
                                               {.arrives = true, .row = 2},
                                               {.row = 2},
                                               {.arrives = true, .row = 0}}};
-  const auto image = build_inlet(format, samples, [&](std::size_t, std::uint64_t row) {
+  const auto image = build_landing_buffer(format, samples, [&](std::size_t, std::uint64_t row) {
     return std::span{rows}.subspan(row * row_bytes, row_bytes);
   });
-  const auto inlet = on_device(subject, image.bytes);
-  const auto kept = on_device(subject, rows);
+  const auto landing_buffer = on_device(subject, image.bytes);
+  const auto cached = on_device(subject, rows);
   const detail::device_memory slot{subject.device, memory_kind::device, 2 * batch_bytes};
   const detail::event assembled{subject.device};
   field_assembly field;
-  field.kept = kept.data();
-  field.keep = kept.data();
+  field.cached = cached.data();
+  field.keep = cached.data();
   field.row_bytes = row_bytes;
   field.to_row_bytes = row_bytes;
   assembly work;
@@ -121,7 +121,7 @@ void check_assembly(const device_under_test& subject) {
   work.slot = slot.data();
   work.batch_bytes = batch_bytes;
   work.samples = samples.size();
-  work.inlet = inlet.data();
+  work.landing_buffer = landing_buffer.data();
   work.fields = {&field, 1};
   const auto row_at = [&](std::size_t at) {
     const auto seen = subject.read_back(slot.data() + at, row_bytes);
@@ -141,12 +141,12 @@ void check_assembly(const device_under_test& subject) {
                                           batch_bytes + row_bytes};
   const std::array<int, 5> expected{1, 3, 2, 2, 0};
   for (std::size_t i = 0; i < places.size(); ++i) CHECK(row_at(places[i]) == expected[i]);
-  const auto first_kept = subject.read_back(kept.data(), row_bytes);
+  const auto first_kept = subject.read_back(cached.data(), row_bytes);
   CHECK(std::equal(first_kept.begin(), first_kept.end(), rows.begin() + 3 * row_bytes));
 
   const auto mapped = std::span<const std::byte>{rows};
-  field.kept = device.map(mapped);
-  field.kept_on_host = true;
+  field.cached = device.map(mapped);
+  field.cached_on_host = true;
   work.keeps = false;
   rows[row_bytes] = std::byte{0x30};  // read when it is needed, not when it was mapped
   rows[2 * row_bytes - 1] = std::byte{0x33};

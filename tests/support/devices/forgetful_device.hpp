@@ -11,8 +11,8 @@
 
 namespace feedline::test {
 
-/// What a forgetful device leaves out: the edges that keep slots and kept rows from being overwritten
-/// or read too soon.
+/// What a forgetful device leaves out: the edges that keep slots and cached rows from being
+/// overwritten or read too soon.
 enum class forgotten : std::uint8_t {
   nothing,
   copy_waits_for_consumer,  ///< what fills a device slot does not wait for the end of a lease

@@ -20,7 +20,7 @@ float any_float(std::mt19937& random) {
   return std::uniform_real_distribution<float>{-3.0F, 3.0F}(random);
 }
 
-void choose_image(field_program& program, std::mt19937& random) {
+void choose_image(field_conversion& program, std::mt19937& random) {
   program.channels = between(random, 1, 5);
   program.height = between(random, 1, 24);
   program.width = between(random, 1, 24);
@@ -40,10 +40,10 @@ void choose_image(field_program& program, std::mt19937& random) {
   }
   program.channels_last = chance(random, 50);
   program.to_channels_last = chance(random, 50);
-  program.per_channel = program.channels <= field_program::most_channels && chance(random, 50);
+  program.per_channel = program.channels <= field_conversion::max_channels && chance(random, 50);
 }
 
-void choose_window(field_program& program, std::mt19937& random) {
+void choose_window(field_conversion& program, std::mt19937& random) {
   if (chance(random, 40)) program.flip_below = std::uint64_t{1} << between(random, 31, 32);
   if (!chance(random, 60)) return;
   program.padding = chance(random, 50) ? between(random, 0, 9) : 0;
@@ -58,18 +58,18 @@ void choose_window(field_program& program, std::mt19937& random) {
 
 }  // namespace
 
-field_program random_program(std::mt19937& random) {
+field_conversion random_program(std::mt19937& random) {
   constexpr std::array to{element_type::f32, element_type::f16, element_type::bf16};
-  field_program program;
+  field_conversion program;
   if (chance(random, 5)) return program;
   program.to = to[between(random, 0, to.size() - 1)];
   if (chance(random, 10)) {
-    program.what = field_program::operation::one_hot;
+    program.what = field_conversion::operation::one_hot;
     program.from = static_cast<element_type>(between(random, 0, 7));  // the integers
     program.classes = between(random, 1, 300);
     return program;
   }
-  program.what = field_program::operation::convert;
+  program.what = field_conversion::operation::convert;
   program.from = static_cast<element_type>(between(random, 0, 12));
   if (is_whole(program.from) && chance(random, 50)) {  // a cast
     constexpr std::array whole{element_type::u8,  element_type::i8,  element_type::u16,
@@ -92,36 +92,36 @@ field_program random_program(std::mt19937& random) {
   return program;
 }
 
-std::vector<std::byte> random_row(const field_program& program, std::mt19937& random) {
+std::vector<std::byte> random_row(const field_conversion& program, std::mt19937& random) {
   std::vector<std::byte> row(row_bytes_of(program, 77));
   for (std::byte& each : row) each = static_cast<std::byte>(random());
-  if (program.what == field_program::operation::one_hot && chance(random, 80)) {
+  if (program.what == field_conversion::operation::one_hot && chance(random, 80)) {
     const std::uint64_t number = between(random, 0, program.classes + 1);
     std::memcpy(row.data(), &number, row.size());  // of 1 byte: cut off
   }
   return row;
 }
 
-std::size_t row_bytes_of(const field_program& program, std::size_t if_copied) {
-  if (program.what == field_program::operation::copy) return if_copied;
-  if (program.what == field_program::operation::one_hot) return size_bytes(program.from);
+std::size_t row_bytes_of(const field_conversion& program, std::size_t if_copied) {
+  if (program.what == field_conversion::operation::copy) return if_copied;
+  if (program.what == field_conversion::operation::one_hot) return size_bytes(program.from);
   return std::size_t{program.channels} * program.height * program.width * size_bytes(program.from);
 }
 
-std::size_t to_row_bytes_of(const field_program& program, std::size_t if_copied) {
-  if (program.what == field_program::operation::copy) return if_copied;
+std::size_t to_row_bytes_of(const field_conversion& program, std::size_t if_copied) {
+  if (program.what == field_conversion::operation::copy) return if_copied;
   const std::size_t elements =
-      program.what == field_program::operation::one_hot
+      program.what == field_conversion::operation::one_hot
           ? program.classes
           : std::size_t{program.channels} * program.to_height * program.to_width;
   return elements * size_bytes(program.to);
 }
 
-std::string describe(const field_program& program) {
-  if (program.what == field_program::operation::copy) return "copy";
+std::string describe(const field_conversion& program) {
+  if (program.what == field_conversion::operation::copy) return "copy";
   std::string text =
       std::string{to_string(program.from)} + " to " + std::string{to_string(program.to)};
-  if (program.what == field_program::operation::one_hot)
+  if (program.what == field_conversion::operation::one_hot)
     return text + ", one-hot of " + std::to_string(program.classes);
   const auto layout = [&](std::uint32_t height, std::uint32_t width, bool last) {
     return std::to_string(program.channels) + "x" + std::to_string(height) + "x" +

@@ -10,16 +10,17 @@
 namespace feedline::test {
 
 /// Any program there can be, on small rows; copies and one-hot now and then.
-[[nodiscard]] field_program random_program(std::mt19937& random);
+[[nodiscard]] field_conversion random_program(std::mt19937& random);
 
-/// A row for it: any bits, so that all numbers, infinities and NaNs come up; or, for one-hot, mostly
-/// a class.
-[[nodiscard]] std::vector<std::byte> random_row(const field_program& program, std::mt19937& random);
+/// A row for it: any bits, so that all numbers, infinities and NaNs come up; or, for one-hot,
+/// mostly a class.
+[[nodiscard]] std::vector<std::byte> random_row(const field_conversion& program,
+                                                std::mt19937& random);
 
-[[nodiscard]] std::size_t row_bytes_of(const field_program& program, std::size_t if_copied);
-[[nodiscard]] std::size_t to_row_bytes_of(const field_program& program, std::size_t if_copied);
+[[nodiscard]] std::size_t row_bytes_of(const field_conversion& program, std::size_t if_copied);
+[[nodiscard]] std::size_t to_row_bytes_of(const field_conversion& program, std::size_t if_copied);
 
 /// What a failed test says of it.
-[[nodiscard]] std::string describe(const field_program& program);
+[[nodiscard]] std::string describe(const field_conversion& program);
 
 }  // namespace feedline::test

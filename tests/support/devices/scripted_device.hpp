@@ -37,9 +37,9 @@ enum class device_call : std::uint8_t {
 ///
 /// Streams are queues of operations, run in order by a thread of the device's own. A copy poisons
 /// its target when it starts and reads its source only when it completes: whoever writes the source
-/// or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its inlet poisoned
-/// leaves its slot so. Copies need permits, and so do assemblies and the consumer's work (`launch`):
-/// all are plenty until a test holds them.
+/// or reads the target meanwhile sees it. Assemblies poison likewise; one that finds its landing
+/// buffer poisoned leaves its slot so. Copies need permits, and so do assemblies and the consumer's
+/// work (`launch`): all are plenty until a test holds them.
 ///
 /// Threads: any, like every device.
 class scripted_device final : public device {
@@ -65,11 +65,12 @@ class scripted_device final : public device {
   /// The same for the consumer's work.
   void hold_work();
   void allow_all_work();
-  /// From now on, of several streams that could go on the one made last does, not the one made first.
+  /// From now on, of several streams that could go on the one made last does, not the one made
+  /// first.
   void favour_young_streams();
 
-  /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it is
-  /// let wait for, would be written down, not done. That is refused, and counted.
+  /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it
+  /// is let wait for, would be written down, not done. That is refused, and counted.
   void begin_capture(stream_ref stream);
   void end_capture(stream_ref stream);
   /// Calls that would have been captured.
@@ -97,7 +98,7 @@ class scripted_device final : public device {
   /// Blocks until so many copies have completed.
   void wait_for_completed_copies(std::uint64_t count);
   /// Blocks until so many assemblies have started: the batches of their slots are poisoned, their
-  /// inlets not read yet.
+  /// landing buffers not read yet.
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
   [[nodiscard]] std::uint64_t started_copies() const;
@@ -179,8 +180,8 @@ class scripted_device final : public device {
   std::condition_variable changed_;
   std::map<std::uint64_t, stream_state> streams_;
   std::map<std::uint64_t, event_state> events_;
-  /// Recordings that are not done: event and number. A wait is for one of them, and for no later one,
-  /// though the event be recorded again, or destroyed.
+  /// Recordings that are not done: event and number. A wait is for one of them, and for no later
+  /// one, though the event be recorded again, or destroyed.
   std::set<std::pair<std::uint64_t, std::uint64_t>> pending_;
   struct failing_calls {
     std::uint64_t next;   ///< calls until the one that fails

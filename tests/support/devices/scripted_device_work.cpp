@@ -12,10 +12,10 @@
 namespace feedline::test {
 namespace {
 
-/// Whether a copy into an assembly's inlet has started and not completed. Following such tables would
-/// lead anywhere.
+/// Whether a copy into an assembly's landing buffer has started and not completed. Following such
+/// tables would lead anywhere.
 bool tables_are_poison(const assembly& work) {
-  const std::byte* const first = work.inlet + work.sources_at;
+  const std::byte* const first = work.landing_buffer + work.sources_at;
   return std::all_of(first, first + sizeof(std::uint32_t),
                      [](std::byte byte) { return byte == scripted_device::poison; });
 }
@@ -127,9 +127,9 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
     if (each.what == step::copy) return lies_there(each.to) || lies_there(each.from);
     if (each.what == step::work) return lies_there(each.reads.data());
     if (each.what != step::assemble) return false;
-    return lies_there(each.assembled.slot) || lies_there(each.assembled.inlet) ||
+    return lies_there(each.assembled.slot) || lies_there(each.assembled.landing_buffer) ||
            std::any_of(each.fields.begin(), each.fields.end(),
-                       [&](const field_assembly& field) { return lies_there(field.kept); });
+                       [&](const field_assembly& field) { return lies_there(field.cached); });
   };
   const std::scoped_lock lock{mutex_};
   for (const auto& [number, stream] : streams_) {

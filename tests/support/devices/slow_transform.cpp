@@ -1,6 +1,6 @@
 #include "support/devices/slow_transform.hpp"
 
-#include "device/variation.hpp"
+#include "device/sample_random_bits.hpp"
 #include "support/devices/slow_half.hpp"
 
 #include <algorithm>
@@ -91,8 +91,8 @@ void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<con
               out.begin() + static_cast<std::ptrdiff_t>(place * size_bytes(type)));
 }
 
-bytes converted(const field_program& program, std::span<const std::byte> row,
-                std::uint32_t variation) {
+bytes converted(const field_conversion& program, std::span<const std::byte> row,
+                std::uint32_t random_bits) {
   using detail::choice;
   const std::int64_t channels = program.channels;
   const std::int64_t height = program.height;
@@ -105,10 +105,12 @@ bytes converted(const field_program& program, std::span<const std::byte> row,
   std::int64_t left = (width + 2 * padding - to_width) / 2;
   if (program.random_crop) {
     const auto places = [](std::int64_t slack) { return static_cast<std::uint32_t>(slack + 1); };
-    top = detail::draw_below(variation, choice::crop_top, places(height + 2 * padding - to_height));
-    left = detail::draw_below(variation, choice::crop_left, places(width + 2 * padding - to_width));
+    top =
+        detail::draw_below(random_bits, choice::crop_top, places(height + 2 * padding - to_height));
+    left =
+        detail::draw_below(random_bits, choice::crop_left, places(width + 2 * padding - to_width));
   }
-  const bool flipped = detail::draw(variation, choice::flip) < program.flip_below;
+  const bool flipped = detail::draw(random_bits, choice::flip) < program.flip_below;
 
   const auto place_in = [channels](bool last, std::int64_t h, std::int64_t w, std::int64_t c,
                                    std::int64_t y, std::int64_t x) {
@@ -147,10 +149,11 @@ std::uint64_t class_in(std::span<const std::byte> row, element_type type) {
 
 }  // namespace
 
-std::vector<std::byte> slow_transform(const field_program& program, std::span<const std::byte> row,
-                                      std::uint32_t variation) {
-  if (program.what == field_program::operation::copy) return {row.begin(), row.end()};
-  if (program.what == field_program::operation::convert) return converted(program, row, variation);
+std::vector<std::byte> slow_transform(const field_conversion& program,
+                                      std::span<const std::byte> row, std::uint32_t random_bits) {
+  if (program.what == field_conversion::operation::copy) return {row.begin(), row.end()};
+  if (program.what == field_conversion::operation::convert)
+    return converted(program, row, random_bits);
   bytes out(program.classes * size_bytes(program.to));
   for (std::uint64_t each = 0; each < program.classes; ++each)
     put(out, each, program.to, each == class_in(row, program.from) ? 1.0F : 0.0F);

@@ -10,9 +10,9 @@
 namespace feedline::test {
 
 /// What a program makes of a row, worked out element by element from what `field_transform` and
-/// `field_program` say, in double precision: the oracle for `transform_row`.
-[[nodiscard]] std::vector<std::byte> slow_transform(const field_program& program,
+/// `field_conversion` say, in double precision: the oracle for `transform_row`.
+[[nodiscard]] std::vector<std::byte> slow_transform(const field_conversion& program,
                                                     std::span<const std::byte> row,
-                                                    std::uint32_t variation);
+                                                    std::uint32_t random_bits);
 
 }  // namespace feedline::test

@@ -4,8 +4,8 @@
 
 #include "batch/device_ring.hpp"
 #include "loader/plan.hpp"
-#include "reader/batch_reader.hpp"
-#include "reader/filler.hpp"
+#include "reader/batch_writer.hpp"
+#include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -28,7 +28,7 @@ struct stages {
          sampler order = sequential{})
       : device{std::move(on)},
         dataset{std::move(data)},
-        plan{detail::settle(*dataset, order, device->capabilities(), options)},
+        plan{detail::make_plan(*dataset, order, device->capabilities(), options)},
         format{std::make_shared<const detail::batch_format>(detail::batch_format{
             detail::slot_layout{plan.fields, plan.batch_size, plan.batches_per_slot}, order,
             dataset->size()})},
@@ -39,7 +39,7 @@ struct stages {
         source{dataset, order},
         reader{source, format->layout} {}
 
-  /// What the opener would give a slot for a ticket of an epoch.
+  /// What the slot scheduler would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,
                                        std::uint64_t ticket) const {
     const std::uint64_t first_batch = ticket * plan.batches_per_slot;
@@ -66,11 +66,11 @@ struct stages {
   /// The same, and fills it.
   slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
     const slot_index slot = open(run, ticket);
-    detail::filler filler{plan.batch_size, reader, *staging};
+    detail::request_executor request_executor{plan.batch_size, reader, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests;
     detail::reader_scratch own;
     for (std::uint32_t number = 0; number < requests; ++number)
-      filler.fill({static_cast<std::uint32_t>(slot.value), number}, own);
+      request_executor.fill({static_cast<std::uint32_t>(slot.value), number}, own);
     return slot;
   }
 
@@ -92,7 +92,7 @@ struct stages {
   std::shared_ptr<detail::staging_ring> staging;
   std::shared_ptr<detail::device_ring> ring;
   detail::sample_source source;
-  detail::batch_reader reader;
+  detail::batch_writer reader;
 };
 
 }  // namespace feedline::test

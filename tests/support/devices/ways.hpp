@@ -3,7 +3,7 @@
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 
-#include "staging/kept_rows.hpp"
+#include "staging/device_row_cache.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -47,7 +47,7 @@ inline const std::vector<way>& first_reading_ways() {
                                      way::resident, way::cached_half, way::cached_few};
   return ways;
 }
-/// Those on which a slot is put together out of an inlet.
+/// Those on which a slot is put together out of a landing buffer.
 inline const std::vector<way>& assembled_ways() {
   static const std::vector<way> ways{way::transformed, way::gather, way::resident, way::cached_half,
                                      way::cached_few};
@@ -70,7 +70,7 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
   std::vector<std::size_t> row_bytes;
   for (const field& field : data.fields()) row_bytes.push_back(sample_bytes(field));
   const auto bytes_of = [&](std::uint64_t rows) {
-    return detail::kept_rows::bytes(row_bytes, std::max<std::uint64_t>(rows, 1));
+    return detail::device_row_cache::bytes(row_bytes, std::max<std::uint64_t>(rows, 1));
   };
   switch (through) {
     case way::in_place:
@@ -89,11 +89,11 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
       break;
     case way::cached_half:
       options.placement = placement::cached;
-      options.max_cache_bytes = bytes_of(data.size() / 2);
+      options.max_device_cache_bytes = bytes_of(data.size() / 2);
       break;
     case way::cached_few:
       options.placement = placement::cached;
-      options.max_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
+      options.max_device_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
       break;
   }
   return options;

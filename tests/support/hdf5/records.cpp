@@ -135,7 +135,7 @@ void check_members(const std::filesystem::path& file, const std::string& dataset
     const auto wanted = rows_by_library(file, dataset, member);
     for (const auto& options :
          {hdf5_options{.max_resident_bytes = 0},
-          hdf5_options{.max_cache_bytes = 1, .max_resident_bytes = 0}, hdf5_options{}}) {
+          hdf5_options{.max_host_cache_bytes = 1, .max_resident_bytes = 0}, hdf5_options{}}) {
       const auto opened = open_hdf5(file, {{dataset + '/' + member.path()}}, options);
       const auto found = opened->fields().front();
       CHECK(found.name == (member.names.back() == "rate/s" ? "s" : member.names.back()));

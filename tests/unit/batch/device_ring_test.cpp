@@ -64,7 +64,7 @@ struct on_recording {
     ring.deliver(slot, content(ticket));
     return slot;
   }
-  /// As the feed does.
+  /// As the cursor does.
   slot_index take_and_lease() {
     const slot_index slot = ring.take().value();
     ring.lease(slot, stream);
@@ -209,8 +209,8 @@ TEST_CASE("device ring: only the last lease's end marks the consumer's stream an
 }
 
 TEST_CASE(
-    "device ring: the last batch's end marks the stream though the feed holds the slot, and the "
-    "feed lets go without it",
+    "device ring: the last batch's end marks the stream though the cursor holds the slot, and the "
+    "cursor lets go without it",
     "[device][host]") {
   on_recording on;
   const slot_index slot = on.deliver(0);
@@ -350,12 +350,12 @@ TEST_CASE("device ring: batches keep it, the staging ring and the device alive",
   parts->staging->lend(slot);
   parts->ring->deliver(slot, whole_slot(run));
   parts->ring->lease(parts->ring->take().value(), {});
-  std::optional<batch> kept{parts->ring->lease_batch(slot, 1)};
+  std::optional<batch> cached{parts->ring->lease_batch(slot, 1)};
   parts->ring->let_go(slot);
   parts.reset();
   CHECK_FALSE(device.expired());
-  CHECK(test::is_identity(4, (*kept)["id"].bytes().first(8), (*kept)["row"].bytes().first(8)));
-  kept.reset();
+  CHECK(test::is_identity(4, (*cached)["id"].bytes().first(8), (*cached)["row"].bytes().first(8)));
+  cached.reset();
   CHECK(ring.expired());
   CHECK(staging.expired());
   CHECK(device.expired());

@@ -12,14 +12,14 @@ const auto no_mark = [] { FAIL("marked"); };
 
 }  // namespace
 
-TEST_CASE("slot leases: nobody holds a slot once its batches have ended and the feed has let go",
+TEST_CASE("slot leases: nobody holds a slot once its batches have ended and the cursor has let go",
           "[device][host]") {
   slot_leases leases;
   leases.hold();
   leases.add();
   leases.add();
   CHECK(leases.held() == 2);
-  SECTION("the feed last") {
+  SECTION("the cursor last") {
     int marks = 0;
     CHECK_FALSE(leases.end(no_mark));
     CHECK_FALSE(leases.end([&] { ++marks; }));

@@ -1,7 +1,7 @@
 #include "device/assemble_on_host.hpp"
 
 #include "support/checks/catch.hpp"
-#include "support/devices/inlet_builder.hpp"
+#include "support/devices/landing_builder.hpp"
 #include "support/devices/random_program.hpp"
 #include "support/devices/slow_transform.hpp"
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 using namespace feedline;
-using feedline::test::inlet_format;
-using feedline::test::inlet_image;
+using feedline::test::landing_format;
+using feedline::test::landing_image;
 using feedline::test::sample_source;
 
 namespace {
@@ -22,49 +22,49 @@ namespace {
 using bytes = std::vector<std::byte>;
 
 constexpr std::byte untouched{0xEE};
-constexpr std::uint64_t kept_rows = 9;
+constexpr std::uint64_t device_row_cache = 9;
 constexpr std::uint64_t kept_before = 5;  ///< of them; behind are places to keep rows in
 
 /// One field of a random slot.
 struct field_rows {
-  field_program program;
+  field_conversion conversion;
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;
   std::size_t to_offset = 0;
   std::vector<bytes> arriving;
-  bytes kept;
+  bytes cached;
 
   std::span<const std::byte> kept_row(std::uint64_t number) const {
-    return std::span{kept}.subspan(number * row_bytes, row_bytes);
+    return std::span{cached}.subspan(number * row_bytes, row_bytes);
   }
 };
 
 field_rows random_field(std::mt19937& random, std::uint64_t arriving) {
   field_rows field;
-  field.program = test::random_program(random);
-  field.row_bytes = test::row_bytes_of(field.program, 77);
-  field.to_row_bytes = test::to_row_bytes_of(field.program, 77);
+  field.conversion = test::random_program(random);
+  field.row_bytes = test::row_bytes_of(field.conversion, 77);
+  field.to_row_bytes = test::to_row_bytes_of(field.conversion, 77);
   for (std::uint64_t i = 0; i < arriving; ++i)
-    field.arriving.push_back(test::random_row(field.program, random));
-  for (std::uint64_t i = 0; i < kept_rows; ++i) {
-    const bytes row = test::random_row(field.program, random);
-    field.kept.insert(field.kept.end(), row.begin(), row.end());
+    field.arriving.push_back(test::random_row(field.conversion, random));
+  for (std::uint64_t i = 0; i < device_row_cache; ++i) {
+    const bytes row = test::random_row(field.conversion, random);
+    field.cached.insert(field.cached.end(), row.begin(), row.end());
   }
   return field;
 }
 
-/// Samples that arrive, some to be kept, and samples of kept rows.
+/// Samples that arrive, some to be kept, and samples of cached rows.
 std::vector<sample_source> random_sources(std::mt19937& random, std::uint64_t samples, bool keeps,
                                           std::uint64_t arriving) {
   std::vector<sample_source> sources(samples);
   for (sample_source& each : sources) {
-    each.variation = static_cast<std::uint32_t>(random());
+    each.random_bits = static_cast<std::uint32_t>(random());
     each.arrives = random() % 2 == 0;
     each.row = random() % (each.arrives ? arriving : kept_before);
     // A row has one place, so that it is the same whichever run brings it.
     const std::uint64_t place = kept_before + each.row;
-    if (each.arrives && keeps && place < kept_rows)
-      each.keep_as = static_cast<std::uint32_t>(place);
+    if (each.arrives && keeps && place < device_row_cache)
+      each.cache_as = static_cast<std::uint32_t>(place);
   }
   return sources;
 }
@@ -79,7 +79,7 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
     INFO("seed " << seed << ", round " << round);
     const std::uint64_t samples = 1 + random() % 40;
     constexpr std::uint64_t arriving = 7;
-    inlet_format format;
+    landing_format format;
     format.batch_size = 1 + random() % 12;
     format.run_samples = 1 + random() % format.batch_size;
     format.runs_per_batch = (format.batch_size + format.run_samples - 1) / format.run_samples;
@@ -94,8 +94,8 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
       format.row_bytes.push_back(rows.back().row_bytes);
     }
     const auto sources = random_sources(random, samples, format.keeps, arriving);
-    const inlet_image inlet =
-        test::build_inlet(format, sources, [&](std::size_t field, std::uint64_t row) {
+    const landing_image landing_buffer =
+        test::build_landing_buffer(format, sources, [&](std::size_t field, std::uint64_t row) {
           return std::span<const std::byte>{rows[field].arriving[row]};
         });
 
@@ -103,19 +103,19 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
     bytes expected(batches * batch_bytes, untouched);
     std::vector<bytes> expected_kept;
     for (field_rows& field : rows) {
-      expected_kept.push_back(field.kept);
+      expected_kept.push_back(field.cached);
       for (const sample_source& each : sources)
-        if (each.keep_as != assembly::not_kept)
+        if (each.cache_as != assembly::not_cached)
           std::copy_n(field.arriving[each.row].begin(), field.row_bytes,
                       expected_kept.back().begin() +
-                          static_cast<std::ptrdiff_t>(each.keep_as * field.row_bytes));
+                          static_cast<std::ptrdiff_t>(each.cache_as * field.row_bytes));
       for (std::uint64_t i = 0; i < samples; ++i) {
         const sample_source& each = sources[i];
         const bytes sample =
-            test::slow_transform(field.program,
+            test::slow_transform(field.conversion,
                                  each.arrives ? std::span<const std::byte>{field.arriving[each.row]}
                                               : field.kept_row(each.row),
-                                 format.varies ? each.variation : 0);
+                                 format.varies ? each.random_bits : 0);
         std::copy(sample.begin(), sample.end(),
                   expected.begin() + static_cast<std::ptrdiff_t>(
                                          i / format.batch_size * batch_bytes + field.to_offset +
@@ -126,58 +126,58 @@ TEST_CASE("assemble on host: each sample of each field comes from its source, co
     std::vector<field_assembly> fields;
     for (field_rows& field : rows) {
       field_assembly each;
-      each.kept = field.kept.data();
-      each.keep = format.keeps ? field.kept.data() : nullptr;
+      each.cached = field.cached.data();
+      each.keep = format.keeps ? field.cached.data() : nullptr;
       each.row_bytes = field.row_bytes;
       each.to_offset = field.to_offset;
       each.to_row_bytes = field.to_row_bytes;
-      each.program = field.program;
+      each.conversion = field.conversion;
       fields.push_back(each);
     }
     bytes slot(expected.size(), untouched);
     assembly work;
-    inlet.describe(work, format);
+    landing_buffer.describe(work, format);
     work.slot = slot.data();
     work.batch_bytes = batch_bytes;
     work.samples = samples;
-    work.inlet = inlet.bytes.data();
+    work.landing_buffer = landing_buffer.bytes.data();
     work.fields = fields;
     detail::assemble_on_host(work);
 
     REQUIRE((slot == expected));  // parentheses: megabytes are not printed
-    for (std::size_t i = 0; i < rows.size(); ++i) REQUIRE((rows[i].kept == expected_kept[i]));
+    for (std::size_t i = 0; i < rows.size(); ++i) REQUIRE((rows[i].cached == expected_kept[i]));
   }
 }
 
 TEST_CASE("assemble on host: a row that is kept in this slot serves a sample of the same slot",
           "[device][host]") {
-  const inlet_format format{.row_bytes = {1},
-                            .batch_size = 2,
-                            .run_samples = 1,
-                            .runs_per_batch = 2,
-                            .varies = false,
-                            .keeps = true};
+  const landing_format format{.row_bytes = {1},
+                              .batch_size = 2,
+                              .run_samples = 1,
+                              .runs_per_batch = 2,
+                              .varies = false,
+                              .keeps = true};
   const std::vector<sample_source> sources{
       {.arrives = false, .row = 3},  // before the one that brings it
-      {.arrives = true, .row = 0, .keep_as = 3},
+      {.arrives = true, .row = 0, .cache_as = 3},
   };
   const bytes arriving{std::byte{42}};
-  const inlet_image inlet = test::build_inlet(
+  const landing_image landing_buffer = test::build_landing_buffer(
       format, sources, [&](std::size_t, std::uint64_t) { return std::span{arriving}; });
 
-  bytes kept(5, untouched);
+  bytes cached(5, untouched);
   field_assembly field;
-  field.kept = field.keep = kept.data();
+  field.cached = field.keep = cached.data();
   field.row_bytes = field.to_row_bytes = 1;
   bytes slot(2, untouched);
   assembly work;
-  inlet.describe(work, format);
+  landing_buffer.describe(work, format);
   work.slot = slot.data();
   work.batch_bytes = 2;
   work.samples = 2;
-  work.inlet = inlet.bytes.data();
+  work.landing_buffer = landing_buffer.bytes.data();
   work.fields = {&field, 1};
   detail::assemble_on_host(work);
   CHECK(slot == bytes{std::byte{42}, std::byte{42}});
-  CHECK(kept == bytes{untouched, untouched, untouched, std::byte{42}, untouched});
+  CHECK(cached == bytes{untouched, untouched, untouched, std::byte{42}, untouched});
 }

@@ -1,6 +1,6 @@
 #include "device/transform_row.hpp"
 
-#include "device/variation.hpp"
+#include "device/sample_random_bits.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/random_program.hpp"
 #include "support/devices/slow_transform.hpp"
@@ -30,17 +30,17 @@ bytes bytes_of(const std::vector<T>& values) {
 }
 
 template <class T>
-std::vector<T> transformed(const field_program& program, const bytes& row,
-                           std::uint32_t variation = 0) {
+std::vector<T> transformed(const field_conversion& program, const bytes& row,
+                           std::uint32_t random_bits = 0) {
   std::vector<T> out(test::to_row_bytes_of(program, row.size()) / sizeof(T));
-  transform_row(program, row.data(), row.size(), variation,
+  transform_row(program, row.data(), row.size(), random_bits,
                 reinterpret_cast<std::byte*>(out.data()));
   return out;
 }
 
-field_program conversion(element_type from, element_type to, float scale, float offset) {
-  field_program program;
-  program.what = field_program::operation::convert;
+field_conversion conversion(element_type from, element_type to, float scale, float offset) {
+  field_conversion program;
+  program.what = field_conversion::operation::convert;
   program.from = from;
   program.to = to;
   program.scale[0] = scale;
@@ -48,16 +48,16 @@ field_program conversion(element_type from, element_type to, float scale, float 
   return program;
 }
 
-field_program line(std::uint32_t width, element_type from = element_type::u8, float scale = 1.0F,
-                   float offset = 0.0F) {
-  field_program program = conversion(from, element_type::f32, scale, offset);
+field_conversion line(std::uint32_t width, element_type from = element_type::u8, float scale = 1.0F,
+                      float offset = 0.0F) {
+  field_conversion program = conversion(from, element_type::f32, scale, offset);
   program.width = program.to_width = width;
   return program;
 }
 
 /// An image of one channel, height x width, whose elements count up from 1.
-field_program counted_image(std::uint32_t height, std::uint32_t width) {
-  field_program program = line(width);
+field_conversion counted_image(std::uint32_t height, std::uint32_t width) {
+  field_conversion program = line(width);
   program.height = program.to_height = height;
   return program;
 }
@@ -76,11 +76,11 @@ TEST_CASE("transform row: any program makes of any row what the description says
   const std::uint32_t seed = GENERATE(1U, 2U, 3U, 4U);
   std::mt19937 random{seed};
   for (int round = 0; round < 500; ++round) {
-    const field_program program = random_program(random);
+    const field_conversion program = random_program(random);
     const bytes row = random_row(program, random);
-    const auto variation = static_cast<std::uint32_t>(random());
+    const auto random_bits = static_cast<std::uint32_t>(random());
     INFO("seed " << seed << ", round " << round << ": " << test::describe(program));
-    const bytes expected = test::slow_transform(program, row, variation);
+    const bytes expected = test::slow_transform(program, row, random_bits);
 
     // Rows lie at any address, and nothing beside the batch's row is touched.
     const std::size_t shift = random() % 9;
@@ -89,7 +89,7 @@ TEST_CASE("transform row: any program makes of any row what the description says
     bytes shifted(shift + row.size());
     std::copy(row.begin(), row.end(), shifted.begin() + static_cast<std::ptrdiff_t>(shift));
     bytes out(shift + expected.size() + margin, untouched);
-    transform_row(program, shifted.data() + shift, row.size(), variation, out.data() + shift);
+    transform_row(program, shifted.data() + shift, row.size(), random_bits, out.data() + shift);
 
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(shift);
     const auto end = begin + static_cast<std::ptrdiff_t>(expected.size());
@@ -103,7 +103,7 @@ TEST_CASE("transform row: any program makes of any row what the description says
 TEST_CASE("transform row: whole numbers are cast exactly, and wrap around as in NumPy",
           "[device][host]") {
   const auto cast = [](element_type from, element_type to, std::uint32_t width) {
-    field_program program = conversion(from, to, 1.0F, 0.0F);
+    field_conversion program = conversion(from, to, 1.0F, 0.0F);
     program.width = program.to_width = width;
     return program;
   };
@@ -169,7 +169,7 @@ TEST_CASE("transform row: every NaN comes out as the one that an NVIDIA device g
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < repeats; ++i) all.insert(all.end(), words.begin(), words.end());
     // infinity × 0 is the last.
-    field_program program = line(4 * repeats, element_type::f32, 0.0F);
+    field_conversion program = line(4 * repeats, element_type::f32, 0.0F);
     CHECK(transformed<std::uint32_t>(program, bytes_of(all)) ==
           std::vector<std::uint32_t>(4 * repeats, 0x7FFF'FFFF));
     for (const element_type to : {element_type::f16, element_type::bf16}) {
@@ -182,7 +182,7 @@ TEST_CASE("transform row: every NaN comes out as the one that an NVIDIA device g
 
 TEST_CASE("transform row: a crop that is not random is the middle, padding all around",
           "[device][host]") {
-  field_program program = counted_image(2, 2);  // 1 2 / 3 4
+  field_conversion program = counted_image(2, 2);  // 1 2 / 3 4
   program.padding = 1;
   program.to_height = 4;
   program.to_width = 4;
@@ -194,7 +194,7 @@ TEST_CASE("transform row: a crop that is not random is the middle, padding all a
 }
 
 TEST_CASE("transform row: padding is zeros before scale and offset", "[device][host]") {
-  field_program program = counted_image(1, 1);
+  field_conversion program = counted_image(1, 1);
   program.padding = 1;
   program.to_height = program.to_width = 3;
   program.scale[0] = 10.0F;
@@ -204,38 +204,38 @@ TEST_CASE("transform row: padding is zeros before scale and offset", "[device][h
 }
 
 TEST_CASE("transform row: a random crop lies where the sample's draws say", "[device][host]") {
-  field_program program = counted_image(5, 5);
+  field_conversion program = counted_image(5, 5);
   program.to_height = program.to_width = 1;
   program.random_crop = true;
-  for (std::uint32_t variation = 0; variation < 100; ++variation) {
-    const auto top = draw_below(variation, choice::crop_top, 5);
-    const auto left = draw_below(variation, choice::crop_left, 5);
-    CHECK(transformed<float>(program, counting(25), variation) ==
+  for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
+    const auto top = draw_below(random_bits, choice::crop_top, 5);
+    const auto left = draw_below(random_bits, choice::crop_left, 5);
+    CHECK(transformed<float>(program, counting(25), random_bits) ==
           std::vector<float>{static_cast<float>(5 * top + left + 1)});
   }
 }
 
 TEST_CASE("transform row: a flip turns the window that was cut, left to right", "[device][host]") {
-  field_program program = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
-  program.to_width = 3;                         // of which the left one is left
+  field_conversion program = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
+  program.to_width = 3;                            // of which the left one is left
   program.flip_below = always;
   CHECK(transformed<float>(program, counting(8)) == std::vector<float>{3, 2, 1, 7, 6, 5});
 }
 
 TEST_CASE("transform row: a sample is flipped if its draw is below the program's bound",
           "[device][host]") {
-  field_program program = counted_image(1, 2);
-  for (std::uint32_t variation = 0; variation < 100; ++variation) {
-    program.flip_below = draw(variation, choice::flip);
-    CHECK(transformed<float>(program, counting(2), variation) == std::vector<float>{1, 2});
+  field_conversion program = counted_image(1, 2);
+  for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
+    program.flip_below = draw(random_bits, choice::flip);
+    CHECK(transformed<float>(program, counting(2), random_bits) == std::vector<float>{1, 2});
     ++program.flip_below;
-    CHECK(transformed<float>(program, counting(2), variation) == std::vector<float>{2, 1});
+    CHECK(transformed<float>(program, counting(2), random_bits) == std::vector<float>{2, 1});
   }
 }
 
 TEST_CASE("transform row: channels change place with the layout, each with its own scale",
           "[device][host]") {
-  field_program program = counted_image(1, 2);
+  field_conversion program = counted_image(1, 2);
   program.channels = 3;
   program.channels_last = true;  // 1 2 3, 4 5 6
   CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1, 4, 2, 5, 3, 6});
@@ -248,31 +248,31 @@ TEST_CASE("transform row: channels change place with the layout, each with its o
 }
 
 TEST_CASE("transform row: an image and its mask are cut and flipped alike", "[device][host]") {
-  field_program image = counted_image(6, 6);
+  field_conversion image = counted_image(6, 6);
   image.to_height = image.to_width = 4;
   image.padding = 2;
   image.random_crop = true;
   image.flip_below = always / 2;
-  field_program mask = image;
+  field_conversion mask = image;
   mask.from = element_type::i32;
   mask.to = element_type::bf16;
   const bytes row = counting(36);
   std::vector<std::int32_t> wide;
   for (const std::byte each : row) wide.push_back(std::to_integer<std::int32_t>(each));
-  for (std::uint32_t variation = 0; variation < 50; ++variation) {
+  for (std::uint32_t random_bits = 0; random_bits < 50; ++random_bits) {
     std::vector<float> widened;
-    for (const std::uint16_t half : transformed<std::uint16_t>(mask, bytes_of(wide), variation)) {
+    for (const std::uint16_t half : transformed<std::uint16_t>(mask, bytes_of(wide), random_bits)) {
       const std::uint32_t bits = std::uint32_t{half} << 16;
       std::memcpy(&widened.emplace_back(), &bits, sizeof bits);
     }
-    CHECK(transformed<float>(image, row, variation) == widened);
+    CHECK(transformed<float>(image, row, random_bits) == widened);
   }
 }
 
 TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no such class",
           "[device][host]") {
-  field_program program;
-  program.what = field_program::operation::one_hot;
+  field_conversion program;
+  program.what = field_conversion::operation::one_hot;
   program.from = element_type::i16;
   program.to = element_type::f32;
   program.classes = 3;
@@ -297,5 +297,5 @@ TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no
 
 TEST_CASE("transform row: what is to be copied stays as it is", "[device][host]") {
   const bytes row = counting(11);
-  CHECK(transformed<std::byte>(field_program{}, row) == row);
+  CHECK(transformed<std::byte>(field_conversion{}, row) == row);
 }

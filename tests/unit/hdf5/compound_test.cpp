@@ -29,7 +29,8 @@ void shuffle_and_gzip(hid_t creation) {
   H5Pset_deflate(creation, 6);
 }
 
-/// A way of storing records, and what a listing says of a member's access; SIZE stands for a record's.
+/// A way of storing records, and what a listing says of a member's access; SIZE stands for a
+/// record's.
 struct storage {
   extent_vector extents;
   hdf5_layout layout;
@@ -239,7 +240,7 @@ TEST_CASE("hdf5: sixteen readers of several members of one dataset get what one 
   for (const auto& layout : layouts) {
     INFO(layout.name << ", " << cache_bytes << " bytes kept");
     const auto opened = open_hdf5(file, {{layout.name + "/low"}, {layout.name + "/inner"}},
-                                  {.max_cache_bytes = cache_bytes, .max_resident_bytes = 0});
+                                  {.max_host_cache_bytes = cache_bytes, .max_resident_bytes = 0});
     std::atomic<std::uint64_t> wrong{0};
     std::atomic<bool> start{false};
     std::vector<std::thread> readers;

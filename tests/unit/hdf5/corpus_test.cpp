@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// As much of a field is compared; some declare terabytes.
-constexpr std::uint64_t most_samples = 64;
-constexpr std::uint64_t most_bytes = 64 << 20;
+constexpr std::uint64_t max_samples = 64;
+constexpr std::uint64_t max_bytes = 64 << 20;
 
 std::vector<fs::path> hdf5_files_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -66,7 +66,8 @@ found_dataset find_dataset(const fs::path& file, const std::string& path) {
   return found;
 }
 
-/// Adds where a member lies in a native type, byte by byte: one value, or one for each element of an array.
+/// Adds where a member lies in a native type, byte by byte: one value, or one for each element of
+/// an array.
 void add_places(hid_t type, std::span<const std::string> members, std::size_t offset,
                 std::vector<std::size_t>& places) {
   const std::size_t bytes = H5Tget_size(type);
@@ -97,7 +98,7 @@ class rows_by_library {
     extent_vector counts(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
     H5Sget_simple_extent_dims(space.get(), counts.data(), nullptr);
     const extent_vector start(counts.size(), 0);
-    counts[0] = std::min<hsize_t>(counts[0], most_samples);
+    counts[0] = std::min<hsize_t>(counts[0], max_samples);
     H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
     const detail::hdf5_space_id memory{
         H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
@@ -140,8 +141,8 @@ bool library_has_filters(hid_t dataset) {
   return true;
 }
 
-/// CRC-32 of what h5py reads with the plugins of the hdf5plugin package: the files' values depend on
-/// shape and type alone, whatever the filter.
+/// CRC-32 of what h5py reads with the plugins of the hdf5plugin package: the files' values depend
+/// on shape and type alone, whatever the filter.
 struct known_values {
   std::uint64_t samples;
   element_type type;
@@ -166,7 +167,8 @@ std::optional<std::string> fault_of_values(const hdf5_listing& listing,
   return "nothing is known of its rows";
 }
 
-/// The rows that the library gave of a file's datasets, by their paths: it takes long over some types.
+/// The rows that the library gave of a file's datasets, by their paths: it takes long over some
+/// types.
 using known_rows = std::map<std::string, rows_by_library>;
 
 /// What is wrong with one field of a file, or nothing.
@@ -182,11 +184,10 @@ std::optional<std::string> fault_of(const fs::path& file, const hdf5_listing& li
   }
   if (opened->size() != listing.samples) return "the listing tells another number of samples";
   if (opened->fields() != std::vector{listing.spec}) return "the listing tells another field";
-  if (sample_bytes(listing.spec) > most_bytes / most_samples) return std::nullopt;
+  if (sample_bytes(listing.spec) > max_bytes / max_samples) return std::nullopt;
 
   std::vector<sample_index> samples;
-  for (std::uint64_t i = 0; i < std::min(listing.samples, most_samples); ++i)
-    samples.push_back({i});
+  for (std::uint64_t i = 0; i < std::min(listing.samples, max_samples); ++i) samples.push_back({i});
   const auto rows = read_samples(*opened, samples).front();
   (void)read_sample(*opened, sample_index{listing.samples - 1});
   if (listing.spec.type == element_type::f16) return std::nullopt;  // natively a float, to HDF5

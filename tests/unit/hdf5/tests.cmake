@@ -18,7 +18,7 @@ feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline::hdf5 HDF5::HDF5 SOURC
   unit/hdf5/format/metadata_test.cpp
   unit/hdf5/large_listing_test.cpp
   unit/hdf5/library/compound_type_test.cpp
-  unit/hdf5/library/direct_test.cpp
+  unit/hdf5/library/storage_layout_test.cpp
   unit/hdf5/library/session_test.cpp
   unit/hdf5/library/type_test.cpp
   unit/hdf5/listing_test.cpp

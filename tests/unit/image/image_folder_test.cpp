@@ -31,7 +31,7 @@ byte_vector image_file(std::uint32_t number) {
 }
 
 std::vector<std::byte> decoded(std::span<const std::byte> file) {
-  const auto decoder = decode_image(small);
+  const auto decoder = make_image_decoder(small);
   const field spec = decoder->describe(file);
   std::vector<std::byte> out(sample_bytes(spec));
   decoder->decode(file, spec, out);
@@ -81,7 +81,7 @@ TEST_CASE("image folder: samples stand in order of class, folder and name, as to
   }
   const auto folder = open_image_folder(tree.root(), {.image = small});
   CHECK(folder.classes == std::vector<std::string>{"Zebra", "cat", "dog"});
-  CHECK(folder.left_out == 0);
+  CHECK(folder.skipped_files == 0);
   test::check_dataset_contract(
       folder.dataset, files.size(),
       {{"image", element_type::u8, {12, 10, 3}}, {"label", element_type::i32, {}}},
@@ -106,7 +106,7 @@ TEST_CASE("image folder: hidden things are passed over, other files counted and 
   const auto folder = open_image_folder(tree.root(), {.image = small});
   CHECK(folder.dataset->size() == 1);
   CHECK(folder.classes == std::vector<std::string>{"a"});
-  CHECK(folder.left_out == 3);
+  CHECK(folder.skipped_files == 3);
   CHECK(folder.examples == std::vector<std::string>{"0.jpg", "a/deep/Thumbs.db", "a/notes.txt"});
   CHECK(
       log.text().find("3 files are not named as images (.jpg, .jpeg, .png) and are left out, such "
@@ -229,7 +229,7 @@ TEST_CASE("tar dataset: images of both kinds are decoded as from a folder", "[da
     archive.add(std::to_string(i) + ".cls", std::to_string(i * 100));
   }
   const auto shard = folder.write("a.tar", archive.ended());
-  const auto dataset = open_tar({shard}, {{"image", {"jpg", "png"}, decode_image(small)},
+  const auto dataset = open_tar({shard}, {{"image", {"jpg", "png"}, make_image_decoder(small)},
                                           {"label", {"cls"}, decode_decimal()}});
   test::check_dataset_contract(
       dataset, 6, {{"image", element_type::u8, {12, 10, 3}}, {"label", element_type::i32, {}}},

@@ -31,7 +31,7 @@ image_options as_it_is(std::uint32_t height, std::uint32_t width) {
 }
 
 std::vector<std::uint8_t> decode(std::span<const std::byte> file, const image_options& options) {
-  const decoder_ptr decoder = decode_image(options);
+  const decoder_ptr decoder = make_image_decoder(options);
   const field spec = decoder->describe(file);
   std::vector<std::uint8_t> out(sample_bytes(spec), 0xcd);
   decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));
@@ -67,7 +67,7 @@ TEST_CASE("jpeg: files of any size that lie one behind the other in an array bec
   }
   const auto dataset = feedline::decode(
       make_ragged_dataset(own("jpeg", std::move(all)), own("offset", std::move(offsets))),
-      decode_image(options));
+      make_image_decoder(options));
   CHECK(dataset->fields() == std::vector<field>{{"jpeg", element_type::u8, {24, 32, 3}}});
   for (std::size_t i = 0; i < files.size(); ++i)
     CHECK(test::read_sample(*dataset, {i})[0] == test::as_byte_vector(decode(files[i], options)));
@@ -162,7 +162,7 @@ TEST_CASE("image: planes are the pixels' channels one after the other", "[datase
   auto options = as_it_is(24, 31);
   const auto by_pixel = decode(file, options);
   options.layout = image_layout::chw;
-  CHECK(decode_image(options)->describe({}) == field{{}, element_type::u8, {3, 24, 31}});
+  CHECK(make_image_decoder(options)->describe({}) == field{{}, element_type::u8, {3, 24, 31}});
   const auto by_plane = decode(file, options);
   bool same = true;
   for (std::size_t i = 0; i < 24U * 31U; ++i)
@@ -245,7 +245,7 @@ TEST_CASE("jpeg: damaged images that are accepted are counted and logged", "[dat
   auto options = as_it_is(64, 80);
   options.allow_damaged = true;
   options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const auto decoder = decode_image(options);
+  const auto decoder = make_image_decoder(options);
   const field spec = decoder->describe({});
   std::vector<std::uint8_t> out(sample_bytes(spec));
   const auto take = [&](std::span<const std::byte> file) {
@@ -265,7 +265,7 @@ TEST_CASE("jpeg: damaged images that are accepted are counted and logged", "[dat
 
 TEST_CASE("image: a decoder goes on after images that it refused", "[dataset][host]") {
   const auto whole = jpeg_bytes(paint(64, 80));
-  const auto decoder = decode_image(as_it_is(64, 80));
+  const auto decoder = make_image_decoder(as_it_is(64, 80));
   const field spec = decoder->describe({});
   std::vector<std::uint8_t> out(sample_bytes(spec));
   for (int i = 0; i < 3; ++i) {
@@ -295,7 +295,8 @@ TEST_CASE("image: one that claims more pixels than allowed is refused before the
 
 TEST_CASE("jpeg: passes over the pixels without end are refused", "[dataset][host]") {
   auto file = jpeg_bytes(paint(16, 16), {.is_progressive = true});
-  // The last pass again and again: each says it refines the same bits, which libjpeg warns of, no more.
+  // The last pass again and again: each says it refines the same bits, which libjpeg warns of, no
+  // more.
   std::size_t last = 0;
   for (std::size_t i = 0; i + 1 < file.size(); ++i)
     if (file[i] == std::byte{0xff} && file[i + 1] == std::byte{0xda}) last = i;
@@ -322,7 +323,7 @@ TEST_CASE("image: what is no image is refused by what it begins with", "[dataset
 
 TEST_CASE("image: options that cannot be are refused", "[dataset][host]") {
   const auto message = [](const image_options& options) {
-    return test::message_of<usage_error>([&] { (void)decode_image(options); });
+    return test::message_of<usage_error>([&] { (void)make_image_decoder(options); });
   };
   CHECK(message({.height = 0}) == "image options: height is 0, but must be 1 to 65535");
   CHECK(message({.width = 70000}) == "image options: width is 70000, but must be 1 to 65535");

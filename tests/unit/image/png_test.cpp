@@ -21,7 +21,7 @@ constexpr std::uint32_t width = 34;
 std::vector<std::uint8_t> decode(std::span<const std::byte> file,
                                  const image_options& options = {.height = height,
                                                                  .width = width}) {
-  const decoder_ptr decoder = decode_image(options);
+  const decoder_ptr decoder = make_image_decoder(options);
   const field spec = decoder->describe(file);
   std::vector<std::uint8_t> out(sample_bytes(spec), 0xcd);
   decoder->decode(file, spec, std::as_writable_bytes(std::span{out}));

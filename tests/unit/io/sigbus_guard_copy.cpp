@@ -1,5 +1,5 @@
-/// A second copy of the library in the process of `bus_guard_program.cpp`, as a plugin would bring
-/// one: it guards one mapping.
+/// A second copy of the library in the process of `sigbus_guard_program.cpp`, as a plugin would
+/// bring one: it guards one mapping.
 
 #include "io/file_mapping.hpp"
 
@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) bool copy_guards(int file, std::size_t by
 }
 
 __attribute__((visibility("default"))) bool copy_is_in_use() {
-  return feedline::detail::bus_guard::in_use();
+  return feedline::detail::sigbus_guard::in_use();
 }
 
 /// Reads the mapping's first byte.

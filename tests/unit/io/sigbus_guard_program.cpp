@@ -1,5 +1,5 @@
-/// A process of its own for each case of `bus_guard_test.cpp`: who handled SIGBUS before the guard,
-/// and what happens then. Its exit status, or the signal that ends it, is the answer.
+/// A process of its own for each case of `sigbus_guard_test.cpp`: who handled SIGBUS before the
+/// guard, and what happens then. Its exit status, or the signal that ends it, is the answer.
 
 #include "io/file_mapping.hpp"
 #include "io/random_file.hpp"
@@ -91,7 +91,7 @@ class other_copy {
 
 /// Other copies of the library come, and this one knows what that means.
 bool copies_get_along(std::string_view event, std::string_view before) {
-  using feedline::detail::bus_guard;
+  using feedline::detail::sigbus_guard;
   const random_file rows{
       one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
   if (rows.mapped().empty()) return false;
@@ -100,7 +100,7 @@ bool copies_get_along(std::string_view event, std::string_view before) {
   const other_copy third{FEEDLINE_BUS_GUARD_COPY_2};
   rows.require_unchanged();
   const bool reached = event != "copy behind another";
-  return bus_guard::in_use() == reached && rows.mapped().empty() != reached && second.in_use() &&
+  return sigbus_guard::in_use() == reached && rows.mapped().empty() != reached && second.in_use() &&
          third.in_use() && second.survives_cut() && third.survives_cut();
 }
 
@@ -123,7 +123,7 @@ int main(int count, char** arguments) {
   const int file = ::memfd_create("guarded", MFD_CLOEXEC);
   if (::ftruncate(file, 4096) != 0) return wrong;
   auto mapping = feedline::detail::file_mapping::of(file, 4096);
-  if (!mapping || !feedline::detail::bus_guard::in_use()) return wrong;
+  if (!mapping || !feedline::detail::sigbus_guard::in_use()) return wrong;
   const volatile std::byte* const first = mapping->bytes().data();
   foreign_page = empty_page();
   if (::ftruncate(file, 0) != 0) return wrong;
@@ -150,10 +150,10 @@ int main(int count, char** arguments) {
     if (::sigaction(SIGBUS, nullptr, &ours) != 0) return wrong;
     handle_bus_errors(arguments[1]);
     rows.require_unchanged();
-    if (!rows.mapped().empty() || feedline::detail::bus_guard::in_use()) return wrong;
+    if (!rows.mapped().empty() || feedline::detail::sigbus_guard::in_use()) return wrong;
     if (::sigaction(SIGBUS, &ours, nullptr) != 0) return wrong;
     rows.require_unchanged();
-    return !rows.mapped().empty() && feedline::detail::bus_guard::in_use() ? 0 : wrong;
+    return !rows.mapped().empty() && feedline::detail::sigbus_guard::in_use() ? 0 : wrong;
   }
   return wrong;
 }

@@ -19,7 +19,7 @@ std::string refusal(const loader_options& options) {
 TEST_CASE("loader options: the defaults are valid, and come back unchanged", "[loader][host]") {
   const loader_options defaults = validated({});
   CHECK(defaults.batch_size == 1);
-  CHECK(defaults.last == last_batch::keep);
+  CHECK(defaults.partial_batch == partial_batch::keep);
   CHECK(defaults.readers == automatic_readers);
   CHECK(validated({.batch_size = 7, .readers = 0, .staging_slots = 2}).staging_slots == 2);
 }

@@ -44,14 +44,14 @@ TEST_CASE(
     "[loader][host]") {
   loader_plan plan = mnist_plan();
   plan.placement = placement::cached;
-  plan.kept_samples = 30'000;
+  plan.cached_samples = 30'000;
   plan.device_slots = 3;
-  plan.passing_bytes = std::size_t{16} << 20;
+  plan.landing_bytes = std::size_t{16} << 20;
   plan.cache_bytes = std::size_t{23} << 20;
   plan.device_bytes = std::size_t{63} << 20;
   CHECK(to_string(plan) ==
         "938 batches of 64 an epoch, 166 a slot; staging 4 × 8.0 MiB = 32.0 MiB, device 3 × 8.0 "
-        "MiB + passing 16.0 MiB + kept rows 23.0 MiB = 63.0 MiB; cached, 30000 samples kept; 8 "
+        "MiB + passing 16.0 MiB + cached rows 23.0 MiB = 63.0 MiB; cached, 30000 samples kept; 8 "
         "readers");
 }
 

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "staging/kept_rows.hpp"
+#include "staging/device_row_cache.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -15,7 +15,7 @@
 
 using namespace feedline;
 using feedline::detail::choose_placement;
-using feedline::detail::kept_rows;
+using feedline::detail::device_row_cache;
 using feedline::detail::placement_choice;
 
 namespace {
@@ -38,14 +38,14 @@ struct told_dataset final : dataset {
 /// Rows of 784 and of 1 bytes: the room that so many take.
 std::size_t room(std::uint64_t rows) {
   const std::vector<std::size_t> row_bytes{784, 1};
-  return kept_rows::bytes(row_bytes, rows);
+  return device_row_cache::bytes(row_bytes, rows);
 }
 
 placement_choice choose(placement wanted, std::size_t budget, std::uint64_t samples = 100,
                         const device_capabilities& device = with_copies) {
   told_dataset data;
   data.samples = samples;
-  return choose_placement(data, device, {.placement = wanted, .max_cache_bytes = budget});
+  return choose_placement(data, device, {.placement = wanted, .max_device_cache_bytes = budget});
 }
 
 std::string refusal(placement wanted, std::size_t budget, std::uint64_t samples = 100) {
@@ -54,7 +54,7 @@ std::string refusal(placement wanted, std::size_t budget, std::uint64_t samples 
 
 void check(const placement_choice& have, placement where, std::uint64_t rows, std::size_t bytes) {
   CHECK(have.placement == where);
-  CHECK(have.kept_samples == rows);
+  CHECK(have.cached_samples == rows);
   CHECK(have.cache_bytes == bytes);
 }
 
@@ -86,10 +86,10 @@ TEST_CASE("placement choice: a budget holds as many rows as fit, never one more"
           "[loader][host]") {
   for (std::size_t budget = room(1); budget < room(100) + 1'000; budget += 97) {
     const placement_choice choice = choose(placement::automatic, budget);
-    CAPTURE(budget, choice.kept_samples);
-    REQUIRE(choice.cache_bytes == room(choice.kept_samples));
+    CAPTURE(budget, choice.cached_samples);
+    REQUIRE(choice.cache_bytes == room(choice.cached_samples));
     REQUIRE(choice.cache_bytes <= budget);
-    REQUIRE((choice.kept_samples == 100 || room(choice.kept_samples + 1) > budget));
+    REQUIRE((choice.cached_samples == 100 || room(choice.cached_samples + 1) > budget));
   }
 }
 
@@ -97,7 +97,8 @@ TEST_CASE("placement choice: resident takes what it needs, up to the budget", "[
   check(choose(placement::resident, 0), placement::resident, 100, room(100));
   check(choose(placement::resident, room(100)), placement::resident, 100, room(100));
   CHECK(refusal(placement::resident, room(100) - 1) ==
-        "loader_options::placement is resident, but max_cache_bytes is 78847, too small for the "
+        "loader_options::placement is resident, but max_device_cache_bytes is 78847, too small for "
+        "the "
         "dataset; its 100 samples take 78848 bytes: raise it, or choose placement::cached");
 }
 
@@ -106,10 +107,12 @@ TEST_CASE("placement choice: cached needs a budget of a row or more", "[loader][
   check(choose(placement::cached, room(100) - 1), placement::cached, 99, room(99));
   check(choose(placement::cached, room(100)), placement::resident, 100, room(100));
   CHECK(refusal(placement::cached, 0) ==
-        "loader_options::placement is cached, but max_cache_bytes is 0: say how much device memory "
+        "loader_options::placement is cached, but max_device_cache_bytes is 0: say how much device "
+        "memory "
         "rows may take; its 100 samples take 78848 bytes");
   CHECK(refusal(placement::cached, room(1) - 1) ==
-        "loader_options::placement is cached, but max_cache_bytes is 1279, too small for a single "
+        "loader_options::placement is cached, but max_device_cache_bytes is 1279, too small for a "
+        "single "
         "sample; its 100 samples take 78848 bytes");
 }
 
@@ -119,8 +122,8 @@ TEST_CASE("placement choice: more samples than a table can number are streamed, 
   const std::size_t plenty = std::numeric_limits<std::size_t>::max();
   CHECK(choose(placement::automatic, plenty, most).placement == placement::resident);
   CHECK(choose(placement::automatic, plenty, most + 1).placement == placement::cached);
-  CHECK(choose(placement::automatic, plenty, most + 1).kept_samples == most);
-  CHECK(choose(placement::resident, 0, most).kept_samples == most);
+  CHECK(choose(placement::automatic, plenty, most + 1).cached_samples == most);
+  CHECK(choose(placement::resident, 0, most).cached_samples == most);
   for (const auto wanted : {placement::gather, placement::resident, placement::cached}) {
     CHECK(refusal(wanted, plenty, most + 1) ==
           "loader_options::placement is " + std::string{to_string(wanted)} +

@@ -18,7 +18,7 @@
 
 using namespace feedline;
 using feedline::detail::divide_up;
-using feedline::detail::settle;
+using feedline::detail::make_plan;
 using feedline::test::make_identity_dataset;
 
 namespace {
@@ -29,7 +29,7 @@ const device_capabilities with_copies{.name = "gpu"};
 /// 784 bytes and an id: 792 bytes a sample, as good as MNIST's.
 loader_plan plan(std::uint64_t samples, const loader_options& options,
                  const device_capabilities& device = with_copies) {
-  return settle(*make_identity_dataset(samples, 784), sequential{}, device, options);
+  return make_plan(*make_identity_dataset(samples, 784), sequential{}, device, options);
 }
 
 std::string refusal(std::uint64_t samples, const loader_options& options,
@@ -53,46 +53,46 @@ class shaped_dataset final : public dataset {
 
 std::string refusal_of(const shaped_dataset& data, const loader_options& options = {}) {
   return test::message_of<usage_error>(
-      [&] { (void)settle(data, sequential{}, with_copies, options); });
+      [&] { (void)make_plan(data, sequential{}, with_copies, options); });
 }
 
 }  // namespace
 
 TEST_CASE("plan: small batches share a slot of about 30 MiB, four deep", "[loader][host]") {
-  const loader_plan settled = plan(600'000, {.batch_size = 64});
-  CHECK(settled.batches_per_epoch == 9'375);
-  CHECK(settled.batch_bytes == 512 + 50'176);
-  CHECK(settled.batches_per_slot == 625);  // 641 are 31 MiB, which makes 15 slots
-  CHECK(settled.slots_per_epoch == divide_up<std::uint64_t>(9'375, settled.batches_per_slot));
-  CHECK(settled.slot_bytes == settled.batches_per_slot * settled.batch_bytes);
-  CHECK(settled.staging_slots == 4);
-  CHECK(settled.device_slots == 4);
-  CHECK(settled.staging_bytes == 4 * settled.slot_bytes);
-  CHECK(settled.device_bytes == 4 * settled.slot_bytes);
-  CHECK(settled.staging_bytes <= std::size_t{124} << 20);
-  CHECK(settled.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
+  const loader_plan planned = plan(600'000, {.batch_size = 64});
+  CHECK(planned.batches_per_epoch == 9'375);
+  CHECK(planned.batch_bytes == 512 + 50'176);
+  CHECK(planned.batches_per_slot == 625);  // 641 are 31 MiB, which makes 15 slots
+  CHECK(planned.slots_per_epoch == divide_up<std::uint64_t>(9'375, planned.batches_per_slot));
+  CHECK(planned.slot_bytes == planned.batches_per_slot * planned.batch_bytes);
+  CHECK(planned.staging_slots == 4);
+  CHECK(planned.device_slots == 4);
+  CHECK(planned.staging_bytes == 4 * planned.slot_bytes);
+  CHECK(planned.device_bytes == 4 * planned.slot_bytes);
+  CHECK(planned.staging_bytes <= std::size_t{124} << 20);
+  CHECK(planned.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
 }
 
 TEST_CASE("plan: an epoch's slots are of one size, as near as can be", "[loader][host]") {
   // 500 batches are 24 MiB; slots of at most 641 would leave a last one of 78.
-  const loader_plan settled = plan(2'000 * 64, {.batch_size = 64});
-  CHECK(settled.batches_per_epoch == 2'000);
-  CHECK(settled.batches_per_slot == 500);
-  CHECK(settled.slots_per_epoch == 4);
+  const loader_plan planned = plan(2'000 * 64, {.batch_size = 64});
+  CHECK(planned.batches_per_epoch == 2'000);
+  CHECK(planned.batches_per_slot == 500);
+  CHECK(planned.slots_per_epoch == 4);
   CHECK(plan(2'001 * 64, {.batch_size = 64}).batches_per_slot == 501);
 }
 
 TEST_CASE("plan: slots of rows that stay on the device are larger, and three deep",
           "[loader][host]") {
-  const loader_plan settled = plan(600'000, {.batch_size = 64, .placement = placement::resident});
-  CHECK(settled.batches_per_slot == 782);  // 848 are 41 MiB, which makes 12 slots
-  CHECK(settled.staging_slots == 3);
-  CHECK(settled.staging_bytes <= std::size_t{128} << 20);
+  const loader_plan planned = plan(600'000, {.batch_size = 64, .placement = placement::resident});
+  CHECK(planned.batches_per_slot == 782);  // 848 are 41 MiB, which makes 12 slots
+  CHECK(planned.staging_slots == 3);
+  CHECK(planned.staging_bytes <= std::size_t{128} << 20);
 }
 
 TEST_CASE("plan: slots are sized by the larger of what is read and what is delivered",
           "[loader][host]") {
-  constexpr std::size_t most_slot = std::size_t{31} << 20;
+  constexpr std::size_t max_slot = std::size_t{31} << 20;
   const shaped_dataset mnist{
       60'000, {{"image", element_type::u8, {28, 28}}, {"label", element_type::u8, {}}}};
   const shaped_dataset labels{10'000'000, {{"label", element_type::u8, {}}}};
@@ -107,16 +107,16 @@ TEST_CASE("plan: slots are sized by the larger of what is read and what is deliv
        {example{mnist, to_float, 64}, example{mnist, to_float, 1}, example{labels, to_classes, 1},
         example{labels, to_classes, 64}, example{labels, to_classes, 1024}}) {
     for (const device_capabilities& device : {in_place, with_copies}) {
-      const loader_plan settled =
-          settle(data, sequential{}, device, {.batch_size = batch_size, .transforms = {transform}});
-      CAPTURE(to_string(settled));
-      CHECK(settled.batches_per_slot > 1);
-      CHECK(settled.batches_per_slot * settled.batch_bytes > most_slot / 2);
-      CHECK(settled.batches_per_slot * settled.batch_bytes <= most_slot);
-      CHECK(settled.slot_bytes <= most_slot);
-      CHECK(settled.device_slot_bytes <= most_slot);
-      CHECK(settled.staging_slots == 4);
-      CHECK(settled.device_slots == (device.reads_staging ? 0 : 4));
+      const loader_plan planned = make_plan(data, sequential{}, device,
+                                            {.batch_size = batch_size, .transforms = {transform}});
+      CAPTURE(to_string(planned));
+      CHECK(planned.batches_per_slot > 1);
+      CHECK(planned.batches_per_slot * planned.batch_bytes > max_slot / 2);
+      CHECK(planned.batches_per_slot * planned.batch_bytes <= max_slot);
+      CHECK(planned.slot_bytes <= max_slot);
+      CHECK(planned.device_slot_bytes <= max_slot);
+      CHECK(planned.staging_slots == 4);
+      CHECK(planned.device_slots == (device.reads_staging ? 0 : 4));
     }
   }
 }
@@ -126,17 +126,17 @@ TEST_CASE("plan: where transforms make samples smaller, slots are sized by what 
   const shaped_dataset images{60'000, {{"image", element_type::u8, {256, 256, 3}}}};
   const field_transform small{
       .field = "image", .layout = image_layout::hwc, .crop = image_crop{.height = 8, .width = 8}};
-  const loader_plan settled =
-      settle(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}});
-  CHECK(settled.batches_per_slot == 20);  // of 1.5 MiB
-  CHECK(settled.slot_bytes <= std::size_t{31} << 20);
+  const loader_plan planned =
+      make_plan(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}});
+  CHECK(planned.batches_per_slot == 20);  // of 1.5 MiB
+  CHECK(planned.slot_bytes <= std::size_t{31} << 20);
 }
 
 TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]") {
-  const loader_plan settled = plan(640, {.batch_size = 64});
-  CHECK(settled.batches_per_epoch == 10);
-  CHECK(settled.batches_per_slot == 3);
-  CHECK(settled.slots_per_epoch == 4);
+  const loader_plan planned = plan(640, {.batch_size = 64});
+  CHECK(planned.batches_per_epoch == 10);
+  CHECK(planned.batches_per_slot == 3);
+  CHECK(planned.slots_per_epoch == 4);
   CHECK(plan(10, {.batch_size = 64}).batches_per_slot == 1);
 }
 
@@ -149,10 +149,10 @@ TEST_CASE("plan: where another epoch stands behind it, a short one is spread ove
 TEST_CASE("plan: large slots are three or two deep, so that 128 MiB do, or two that need more",
           "[loader][host]") {
   const auto depth_with = [](std::uint64_t batch_size) {
-    const loader_plan settled = plan(1'000'000, {.batch_size = batch_size});
-    REQUIRE(settled.batches_per_slot == 1);
-    CHECK(settled.device_slots == settled.staging_slots);
-    return settled.staging_slots;
+    const loader_plan planned = plan(1'000'000, {.batch_size = batch_size});
+    REQUIRE(planned.batches_per_slot == 1);
+    CHECK(planned.device_slots == planned.staging_slots);
+    return planned.staging_slots;
   };
   CHECK(depth_with(40'000) == 4);  // 30 MiB
   CHECK(depth_with(50'000) == 3);
@@ -161,18 +161,18 @@ TEST_CASE("plan: large slots are three or two deep, so that 128 MiB do, or two t
 }
 
 TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {
-  const loader_plan settled = plan(6'400, {.batch_size = 64,
+  const loader_plan planned = plan(6'400, {.batch_size = 64,
                                            .readers = 3,
                                            .batches_per_slot = 5,
                                            .staging_slots = 7,
                                            .device_slots = 2,
                                            .request_bytes = 7'920});
-  CHECK(settled.batches_per_slot == 5);
-  CHECK(settled.staging_slots == 7);
-  CHECK(settled.device_slots == 2);
-  CHECK(settled.request_samples == 10);
-  CHECK(settled.readers == 3);
-  CHECK(settled.slots_per_epoch == 20);
+  CHECK(planned.batches_per_slot == 5);
+  CHECK(planned.staging_slots == 7);
+  CHECK(planned.device_slots == 2);
+  CHECK(planned.request_samples == 10);
+  CHECK(planned.readers == 3);
+  CHECK(planned.slots_per_epoch == 20);
 }
 
 TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or needs no reading",
@@ -182,8 +182,8 @@ TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or ne
   CHECK(plan(6'400, {.batch_size = 64, .placement = placement::resident}).slots_grow);
   CHECK_FALSE(plan(6'400, {.batch_size = 64, .batches_per_slot = 5}).slots_grow);
   CHECK_FALSE(plan(6'400, {.batch_size = 6'400}).slots_grow);
-  CHECK_FALSE(settle(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
-                     {.batch_size = 64, .placement = placement::gather})
+  CHECK_FALSE(make_plan(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
+                        {.batch_size = 64, .placement = placement::gather})
                   .slots_grow);
 }
 
@@ -193,11 +193,11 @@ TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") 
 
 TEST_CASE("plan: where batches are read in place there is no device memory, nor its limits",
           "[loader][host]") {
-  const loader_plan settled =
+  const loader_plan planned =
       plan(6'400, {.batch_size = 64, .device_slots = 9, .max_device_bytes = 1}, in_place);
-  CHECK(settled.device_slots == 0);
-  CHECK(settled.device_bytes == 0);
-  CHECK(settled.staging_slots == 4);
+  CHECK(planned.device_slots == 0);
+  CHECK(planned.device_bytes == 0);
+  CHECK(planned.staging_slots == 4);
 }
 
 TEST_CASE("plan: a request is at least a sample, at most a slot, and their number is bounded",
@@ -205,24 +205,24 @@ TEST_CASE("plan: a request is at least a sample, at most a slot, and their numbe
   CHECK(plan(640, {.batch_size = 64, .request_bytes = 1}).request_samples == 1);
   CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 2, .request_bytes = 1 << 30})
             .request_samples == 128);
-  const loader_plan settled = plan(
+  const loader_plan planned = plan(
       10'000'000,
       {.batch_size = 1'000'000, .batches_per_slot = 1, .staging_slots = 4'096, .request_bytes = 1});
-  CHECK(settled.staging_slots * divide_up<std::uint64_t>(1'000'000, settled.request_samples) <=
+  CHECK(planned.staging_slots * divide_up<std::uint64_t>(1'000'000, planned.request_samples) <=
         60'000);
 }
 
 TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[loader][host]") {
   CHECK(plan(10, {.batch_size = 4}).batches_per_epoch == 3);
   CHECK(plan(10, {.batch_size = 4}).samples_per_epoch == 10);
-  CHECK(plan(10, {.batch_size = 4, .last = last_batch::drop}).batches_per_epoch == 2);
-  CHECK(plan(10, {.batch_size = 4, .last = last_batch::drop}).samples_per_epoch == 8);
-  CHECK(plan(12, {.batch_size = 4, .last = last_batch::refuse}).batches_per_epoch == 3);
-  CHECK(refusal(10, {.batch_size = 4, .last = last_batch::refuse}) ==
-        "batch_size 4 leaves a last batch of 2 of the epoch's 10 samples, and last_batch::refuse "
+  CHECK(plan(10, {.batch_size = 4, .partial_batch = partial_batch::drop}).batches_per_epoch == 2);
+  CHECK(plan(10, {.batch_size = 4, .partial_batch = partial_batch::drop}).samples_per_epoch == 8);
+  CHECK(plan(12, {.batch_size = 4, .partial_batch = partial_batch::error}).batches_per_epoch == 3);
+  CHECK(refusal(10, {.batch_size = 4, .partial_batch = partial_batch::error}) ==
+        "batch_size 4 leaves a last batch of 2 of the epoch's 10 samples, and partial_batch::error "
         "forbids one: choose a divisor, or keep or drop it");
-  CHECK(refusal(10, {.batch_size = 11, .last = last_batch::drop}) ==
-        "batch_size 11 is larger than the epoch's 10 samples, and last_batch::drop would leave "
+  CHECK(refusal(10, {.batch_size = 11, .partial_batch = partial_batch::drop}) ==
+        "batch_size 11 is larger than the epoch's 10 samples, and partial_batch::drop would leave "
         "nothing: lower batch_size, or keep the last batch");
   CHECK(plan(10, {.batch_size = 11}).batches_per_epoch == 1);
 }
@@ -233,9 +233,9 @@ TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
     void indices(std::uint64_t, std::uint64_t, position, std::span<sample_index>) const {}
   };
   const auto data = make_identity_dataset(100, 8);
-  CHECK(settle(*data, half{}, in_place, {.batch_size = 10}).batches_per_epoch == 5);
+  CHECK(make_plan(*data, half{}, in_place, {.batch_size = 10}).batches_per_epoch == 5);
   CHECK(test::message_of<usage_error>([&] {
-          (void)settle(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
+          (void)make_plan(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
         }) ==
         "the sampler has no positions over the dataset's 1 samples, its size() is 0: there is "
         "nothing "
@@ -281,8 +281,8 @@ TEST_CASE("plan: under a budget four slots are kept as long as each can hold a b
           "[loader][host]") {
   const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
   const auto within = [&](std::size_t batches) {
-    const auto settled = plan(60'000, {.batch_size = 64, .max_staging_bytes = batches * batch});
-    return std::pair{settled.staging_slots, settled.batches_per_slot};
+    const auto planned = plan(60'000, {.batch_size = 64, .max_staging_bytes = batches * batch});
+    return std::pair{planned.staging_slots, planned.batches_per_slot};
   };
   CHECK(within(41) == std::pair{std::size_t{4}, std::uint64_t{10}});
   CHECK(within(4) == std::pair{std::size_t{4}, std::uint64_t{1}});
@@ -311,8 +311,8 @@ TEST_CASE("plan: readers are chosen by the machine, or one where reads take turn
   CHECK(chosen <= 8);
   CHECK(plan(640, {.readers = 0}).readers == 0);
   const test::serialized_dataset serial{make_identity_dataset(640, 8)};
-  CHECK(settle(serial, sequential{}, in_place, {}).readers == 1);
-  CHECK(settle(serial, sequential{}, in_place, {.readers = 4}).readers == 4);
+  CHECK(make_plan(serial, sequential{}, in_place, {}).readers == 1);
+  CHECK(make_plan(serial, sequential{}, in_place, {.readers = 4}).readers == 4);
 }
 
 TEST_CASE("plan: a field that is expected but not there is refused, with those there are",

@@ -30,7 +30,7 @@ packed_part part(std::uint64_t sample, std::uint64_t count, std::uint64_t first 
 }
 
 /// What a row of these parts of "pair" must hold, with -7 as padding.
-std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint64_t most,
+std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint64_t max_samples,
                               std::size_t place) {
   std::vector<std::int32_t> values;
   std::vector<std::int32_t> offsets{0};
@@ -40,7 +40,7 @@ std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint
     offsets.push_back(static_cast<std::int32_t>(values.size() / 2));
   }
   values.resize(2 * capacity, -7);
-  offsets.resize(most + 1, offsets.back());
+  offsets.resize(max_samples + 1, offsets.back());
   if (place == 0) return test::as_byte_vector(values);
   if (place == 1)
     return test::as_byte_vector(std::vector<std::int32_t>{static_cast<int>(of.size())});
@@ -49,19 +49,19 @@ std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint
 
 /// Checks that rows hold these parts, in all that a dataset promises.
 void check_rows(const std::shared_ptr<const packed_dataset>& dataset,
-                const std::vector<parts>& rows, std::uint64_t capacity, std::uint64_t most) {
+                const std::vector<parts>& rows, std::uint64_t capacity, std::uint64_t max_samples) {
   REQUIRE(dataset->size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     INFO("row " << i);
     CHECK(dataset->parts_of({i}) == rows[i]);
   }
-  CHECK(dataset->most() == most);
+  CHECK(dataset->max_samples() == max_samples);
   test::check_dataset_contract(dataset, rows.size(),
                                {{"pair", element_type::i32, {capacity, 2}},
                                 {"pair_count", element_type::i32, {}},
-                                {"pair_offsets", element_type::i32, {most + 1}}},
+                                {"pair_offsets", element_type::i32, {max_samples + 1}}},
                                [&](sample_index row, std::size_t place) {
-                                 return packed(rows[row.value], capacity, most, place);
+                                 return packed(rows[row.value], capacity, max_samples, place);
                                });
 }
 
@@ -73,7 +73,7 @@ void check_all_packed(const packed_dataset& dataset, const lengths& of, std::uin
   for (std::uint64_t row = 0; row < dataset.size(); ++row) {
     const auto held = dataset.parts_of({row});
     REQUIRE_FALSE(held.empty());
-    REQUIRE(held.size() <= dataset.most());
+    REQUIRE(held.size() <= dataset.max_samples());
     std::uint64_t used = 0;
     for (const packed_part& one : held) {
       REQUIRE(one.sample.value == sample);
@@ -109,9 +109,9 @@ TEST_CASE("pack: samples share rows in their order, and a row that one does not 
 
 TEST_CASE("pack: a row takes no more samples than was asked for", "[dataset][host]") {
   const lengths of{1, 1, 1, 1, 1};
-  check_rows(pack(test::make_telling(of), {.capacity = 8, .most = 2, .value = minus_seven}),
+  check_rows(pack(test::make_telling(of), {.capacity = 8, .max_samples = 2, .value = minus_seven}),
              {{part(0, 1), part(1, 1)}, {part(2, 1), part(3, 1)}, {part(4, 1)}}, 8, 2);
-  check_rows(pack(test::make_telling(of), {.capacity = 8, .most = 7, .value = minus_seven}),
+  check_rows(pack(test::make_telling(of), {.capacity = 8, .max_samples = 7, .value = minus_seven}),
              {{part(0, 1), part(1, 1), part(2, 1), part(3, 1), part(4, 1)}}, 8, 7);
 }
 
@@ -138,12 +138,12 @@ TEST_CASE("pack: a longer sample is split over rows of its own, and its rest beg
 }
 
 TEST_CASE("pack: of many samples, every element stands once, in order", "[dataset][host]") {
-  const std::uint64_t most = GENERATE(0U, 1U, 5U);
+  const std::uint64_t max_samples = GENERATE(0U, 1U, 5U);
   const std::uint64_t capacity = GENERATE(100U, 37U);
   const lengths of = test::skewed_lengths(2000, 100);
   const auto ragged = std::make_shared<const test::only_lengths>(of);
-  const auto dataset =
-      pack(ragged, {.capacity = capacity, .most = most, .longer = pack_longer::split});
+  const auto dataset = pack(
+      ragged, {.capacity = capacity, .max_samples = max_samples, .longer = pack_longer::split});
   check_all_packed(*dataset, of, capacity);
 }
 
@@ -177,9 +177,10 @@ TEST_CASE("pack: what makes no dataset is refused, with the reason", "[dataset][
   CHECK(message(some, {.capacity = INT32_MAX}) ==
         "pack_options::capacity is 2147483647, more than an int32 can count to; at most "
         "2147483646");
-  CHECK(message(some, {.capacity = 4, .most = UINT64_MAX}) ==
-        "pack_options::most is 18446744073709551615, more than an int32 can count to; at most "
-        "2147483646");
+  CHECK(
+      message(some, {.capacity = 4, .max_samples = UINT64_MAX}) ==
+      "pack_options::max_samples is 18446744073709551615, more than an int32 can count to; at most "
+      "2147483646");
   CHECK(message(some, {.capacity = 4, .value = 0.5}) ==
         "pack: the padding value 0.5 is no value of field pair: int32[2]");
 }

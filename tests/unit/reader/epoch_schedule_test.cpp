@@ -182,7 +182,7 @@ TEST_CASE("epoch schedule: a ticket tells whether there was nothing to open befo
   CHECK(waited);
 }
 
-TEST_CASE("epoch schedule: closing wakes an opener that waits, and gives out nothing more",
+TEST_CASE("epoch schedule: closing wakes a slot scheduler that waits, and gives out nothing more",
           "[loader][host]") {
   epoch_schedule schedule{1, 0};
   auto waiting = std::async(std::launch::async, [&] { return schedule.take().has_value(); });

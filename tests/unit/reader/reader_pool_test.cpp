@@ -54,10 +54,11 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
   });
   stages parts{make_host_device(), data, small};
   epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
-  opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
-  filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
+  slot_scheduler slot_scheduler{parts.slots, schedule, *parts.staging,
+                                request_partition{parts.slots}};
+  request_executor request_executor{parts.plan.batch_size, parts.reader, *parts.staging};
   {
-    const reader_pool pool{3, *parts.device, opener, filler};
+    const reader_pool pool{3, *parts.device, slot_scheduler, request_executor};
     for (std::uint64_t ticket = 0; ticket < 4; ++ticket) {
       const auto slot = parts.staging->next_filled();
       CHECK(slot.has_value());
@@ -67,7 +68,7 @@ TEST_CASE("reader pool: its threads fill every request, and have names for debug
       for (std::uint64_t i = 0; i < 4; ++i)
         CHECK(test::is_identity(4 * ticket + i, {ids + i * 8, 8}, {rows + i * 8, 8}));
     }
-    opener.close();
+    slot_scheduler.close();
   }
   CHECK(names == std::set<std::string>{"fl-reader-0", "fl-reader-1", "fl-reader-2"});
 }
@@ -77,10 +78,11 @@ TEST_CASE("reader pool: it goes away though its threads never had anything to re
   for (int round = 0; round < 20; ++round) {
     stages parts{make_host_device(), make_identity_dataset(16, 8), small};
     epoch_schedule schedule{parts.plan.batches_per_epoch, 0};
-    opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
-    filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
-    const reader_pool pool{3, *parts.device, opener, filler};
-    opener.close();
+    slot_scheduler slot_scheduler{parts.slots, schedule, *parts.staging,
+                                  request_partition{parts.slots}};
+    request_executor request_executor{parts.plan.batch_size, parts.reader, *parts.staging};
+    const reader_pool pool{3, *parts.device, slot_scheduler, request_executor};
+    slot_scheduler.close();
   }
   SUCCEED("every thread ended");
 }
@@ -89,12 +91,13 @@ TEST_CASE("reader pool: a thread that cannot be started is named, with how many 
           "[reader][host]") {
   stages parts{make_host_device(), make_identity_dataset(16, 8), small};
   epoch_schedule schedule{parts.plan.slots_per_epoch, 0};
-  opener opener{parts.slots, schedule, *parts.staging, slot_cutter{parts.slots}};
-  filler filler{parts.plan.batch_size, parts.reader, *parts.staging};
+  slot_scheduler slot_scheduler{parts.slots, schedule, *parts.staging,
+                                request_partition{parts.slots}};
+  request_executor request_executor{parts.plan.batch_size, parts.reader, *parts.staging};
   const test::no_more_threads limit;
   CHECK(
       test::message_of<thread_error>([&] {
-        const reader_pool pool{3, *parts.device, opener, filler};
+        const reader_pool pool{3, *parts.device, slot_scheduler, request_executor};
       }) ==
       "reader thread 1 of 3 cannot be started (Resource temporarily unavailable): the system "
       "allows no more threads, or has no memory for their stacks; ask for fewer readers, or raise "

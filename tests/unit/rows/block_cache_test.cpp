@@ -40,8 +40,8 @@ void put(block_cache& cache, std::uint64_t block, std::uint64_t rows_used = 0) {
 }
 
 bool has(block_cache& cache, std::uint64_t block) {
-  block_cache::section section{cache};
-  const std::byte* found = section.find(block);
+  block_cache::read_guard read_guard{cache};
+  const std::byte* found = read_guard.find(block);
   return found != nullptr && spells(found, block);
 }
 
@@ -100,8 +100,8 @@ TEST_CASE(
     REQUIRE(fill.has_value());
     fill->publish(1);  // the filler's own row
     for (std::uint64_t row = 1; row < rows; ++row) {
-      block_cache::section section{cache};
-      CHECK(section.find(block) != nullptr);
+      block_cache::read_guard read_guard{cache};
+      CHECK(read_guard.find(block) != nullptr);
     }
   }
   CHECK(cache.memory_bytes() >= 32 * large);
@@ -146,7 +146,7 @@ TEST_CASE("block cache: who waits for a block wakes when it is published, or giv
   CHECK(found.load() == published);
 }
 
-TEST_CASE("block cache: what an open section found is not overwritten, however many are filled",
+TEST_CASE("block cache: what an open read guard found is not overwritten, however many are filled",
           "[dataset][host]") {
   block_cache cache{1000, block_bytes, rows, 2};
   put(cache, 0);
@@ -154,8 +154,8 @@ TEST_CASE("block cache: what an open section found is not overwritten, however m
   std::atomic<std::uint64_t> filled{0};
   std::thread filler;
   {
-    block_cache::section section{cache};
-    const std::byte* found = section.find(0);
+    block_cache::read_guard read_guard{cache};
+    const std::byte* found = read_guard.find(0);
     REQUIRE(found != nullptr);
     filler = std::thread{[&] {
       for (std::uint64_t block = 1; block < 1000; ++block) {
@@ -172,7 +172,7 @@ TEST_CASE("block cache: what an open section found is not overwritten, however m
         CHECK(spells(found, 0));
         break;
       }
-    CHECK_FALSE(filled_all.load());  // it waits for the section to take block 0's memory
+    CHECK_FALSE(filled_all.load());  // it waits for the read guard to take block 0's memory
   }
   filler.join();
   CHECK(filled_all.load());
@@ -245,22 +245,23 @@ TEST_CASE("block cache: a block can make room as soon as its filler has let go o
   fill->publish(0);
   CHECK(made_room == true);
   CHECK(has(cache, 1));
-  block_cache::section section{cache};
-  CHECK(section.find(0) == nullptr);
+  block_cache::read_guard read_guard{cache};
+  CHECK(read_guard.find(0) == nullptr);
 }
 
-TEST_CASE("block cache: what it takes is planned for, the counters of 64 sections included",
+TEST_CASE("block cache: what it takes is planned for, the counters of 64 read guards included",
           "[dataset][host]") {
   constexpr std::uint64_t blocks = 100'000;
   constexpr std::size_t list_bytes = blocks * sizeof(std::uint32_t);
   const std::size_t bytes = GENERATE(std::size_t{1} << 20, std::size_t{4} << 20);
   const std::size_t each = GENERATE(std::size_t{64}, std::size_t{1000}, std::size_t{20'000});
-  const std::uint64_t kept = block_cache::most_within(bytes, blocks, each);
+  const std::uint64_t kept = block_cache::max_blocks_within(bytes, blocks, each);
   REQUIRE(kept < blocks);
   block_cache cache{blocks, each, rows, kept};
-  std::vector<std::unique_ptr<block_cache::section>> sections(64);
-  for (auto& section : sections) section = std::make_unique<block_cache::section>(cache);
-  sections.clear();
+  std::vector<std::unique_ptr<block_cache::read_guard>> read_guards(64);
+  for (auto& read_guard : read_guards)
+    read_guard = std::make_unique<block_cache::read_guard>(cache);
+  read_guards.clear();
   for (std::uint64_t block = 0; block < kept + 10; ++block) cache.try_fill(block)->publish(0);
   CHECK(cache.memory_bytes() + list_bytes <= bytes);
   CHECK(cache.memory_bytes() + list_bytes > bytes / 10 * 9);
@@ -268,10 +269,10 @@ TEST_CASE("block cache: what it takes is planned for, the counters of 64 section
 
 TEST_CASE("block cache: memory for all blocks and their list keeps them all", "[dataset][host]") {
   constexpr std::size_t needed = 100 * (block_bytes + sizeof(std::uint32_t));
-  CHECK(block_cache::most_within(needed, 100, block_bytes) == 100);
-  CHECK(block_cache::most_within(needed - 1, 100, block_bytes) < 100);
-  CHECK(block_cache::most_within(block_bytes - 1, 100, block_bytes) == 0);
-  CHECK(block_cache::most_within(1, UINT64_MAX, UINT64_MAX) == 0);
+  CHECK(block_cache::max_blocks_within(needed, 100, block_bytes) == 100);
+  CHECK(block_cache::max_blocks_within(needed - 1, 100, block_bytes) < 100);
+  CHECK(block_cache::max_blocks_within(block_bytes - 1, 100, block_bytes) == 0);
+  CHECK(block_cache::max_blocks_within(1, UINT64_MAX, UINT64_MAX) == 0);
 }
 
 TEST_CASE("block cache: many threads that fill and find never see a block torn or for another",
@@ -288,8 +289,8 @@ TEST_CASE("block cache: many threads that fill and find never see a block torn o
         const std::uint64_t block = random() % blocks;
         for (;;) {
           {
-            block_cache::section section{cache};
-            if (const std::byte* found = section.find(block)) {
+            block_cache::read_guard read_guard{cache};
+            if (const std::byte* found = read_guard.find(block)) {
               if (!spells(found, block)) wrong.fetch_add(1);
               break;
             }

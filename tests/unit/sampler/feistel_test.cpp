@@ -32,12 +32,12 @@ TEST_CASE("feistel: on every kind of processor a value is enciphered as what dec
   const auto bits = GENERATE(2U, 3U, 16U, 21U, 40U, 63U, 64U);
   const feistel by = network(bits, bits < 8 ? 24 : 8, bits);
   const std::uint64_t all = bits == 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
-  std::vector<std::uint64_t> values(3 * detail::most_encipher_lanes);
+  std::vector<std::uint64_t> values(3 * detail::max_encipher_lanes);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::mix(i) & all;
 
   for (const detail::encipher_version& version : detail::encipher_versions()) {
     INFO(version.processor);
-    REQUIRE(detail::most_encipher_lanes % version.lanes == 0);
+    REQUIRE(detail::max_encipher_lanes % version.lanes == 0);
     std::vector<std::uint64_t> enciphered = values;
     version.encipher(by, enciphered);
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -183,7 +183,7 @@ TEST_CASE("loader: warns of a full shuffle of chunks that the dataset does not k
         "nearly "
         "every sample a chunk of 16 is read anew. shuffle{.within = chunks(15)} reads each chunk "
         "once; "
-        "hold_in_memory() reads all of them once\n");
+        "load_into_memory() reads all of them once\n");
   for (const batch& batch : loader.epoch(2)) {
     CHECK(sample_index{*batch["id"].data<std::uint64_t>()} ==
           epoch_of(shuffle{.seed = 1}, 16'000)[0]);

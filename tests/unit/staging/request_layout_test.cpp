@@ -20,7 +20,7 @@ std::uint64_t draw(std::mt19937_64& random, std::uint64_t most) {
 
 struct cut_slot {
   std::uint64_t batch_size;
-  std::uint64_t most_samples;
+  std::uint64_t max_samples;
   std::uint64_t samples;
 };
 
@@ -63,10 +63,10 @@ TEST_CASE("request layout: every sample of a slot is in one request and in one r
   std::mt19937_64 random{20261121};
   for (int round = 0; round < 5'000; ++round) {
     const cut_slot slot = draw_slot(random);
-    const request_layout cut{slot.batch_size, slot.most_samples};
+    const request_layout cut{slot.batch_size, slot.max_samples};
     const char* const fault = fault_of(cut, slot);
     if (fault == nullptr) continue;
-    CAPTURE(slot.batch_size, slot.most_samples, slot.samples);
+    CAPTURE(slot.batch_size, slot.max_samples, slot.samples);
     FAIL(fault);
   }
 }
@@ -76,11 +76,11 @@ TEST_CASE("request layout: a request is at most what was asked for, or a sample"
   std::mt19937_64 random{7};
   for (int round = 0; round < 5'000; ++round) {
     const cut_slot slot = draw_slot(random);
-    const request_layout cut{slot.batch_size, slot.most_samples};
-    CAPTURE(slot.batch_size, slot.most_samples);
-    REQUIRE(cut.request_samples() <= slot.most_samples);
+    const request_layout cut{slot.batch_size, slot.max_samples};
+    CAPTURE(slot.batch_size, slot.max_samples);
+    REQUIRE(cut.request_samples() <= slot.max_samples);
     // Less than half of it only where whole batches do not fit twice, or parts are equal.
-    REQUIRE(2 * cut.request_samples() > std::min(slot.most_samples, slot.batch_size));
+    REQUIRE(2 * cut.request_samples() > std::min(slot.max_samples, slot.batch_size));
   }
 }
 
@@ -89,12 +89,12 @@ TEST_CASE("request layout: the size that it settled on settles the same cut agai
   std::mt19937_64 random{11};
   for (int round = 0; round < 5'000; ++round) {
     const cut_slot slot = draw_slot(random);
-    const request_layout cut{slot.batch_size, slot.most_samples};
+    const request_layout cut{slot.batch_size, slot.max_samples};
     slot_plan plan;
     plan.batch_size = slot.batch_size;
     plan.request_samples = cut.request_samples();
     const request_layout again{plan};
-    CAPTURE(slot.batch_size, slot.most_samples);
+    CAPTURE(slot.batch_size, slot.max_samples);
     REQUIRE(again.request_samples() == cut.request_samples());
     REQUIRE(again.run_samples() == cut.run_samples());
     REQUIRE(again.runs_per_batch() == cut.runs_per_batch());

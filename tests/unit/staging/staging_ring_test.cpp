@@ -117,7 +117,8 @@ TEST_CASE("staging ring: slots lie one after another in one zeroed block", "[sta
   }
 }
 
-TEST_CASE("staging ring: a slot is claimed by one opener until it comes back", "[staging][host]") {
+TEST_CASE("staging ring: a slot is claimed by one slot scheduler until it comes back",
+          "[staging][host]") {
   staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
   const slot_index first = open_next(ring, 0);
   const slot_index second = open_next(ring, 1);
@@ -293,7 +294,7 @@ TEST_CASE("staging ring: closing wakes who waits, and nothing is handed out any 
   const auto device = std::make_shared<recording_device>();
   staging_ring ring{device, 2, slot_bytes};
 
-  SECTION("an opener that waits for a slot") {
+  SECTION("a slot scheduler that waits for a slot") {
     (void)open_next(ring, 0);
     (void)open_next(ring, 1);
     auto waiting = std::async(std::launch::async, [&] { return ring.claim(); });
@@ -305,7 +306,7 @@ TEST_CASE("staging ring: closing wakes who waits, and nothing is handed out any 
     ring.close();
     CHECK_FALSE(waiting.get().has_value());
   }
-  SECTION("an opener that waits for a copy which never ends") {
+  SECTION("a slot scheduler that waits for a copy which never ends") {
     std::promise<void> asked;
     bool first = true;
     device->on_is_done = [&](event_handle) {

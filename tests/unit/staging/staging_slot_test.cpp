@@ -27,10 +27,10 @@ TEST_CASE("staging slot: of several failures it keeps the one first in the epoch
   slot.fail(failure_at(50));
   slot.fail(failure_at(30));
   slot.fail(failure_at(40));
-  const auto kept = slot.take_failure();
-  REQUIRE(kept);
-  CHECK(kept->first == position{30});
-  CHECK(kept->good_batches == 3);
+  const auto cached = slot.take_failure();
+  REQUIRE(cached);
+  CHECK(cached->first == position{30});
+  CHECK(cached->good_batches == 3);
 }
 
 TEST_CASE("staging slot: it knows what a failure makes needless to read, and what not",

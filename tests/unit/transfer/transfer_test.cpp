@@ -8,7 +8,7 @@
 #include "support/devices/recording_device.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/stages.hpp"
-#include "transfer/copier.hpp"
+#include "transfer/copy_transfer.hpp"
 
 #include <exception>
 #include <future>
@@ -36,7 +36,7 @@ template <class Device>
 struct transferring {
   std::shared_ptr<Device> device = std::make_shared<Device>();
   stages parts{device, make_identity_dataset(18, 8), small};
-  transfer under_test{std::make_unique<copier>(device, parts.format->layout), parts.staging,
+  transfer under_test{std::make_unique<copy_transfer>(device, parts.format->layout), parts.staging,
                       parts.ring};
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
 

@@ -42,13 +42,12 @@ TEST_CASE("field transform: what can be had is accepted", "[transfer][host]") {
   CHECK(refusal({.field = "x",
                  .scale = 1 / 255.0,
                  .mean = {0.485, 0.456, 0.406},
-                 .deviation = {0.229, 0.224, 0.225},
+                 .stddev = {0.229, 0.224, 0.225},
                  .layout = hwc,
                  .to_layout = chw,
                  .flip = 0.5,
                  .crop = image_crop{.height = 16, .width = 14, .padding = 4}}) == accepted);
-  CHECK(refusal({.field = "x", .scale = -1, .mean = {-1}, .deviation = {2}, .flip = 0}) ==
-        accepted);
+  CHECK(refusal({.field = "x", .scale = -1, .mean = {-1}, .stddev = {2}, .flip = 0}) == accepted);
   CHECK(refusal({.field = "x", .layout = chw, .flip = 1}, {28, 28}) == accepted);
   CHECK(refusal({.field = "x", .one_hot = 10}, {}, element_type::u64) == accepted);
 }
@@ -72,8 +71,8 @@ TEST_CASE("field transform: integers and booleans are cast to each other, and no
         "to is uint8 and scale" + rest);
   CHECK(refusal({.field = "x", .to = element_type::u8, .mean = {2}}) ==
         "to is uint8 and mean" + rest);
-  CHECK(refusal({.field = "x", .to = element_type::boolean, .deviation = {2}}) ==
-        "to is bool and deviation" + rest);
+  CHECK(refusal({.field = "x", .to = element_type::boolean, .stddev = {2}}) ==
+        "to is bool and stddev" + rest);
 }
 
 TEST_CASE("field transform: a field becomes one of three floating-point types",
@@ -84,18 +83,18 @@ TEST_CASE("field transform: a field becomes one of three floating-point types",
         "to is float64: say float32, float16 or bfloat16");
 }
 
-TEST_CASE("field transform: numbers are finite, and a deviation is above 0", "[transfer][host]") {
+TEST_CASE("field transform: numbers are finite, and a stddev is above 0", "[transfer][host]") {
   const std::string finite = ": say a finite number";
   CHECK(refusal({.field = "x", .scale = not_a_number}) == "scale is nan" + finite);
   CHECK(refusal({.field = "x", .scale = -infinity}) == "scale is -inf" + finite);
   CHECK(refusal({.field = "x", .mean = {0, infinity, 0}, .layout = hwc}) ==
         "mean[1] is inf" + finite);
   const std::string above = ": values are divided by it, say a finite number above 0";
-  CHECK(refusal({.field = "x", .deviation = {0}}) == "deviation[0] is 0" + above);
-  CHECK(refusal({.field = "x", .deviation = {1, 1, -0.25}, .layout = hwc}) ==
-        "deviation[2] is -0.25" + above);
-  CHECK(refusal({.field = "x", .deviation = {infinity}}) == "deviation[0] is inf" + above);
-  CHECK(refusal({.field = "x", .deviation = {not_a_number}}) == "deviation[0] is nan" + above);
+  CHECK(refusal({.field = "x", .stddev = {0}}) == "stddev[0] is 0" + above);
+  CHECK(refusal({.field = "x", .stddev = {1, 1, -0.25}, .layout = hwc}) ==
+        "stddev[2] is -0.25" + above);
+  CHECK(refusal({.field = "x", .stddev = {infinity}}) == "stddev[0] is inf" + above);
+  CHECK(refusal({.field = "x", .stddev = {not_a_number}}) == "stddev[0] is nan" + above);
 }
 
 TEST_CASE("field transform: what is multiplied and added is no larger than a float32",
@@ -103,14 +102,12 @@ TEST_CASE("field transform: what is multiplied and added is no larger than a flo
   const std::string beyond = ": that is beyond a float32, 3.4e38";
   CHECK(refusal({.field = "x", .scale = 1e39}) == "scale is 1e+39" + beyond);
   CHECK(refusal({.field = "x", .mean = {-1e39}}) == "mean[0] is -1e+39" + beyond);
-  CHECK(refusal({.field = "x", .deviation = {1e-40}}) == "scale / deviation[0] is 1e+40" + beyond);
-  CHECK(
-      refusal({.field = "x", .scale = 0, .mean = {2}, .deviation = {1, 1e-40, 1}, .layout = hwc}) ==
-      "mean[0] / deviation[1] is 2e+40" + beyond);
-  CHECK(
-      refusal({.field = "x", .scale = 0, .mean = {0, 0, 2}, .deviation = {1e-40}, .layout = hwc}) ==
-      "mean[2] / deviation[0] is 2e+40" + beyond);
-  CHECK(refusal({.field = "x", .scale = 1e300, .mean = {1e300}, .deviation = {1e300}}) == accepted);
+  CHECK(refusal({.field = "x", .stddev = {1e-40}}) == "scale / stddev[0] is 1e+40" + beyond);
+  CHECK(refusal({.field = "x", .scale = 0, .mean = {2}, .stddev = {1, 1e-40, 1}, .layout = hwc}) ==
+        "mean[0] / stddev[1] is 2e+40" + beyond);
+  CHECK(refusal({.field = "x", .scale = 0, .mean = {0, 0, 2}, .stddev = {1e-40}, .layout = hwc}) ==
+        "mean[2] / stddev[0] is 2e+40" + beyond);
+  CHECK(refusal({.field = "x", .scale = 1e300, .mean = {1e300}, .stddev = {1e300}}) == accepted);
 }
 
 TEST_CASE("field transform: a flip is a probability", "[transfer][host]") {
@@ -139,13 +136,13 @@ TEST_CASE("field transform: what is for images needs a layout", "[transfer][host
   CHECK(refusal({.field = "x", .crop = image_crop{.height = 1, .width = 1}}) == "crop" + needed);
 }
 
-TEST_CASE("field transform: there is one mean and deviation for each channel, or one for all",
+TEST_CASE("field transform: there is one mean and stddev for each channel, or one for all",
           "[transfer][host]") {
   CHECK(refusal({.field = "x", .mean = {1, 2}, .layout = hwc}) ==
         "mean has 2 values and the field, x: uint8[8, 6, 3], has 3 channels: say one value for "
         "each, or one for all");
-  CHECK(refusal({.field = "x", .deviation = {1, 2, 3}, .layout = chw}, {28, 28}) ==
-        "deviation has 3 values and the field, x: uint8[28, 28], has 1 channel: say one value for "
+  CHECK(refusal({.field = "x", .stddev = {1, 2, 3}, .layout = chw}, {28, 28}) ==
+        "stddev has 3 values and the field, x: uint8[28, 28], has 1 channel: say one value for "
         "each, or one for all");
   CHECK(refusal({.field = "x", .mean = {1, 2, 3}}) ==
         "mean has 3 values and layout is not set: say which of the shape's extents are channels, "
@@ -157,9 +154,9 @@ TEST_CASE("field transform: up to 32 channels each have their own", "[transfer][
         accepted);
   CHECK(refusal({.field = "x", .mean = std::vector(33, 1.0), .layout = chw}, {33, 2, 2}) ==
         "mean has 33 values: each channel can have its own up to 32 channels; say one for all");
-  CHECK(refusal({.field = "x", .mean = {1}, .deviation = std::vector(33, 1.0), .layout = chw},
+  CHECK(refusal({.field = "x", .mean = {1}, .stddev = std::vector(33, 1.0), .layout = chw},
                 {33, 2, 2}) ==
-        "deviation has 33 values: each channel can have its own up to 32 channels; say one for "
+        "stddev has 33 values: each channel can have its own up to 32 channels; say one for "
         "all");
   CHECK(refusal({.field = "x", .mean = {1}, .layout = chw}, {33, 2, 2}) == accepted);
 }
@@ -234,7 +231,7 @@ TEST_CASE("field transform: beside one-hot nothing but the type counts", "[trans
   CHECK(refusal({.field = "x", .scale = 2, .one_hot = 10}, {}) == with("scale"));
   CHECK(refusal({.field = "x", .scale = not_a_number, .one_hot = 10}, {}) == with("scale"));
   CHECK(refusal({.field = "x", .mean = {0}, .one_hot = 10}, {}) == with("mean"));
-  CHECK(refusal({.field = "x", .deviation = {1}, .one_hot = 10}, {}) == with("deviation"));
+  CHECK(refusal({.field = "x", .stddev = {1}, .one_hot = 10}, {}) == with("stddev"));
   CHECK(refusal({.field = "x", .layout = hwc, .one_hot = 10}, {}) == with("layout"));
   CHECK(refusal({.field = "x", .to_layout = hwc, .one_hot = 10}, {}) == with("to_layout"));
   CHECK(refusal({.field = "x", .flip = 0.5, .one_hot = 10}, {}) == with("flip"));

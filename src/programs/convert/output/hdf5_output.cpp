@@ -1,4 +1,5 @@
-// Samples as datasets of an HDF5 file: in chunks of whole samples, compressed, as shuffled reading likes it.
+// Samples as datasets of an HDF5 file: in chunks of whole samples, compressed, as shuffled reading
+// likes it.
 //
 // A conversion that is cut short leaves a file that can be gone on with: the library writes what
 // describes the file only when it is flushed, at a checkpoint, and data goes to new places of the
@@ -24,11 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Chunks take between this and half of it, if their rows are to be chosen: large enough to compress
-/// well, small enough to be decoded in a core's cache, and for many of them to be mixed.
-constexpr std::size_t most_chunk_bytes = std::size_t{192} << 10;
+/// Chunks take between this and half of it, if their rows are to be chosen: large enough to
+/// compress well, small enough to be decoded in a core's cache, and for many of them to be mixed.
+constexpr std::size_t max_chunk_bytes = std::size_t{192} << 10;
 
-/// A field whose chunk would be smaller than this lies in one piece: quicker to find than to decode.
+/// A field whose chunk would be smaller than this lies in one piece: quicker to find than to
+/// decode.
 constexpr std::size_t least_chunk_bytes = 4096;
 
 constexpr H5Z_filter_t lz4_filter = 32004;
@@ -41,7 +43,7 @@ std::uint64_t chunk_rows_of(const content& what, const hdf5_layout& layout) {
   const std::uint64_t rows =
       layout.chunk_rows != 0
           ? layout.chunk_rows
-          : std::bit_floor(std::max<std::uint64_t>(1, most_chunk_bytes / largest));
+          : std::bit_floor(std::max<std::uint64_t>(1, max_chunk_bytes / largest));
   return std::min(rows, what.samples);
 }
 
@@ -73,8 +75,8 @@ class hdf5_output final : public output {
     if (layout_.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
   }
 
-  // After a failed write the library could not close the file, and would damage what was flushed before:
-  // it is left open, which leave_hdf5_as_it_is_at_exit makes last.
+  // After a failed write the library could not close the file, and would damage what was flushed
+  // before: it is left open, which leave_hdf5_as_it_is_at_exit makes last.
   ~hdf5_output() override {
     const hdf5_session hdf5{path_};
     if (is_writing_) {
@@ -157,8 +159,8 @@ class hdf5_output final : public output {
     is_writing_ = false;
   }
 
-  /// Takes disk space for what is to be written next, so that the library never meets a full disk: for
-  /// all that the file has a place for already, and these bytes behind it.
+  /// Takes disk space for what is to be written next, so that the library never meets a full disk:
+  /// for all that the file has a place for already, and these bytes behind it.
   void reserve(const hdf5_session& hdf5, std::uint64_t bytes, std::uint64_t chunks) {
     constexpr std::uint64_t index_bytes = 256;  // of a chunk, at most
     constexpr std::uint64_t header_bytes = 64 << 10;

@@ -164,7 +164,7 @@ TEST_CASE("records: fields that cannot be are refused before a file is opened", 
   CHECK(refusal<usage_error>(no_file, three_bytes, {.record_bytes = 2}) ==
         "open_records: field x: uint8[3] ends at byte 3 of a record, but record_bytes is 2");
   CHECK(refusal<usage_error>(no_file,
-                             {{"x", element_type::u32, {}, record_field::behind_the_last - 1}}) ==
+                             {{"x", element_type::u32, {}, record_field::after_previous - 1}}) ==
         "open_records: field x: uint32[] ends beyond what 64 bits can count");
 }
 

@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "rows/wanted_blocks.hpp"
+#include "rows/help_requests.hpp"
 #include "support/checks/catch.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 using namespace feedline;
 using feedline::detail::hdf5_cached_rows;
-using feedline::detail::wanted_blocks;
+using feedline::detail::help_requests;
 
 namespace {
 
@@ -144,11 +144,11 @@ TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are 
           "[dataset][host]") {
   constexpr std::uint64_t kept = 4;
   std::atomic<std::uint64_t> being_read{0};
-  std::atomic<std::uint64_t> most_read{0};
+  std::atomic<std::uint64_t> max_read{0};
   const hdf5_cached_rows rows{std::make_unique<gated_blocks>([&](std::uint64_t) {
                                 const std::uint64_t now = being_read.fetch_add(1) + 1;
-                                std::uint64_t most = most_read.load();
-                                while (most < now && !most_read.compare_exchange_weak(most, now)) {
+                                std::uint64_t most = max_read.load();
+                                while (most < now && !max_read.compare_exchange_weak(most, now)) {
                                 }
                                 std::this_thread::yield();
                                 being_read.fetch_sub(1);
@@ -168,7 +168,7 @@ TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are 
     });
   for (auto& reader : readers) reader.join();
   CHECK(wrong == std::vector<int>(300, 0));
-  CHECK(most_read.load() <= kept);
+  CHECK(max_read.load() <= kept);
 }
 
 TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its own",
@@ -197,7 +197,7 @@ TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its ow
 
 TEST_CASE("wanted blocks: what was told is taken once, unless it was taken back",
           "[dataset][host]") {
-  wanted_blocks wanted;
+  help_requests wanted;
   CHECK_FALSE(wanted.take());
   const auto first = wanted.tell(5);
   (void)wanted.tell(6);
@@ -208,12 +208,12 @@ TEST_CASE("wanted blocks: what was told is taken once, unless it was taken back"
 }
 
 TEST_CASE("wanted blocks: of more than there is room for the last are kept", "[dataset][host]") {
-  wanted_blocks wanted;
+  help_requests wanted;
   const auto first = wanted.tell(1000);
-  for (std::uint64_t block = 0; block < wanted_blocks::most; ++block) (void)wanted.tell(block);
+  for (std::uint64_t block = 0; block < help_requests::most; ++block) (void)wanted.tell(block);
   wanted.take_back(first);  // forgotten: its place is another's
   std::set<std::uint64_t> taken;
   while (const auto block = wanted.take()) taken.insert(*block);
-  CHECK(taken.size() == wanted_blocks::most);
+  CHECK(taken.size() == help_requests::most);
   CHECK(taken.count(1000) == 0);
 }

@@ -81,8 +81,8 @@ TEST_CASE("hdf5: sixteen readers of one file get what one gets, however few chun
   const auto file = writer.close();
   for (const auto& layout : layouts()) {
     INFO(layout.name << ", " << cache_bytes << " bytes kept");
-    const auto opened =
-        open_hdf5(file, {{layout.name}}, {.max_cache_bytes = cache_bytes, .max_resident_bytes = 0});
+    const auto opened = open_hdf5(file, {{layout.name}},
+                                  {.max_host_cache_bytes = cache_bytes, .max_resident_bytes = 0});
     std::atomic<std::uint64_t> wrong{0};
     std::vector<std::thread> readers;
     for (unsigned seed = 0; seed < threads; ++seed)

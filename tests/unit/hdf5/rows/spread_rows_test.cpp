@@ -28,8 +28,9 @@ using file_access = random_file::access;
 namespace {
 
 /// A member of `element_bytes` at byte 3 of records.
-hdf5_direct member_of(std::size_t record_bytes, std::size_t element_bytes, std::size_t swapped) {
-  hdf5_direct place;
+hdf5_storage_layout member_of(std::size_t record_bytes, std::size_t element_bytes,
+                              std::size_t swapped) {
+  hdf5_storage_layout place;
   place.element_bytes = element_bytes;
   place.stored_bytes = record_bytes;
   place.stored_offset = 3;
@@ -39,7 +40,8 @@ hdf5_direct member_of(std::size_t record_bytes, std::size_t element_bytes, std::
 }
 
 /// Elements of words, in the other byte order if need be.
-void append_element(std::vector<std::byte>& to, const std::byte* from, const hdf5_direct& place) {
+void append_element(std::vector<std::byte>& to, const std::byte* from,
+                    const hdf5_storage_layout& place) {
   for (std::size_t i = 0; i < place.element_bytes; ++i) {
     const std::size_t word = i / place.swapped_bytes * place.swapped_bytes;
     to.push_back(from[word + (place.swapped_bytes - 1 - (i - word))]);
@@ -75,7 +77,7 @@ TEST_CASE("hdf5: rows of several records give one member of each, mapped and rea
   const std::size_t elements = GENERATE(2U, 700U);
   constexpr std::uint64_t rows = 21;
   auto place = member_of(record_bytes, 12, swapped);
-  place.stored = hdf5_direct::layout::contiguous;
+  place.stored = hdf5_storage_layout::layout::contiguous;
   place.offset = 7 + place.stored_offset;
   const temporary_directory folder;
   const auto bytes = various_bytes(7 + rows * elements * record_bytes);
@@ -104,7 +106,7 @@ TEST_CASE("hdf5: rows of records that do not fit into their file are refused", "
   const auto path = folder.write("rows.bin", various_bytes(10 + 4 * 6 * 16));
   const auto file = std::make_shared<const random_file>(path);
   auto place = member_of(16, 12, 1);
-  place.stored = hdf5_direct::layout::contiguous;
+  place.stored = hdf5_storage_layout::layout::contiguous;
   const auto refusal = [&](std::uint64_t offset, std::size_t elements, std::uint64_t rows) {
     place.offset = offset;
     return message_of<hdf5_error>([&] {
@@ -131,7 +133,7 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
   constexpr std::uint64_t rows_per_chunk = 10;
   auto place = member_of(record_bytes, 12, swapped);
   if (record_bytes == 12) place.stored_offset = 0;
-  place.stored = hdf5_direct::layout::chunked;
+  place.stored = hdf5_storage_layout::layout::chunked;
   place.chunk = {rows_per_chunk};
   const std::size_t chunk_bytes = rows_per_chunk * record_bytes;
   auto map = std::make_shared<hdf5_chunk_map>(std::vector<std::uint64_t>{rows},
@@ -183,11 +185,11 @@ TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other m
   const auto path = writer.close();
   std::vector<std::vector<std::byte>> wanted;
   std::vector<std::unique_ptr<const hdf5_rows>> fields;
-  std::vector<hdf5_found> found;
+  std::vector<hdf5_resolved_field> found;
   {
     const hdf5_session hdf5;
     const hdf5_file file{hdf5, path};
-    hdf5_common common;
+    hdf5_open_context common;
     for (const auto& member : record_members())
       found.push_back(find_field(hdf5, file, common, {"x/" + member.path()}));
   }

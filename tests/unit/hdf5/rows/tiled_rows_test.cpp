@@ -21,7 +21,7 @@ using namespace feedline::test;
 namespace {
 
 /// With so little memory, chunks that split rows are kept one by one.
-const hdf5_options least_memory{.max_cache_bytes = 1, .max_resident_bytes = 0};
+const hdf5_options least_memory{.max_host_cache_bytes = 1, .max_resident_bytes = 0};
 
 void gzip(hid_t creation) {
   H5Pset_deflate(creation, 1);
@@ -70,7 +70,8 @@ TEST_CASE("hdf5: of a huge array in tiles random rows take the memory of their w
                           values.data()) >= 0,
                  "write a tile");
   }
-  const auto data = open_hdf5(writer.close(), {{"x"}}, {.max_cache_bytes = std::size_t{4} << 30});
+  const auto data =
+      open_hdf5(writer.close(), {{"x"}}, {.max_host_cache_bytes = std::size_t{4} << 30});
   CHECK(data->chunks().samples == tile);
   const std::size_t before = resident_bytes();
   std::mt19937_64 random{5};

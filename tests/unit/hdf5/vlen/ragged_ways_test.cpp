@@ -94,18 +94,18 @@ TEST_CASE("hdf5 ragged: what only the library can read is kept in memory, and a 
   std::size_t bytes = 0;
   for (const auto& value : values) bytes += value.size();
   const std::size_t places = 12 * values.size();
-  CHECK_NOTHROW(open_hdf5_ragged(file, {"x"}, {.max_cache_bytes = places + bytes + 6'000}));
-  CHECK(refusal_of(file, "x", {.max_cache_bytes = places + bytes - 1}) ==
+  CHECK_NOTHROW(open_hdf5_ragged(file, {"x"}, {.max_host_cache_bytes = places + bytes + 6'000}));
+  CHECK(refusal_of(file, "x", {.max_host_cache_bytes = places + bytes - 1}) ==
         file.string() + ": field 'x': its values take more than the " +
             std::to_string(places + bytes - 1) +
-            " bytes that hdf5_options::max_cache_bytes allows: 128 of 150 samples have " +
+            " bytes that hdf5_options::max_host_cache_bytes allows: 128 of 150 samples have " +
             std::to_string(bytes - 22 * 12) +
             ". They would be kept in memory, read through the HDF5 library, because its values lie "
             "within its header (compact layout). Allow more, or write them anew: h5repack");
-  CHECK(refusal_of(file, "x", {.max_cache_bytes = 22 * 150 - 1}) ==
+  CHECK(refusal_of(file, "x", {.max_host_cache_bytes = 22 * 150 - 1}) ==
         file.string() +
             ": field 'x': has 150 samples; to find where their values are takes 22 bytes of memory "
-            "each, more than the 3299 that hdf5_options::max_cache_bytes allows");
+            "each, more than the 3299 that hdf5_options::max_host_cache_bytes allows");
 }
 
 TEST_CASE("hdf5 ragged: a value that the library cannot read is named, and loses all",

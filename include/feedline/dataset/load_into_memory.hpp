@@ -1,0 +1,38 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// How `load_into_memory` is to go about it.
+struct load_into_memory_options {
+  std::size_t max_bytes = 0;  ///< of the samples, all together; 0: the machine's memory
+  int threads = 0;  ///< that read; 0: a thread a core, at most 16; fewer where no more can be had.
+                    ///< One reads a dataset whose `concurrency()` is serialized
+  /// Told now and then how many of the samples are read, at last that all are; on the calling
+  /// thread. What it throws ends the reading and comes through.
+  std::function<void(std::uint64_t done, std::uint64_t samples)> progress = {};
+};
+
+/// Reads a dataset whole, once, in parallel, and holds it: reads of what is returned cost what
+/// arrays do, it has `rows()`, so it serves the gather, resident and cached placements, and it no
+/// longer needs the other one. Blocks until all is read.
+///
+///     auto train = feedline::load_into_memory(feedline::open_hdf5(…), {.max_bytes = 8ULL << 30});
+///
+/// Each thread reads whole chunks, in their order, straight to where the samples will lie. A
+/// dataset that has `rows()` already is returned as it is.
+/// @throws usage_error if the samples vary by epoch or take more than `max_bytes`, before anything
+/// is
+///         read, or memory cannot be had; what the first sample that cannot be read throws, or, if
+///         that is no dataset_error, one that names the samples of the run and has it nested.
+///         Nothing is held then.
+[[nodiscard]] dataset_ptr load_into_memory(dataset_ptr of,
+                                           const load_into_memory_options& options = {});
+
+}  // namespace feedline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/index.hpp>
+
+#include "batch/device_ring.hpp"
+#include "detail/failure.hpp"
+#include "staging/epoch_run.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace feedline::detail {
+
+/// Deals the batches of one epoch after the other out of the slots that the transfer delivers.
+/// Consumer's thread only.
+class batch_cursor {
+ public:
+  explicit batch_cursor(std::shared_ptr<device_ring> ring) : ring_{std::move(ring)} {}
+  batch_cursor(const batch_cursor&) = delete;
+  batch_cursor& operator=(const batch_cursor&) = delete;
+  ~batch_cursor() { let_go(); }
+
+  /// Starts on an epoch: what is left of the one before is let go.
+  void begin(std::shared_ptr<epoch_run> run, stream_ref stream);
+  /// The epoch begun last; null if none.
+  [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
+
+  /// The next batch if the slot at hand has one; never blocks.
+  [[nodiscard]] std::optional<batch> deal();
+  /// Takes the next slot: if it holds batches of the epoch begun, they are dealt from now on; if
+  /// not, it goes back.
+  /// @throws stage_error if the device fails.
+  void accept(slot_index slot);
+  /// Once the slot at hand is dealt: why the next batch cannot be, if it cannot.
+  [[nodiscard]] std::optional<failure> take_failure() noexcept {
+    return std::exchange(failure_, std::nullopt);
+  }
+  /// Deals no more of the slot at hand. Uses no stream: the consumer's may be gone.
+  void let_go() noexcept;
+
+  /// Batches dealt of the epoch begun last.
+  [[nodiscard]] std::uint64_t dealt() const noexcept { return dealt_; }
+
+ private:
+  std::shared_ptr<device_ring> ring_;
+  std::shared_ptr<epoch_run> run_;
+  stream_ref stream_;
+  std::optional<slot_index> slot_;  ///< the slot at hand, held
+  std::uint64_t next_ = 0;          ///< place of the next batch in it
+  std::uint64_t dealt_ = 0;
+  std::optional<failure> failure_;  ///< of the batch behind the slot at hand
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,156 @@
+#include "hdf5/library/library_dataset.hpp"
+
+#include "detail/byte_order.hpp"
+#include "hdf5/library/member.hpp"
+#include "hdf5/library/record_layout.hpp"
+#include "hdf5/library/sequence_type.hpp"
+#include "hdf5/library/storage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+std::string last_part(const std::string& path) {
+  const auto end = path.find_last_not_of('/');
+  const auto name = path.substr(0, end == std::string::npos ? 0 : end + 1);
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+/// What fields hold, whose values are all of one length.
+hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array) {
+  if (in_array || !is_variable_length(hdf5, type)) return describe_type(hdf5, type);
+  hdf5_element element;
+  element.refusal =
+      "its values are of variable length: open_hdf5_ragged reads them, and pad or pack make "
+      "batches of them";
+  return element;
+}
+
+}  // namespace
+
+std::string field_name_of(const hdf5_field& chosen) {
+  return chosen.name.empty() ? last_part(chosen.dataset) : chosen.name;
+}
+
+std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
+                                const std::string& name, hid_t space) {
+  switch (H5Sget_simple_extent_type(space)) {
+    case H5S_SIMPLE:
+      break;
+    case H5S_NULL:
+      throw file.error(name, "is empty (a null dataspace): it holds no samples");
+    case H5S_SCALAR:
+      throw file.error(name,
+                       "is a single value, not rows: its first dimension would be the samples");
+    default:
+      throw file.unreadable(hdf5, name, "its dimensions cannot be read");
+  }
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+  if (rank < 0) throw file.unreadable(hdf5, name, "its dimensions cannot be read");
+  if (rank == 0)
+    throw file.error(name, "is a single value, not rows: its first dimension would be the samples");
+  if (extents[0] == 0) throw file.error(name, "holds no samples: its first dimension is 0");
+  for (int i = 1; i < rank; ++i)
+    if (extents[static_cast<std::size_t>(i)] == 0)
+      throw file.error(name,
+                       "a sample would hold nothing: dimension " + std::to_string(i) + " is 0");
+  return {extents.begin(), extents.begin() + rank};
+}
+
+hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset,
+                                     hid_t memory_type) {
+  constexpr std::size_t usual_bytes = std::size_t{64} << 10;
+  const hdf5_type_id type{H5Dget_type(dataset)};
+  // Of one value at least, which may be somewhat larger in the file than the library says.
+  const std::size_t value_bytes = 2 * std::max(H5Tget_size(type.get()), H5Tget_size(memory_type));
+  hdf5_properties_id transfer{H5Pcreate(H5P_DATASET_XFER)};
+  H5Pset_buffer(transfer.get(), std::max(usual_bytes, value_bytes), nullptr, nullptr);
+  return transfer;
+}
+
+hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset) {
+  hdf5_values values = values_of(hdf5, dataset.get());
+  return std::make_shared<const hdf5_opened>(hdf5_opened{std::move(dataset), std::move(values)});
+}
+
+hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_file& file,
+                                           const hdf5_field& chosen, hdf5_opened_ptr opened,
+                                           const std::string& member)
+    : path_{file.path()},
+      name_{chosen.dataset},
+      opened_{std::move(opened)},
+      space_{H5Dget_space(opened_->id.get())} {
+  const hdf5_type_id& type = opened_->values.type;
+  if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
+  if (!member.empty() && !has_members(hdf5, type.get()))
+    throw file.no_such_member(hdf5, name_, member);
+  element_ = describe_values(hdf5, opened_->values, name_, member, [&](hid_t value, bool in_array) {
+    return describe_fixed(hdf5, value, in_array);
+  });
+  if (!element_.refusal.empty()) throw file.error(name_, element_.refusal);
+  extents_ = extents_of(hdf5, file, name_, space_.get());
+
+  spec_ = {field_name_of(chosen), element_.type, {}};
+  spec_.shape.assign(extents_.begin() + 1, extents_.end());
+  spec_.shape.insert(spec_.shape.end(), element_.shape.begin(), element_.shape.end());
+  samples_ = extents_[0];
+  try {
+    row_bytes_ = sample_bytes(spec_);
+  } catch (const usage_error& overflow) {
+    throw file.error(name_, overflow.what());
+  }
+}
+
+void hdf5_library_dataset::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
+  require_library_can_read(hdf5, file, name_, id());
+  zero_first_ = leaves_gaps(hdf5, file, name_, id());
+  if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
+    transfer_ = with_small_buffer(hdf5, id(), element_.memory.get());
+}
+
+bool hdf5_library_dataset::try_read(std::uint64_t first, std::uint64_t count,
+                                    std::byte* out) const {
+  if (zero_first_) std::memset(out, 0, count * row_bytes_);
+  std::vector<hsize_t> start(extents_.size(), 0);
+  std::vector<hsize_t> counts = extents_;
+  start[0] = first;
+  counts[0] = count;
+  const hdf5_space_id memory_space{
+      H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
+  if (!memory_space ||
+      H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
+                          nullptr) < 0 ||
+      H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
+              transfer_ ? transfer_.get() : H5P_DEFAULT, out) < 0)
+    return false;
+  reverse_elements({out, static_cast<std::size_t>(count) * row_bytes_},
+                   element_.left_swapped_bytes);
+  return true;
+}
+
+void hdf5_library_dataset::read_run(const hdf5_session& hdf5, std::uint64_t first,
+                                    std::uint64_t count, std::byte* out) const {
+  if (try_read(first, count, out)) return;
+  for (std::uint64_t i = 0; i < count; ++i)  // row by row, to tell which
+    if (!try_read(first + i, 1, out + i * row_bytes_))
+      throw hdf5_error{{.path = path_, .field = name_, .sample = first + i},
+                       "cannot be read: " + hdf5.last_message()};
+}
+
+void hdf5_library_dataset::read(const hdf5_session& hdf5, std::span<const sample_index> samples,
+                                std::byte* out) const {
+  for (std::size_t at = 0; at < samples.size();) {
+    const std::uint64_t first = samples[at].value;
+    std::size_t count = 1;
+    while (at + count < samples.size() && samples[at + count].value == first + count) ++count;
+    read_run(hdf5, first, count, out + at * row_bytes_);
+    at += count;
+  }
+}
+
+}  // namespace feedline::detail

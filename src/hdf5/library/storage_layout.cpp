@@ -1,0 +1,174 @@
+#include "hdf5/library/storage_layout.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "detail/byte_order.hpp"
+#include "hdf5/library/storage.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace feedline::detail {
+namespace {
+
+/// The descriptor that the library reads a dataset's file by, or -1 where it has none to tell.
+int descriptor_of(hid_t dataset) {
+  const hdf5_file_id file{H5Iget_file_id(dataset)};
+  void* handle = nullptr;
+  if (!file || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0 || handle == nullptr)
+    return -1;
+  return *static_cast<const int*>(handle);
+}
+
+/// Why the file's bytes are not the dataset's for sure, or nothing.
+std::string fault_of_file(hid_t dataset) {
+  const hdf5_file_id file{H5Iget_file_id(dataset)};
+  const hdf5_properties_id access{file ? H5Fget_access_plist(file.get()) : H5I_INVALID_HID};
+  if (!access) return "the library does not tell which file it lies in";
+  if (H5Pget_driver(access.get()) != H5FD_SEC2)
+    return "its file is not one plain file (the library uses another driver than 'sec2')";
+  unsigned intent = H5F_ACC_RDWR;
+  if (H5Fget_intent(file.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0)
+    return "its file is open for writing in this program, so newer values may lie in the library's "
+           "memory";
+  if (descriptor_of(dataset) < 0) return "the library does not tell its file's descriptor";
+  return {};
+}
+
+std::vector<hdf5_filter> filters_of(hid_t creation) {
+  std::vector<hdf5_filter> filters;
+  const int count = H5Pget_nfilters(creation);
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 64> title{};
+    std::array<unsigned, 64> values{};
+    std::size_t used = values.size();
+    unsigned flags = 0;
+    const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &used,
+                                           values.data(), title.size() - 1, title.data(), nullptr);
+    used = std::min(used, values.size());
+    filters.push_back(
+        {id, title.data(), {values.begin(), values.begin() + static_cast<int>(used)}});
+  }
+  return filters;
+}
+
+std::vector<std::uint64_t> chunk_of(hid_t creation) {
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, extents.data());
+  return {extents.begin(), extents.begin() + std::max(rank, 0)};
+}
+
+/// Zeros where none is defined, or it is never to be used: what was in memory before is nobody's.
+/// They are no more than a number's, for an element may be an array as large as its type says.
+std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
+                               const std::string& name, hid_t dataset,
+                               const hdf5_element& element) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  H5D_fill_value_t defined = H5D_FILL_VALUE_DEFAULT;
+  if (!leaves_gaps(hdf5, file, name, dataset) &&
+      H5Pfill_value_defined(creation.get(), &defined) >= 0 &&
+      defined == H5D_FILL_VALUE_USER_DEFINED) {
+    std::vector<std::byte> fill(H5Tget_size(element.memory.get()));
+    if (H5Pget_fill_value(creation.get(), element.memory.get(), fill.data()) >= 0) {
+      reverse_elements(fill, element.left_swapped_bytes);
+      return fill;
+    }
+  }
+  return std::vector<std::byte>(element.swapped_bytes);
+}
+
+/// 0 if they cannot be counted.
+std::uint64_t all_bytes_of(hid_t dataset, const hdf5_storage_layout& place) {
+  const hdf5_space_id space{H5Dget_space(dataset)};
+  const hssize_t elements = H5Sget_simple_extent_npoints(space.get());
+  return elements < 0 ? 0
+                      : checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(elements),
+                                                        place.stored_bytes)
+                            .value_or(0);
+}
+
+}  // namespace
+
+std::string hdf5_storage_layout::describe() const {
+  if (!refusal.empty()) return "through the HDF5 library: " + refusal;
+  const std::string records =
+      is_spread() ? ", in records of " + std::to_string(stored_bytes) + " bytes" : "";
+  switch (stored) {
+    case layout::unwritten:
+      return "never written";
+    case layout::contiguous:
+      return "contiguous" + records;
+    case layout::chunked:
+      return "chunks of " + std::to_string(chunk.front()) + " samples" +
+             (filters.empty() ? "" : ", " + filters.describe()) + records;
+    case layout::other:
+      break;
+  }
+  return {};
+}
+
+hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
+                                    const std::string& name, hid_t dataset,
+                                    const hdf5_element& element) {
+  const hdf5_properties_id creation{H5Dget_create_plist(dataset)};
+  if (!creation) throw file.unreadable(hdf5, name, "how it is stored cannot be read");
+
+  hdf5_storage_layout place;
+  place.element_bytes = H5Tget_size(element.memory.get());
+  place.stored_bytes = element.record_bytes != 0 ? element.record_bytes : place.element_bytes;
+  place.stored_offset = element.record_offset;
+  place.swapped_bytes = element.swapped_bytes;
+  place.fill = fill_of(hdf5, file, name, dataset, element);
+  const H5D_layout_t layout = H5Pget_layout(creation.get());
+  if (layout == H5D_CHUNKED) {
+    place.chunk = chunk_of(creation.get());
+    if (place.chunk.empty()) throw file.unreadable(hdf5, name, "its chunks cannot be read");
+    place.stored = hdf5_storage_layout::layout::chunked;
+    place.filters = hdf5_filters{filters_of(creation.get())};
+  }
+
+  place.refusal = fault_of_file(dataset);
+  if (place.refusal.empty()) place.refusal = element.indirect;
+  if (!place.refusal.empty()) return place;
+  if (H5Pget_external_count(creation.get()) > 0) {
+    place.refusal = "its values lie in raw files beside the HDF5 file (external layout)";
+  } else if (layout == H5D_COMPACT) {
+    place.refusal = "its values lie within its header (compact layout)";
+  } else if (layout == H5D_VIRTUAL) {
+    place.refusal = "its values are those of other datasets (virtual layout)";
+  } else if (layout == H5D_CHUNKED) {
+    place.refusal = place.filters.refusal();
+  } else if (layout == H5D_CONTIGUOUS) {
+    H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
+    if (H5Dget_space_status(dataset, &status) < 0) {
+      place.refusal = "the library does not tell whether it was written";
+    } else if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) {
+      place.stored = hdf5_storage_layout::layout::unwritten;  // its offset would be nonsense
+    } else if (place.is_spread() && H5Dget_storage_size(dataset) != all_bytes_of(dataset, place)) {
+      place.refusal = "its size in the file is not that of its records";
+    } else if (const haddr_t offset = H5Dget_offset(dataset);
+               offset > HADDR_UNDEF - place.stored_bytes) {
+      place.refusal = "the library does not tell where it lies";
+    } else {
+      place.stored = hdf5_storage_layout::layout::contiguous;
+      place.offset = offset + place.stored_offset;
+    }
+  } else {
+    place.refusal = "its layout is of a kind that feedline does not know";
+  }
+  return place;
+}
+
+random_file_ptr hdf5_raw_files::file_of(const hdf5_session& hdf5, hid_t dataset) {
+  const int descriptor = descriptor_of(dataset);
+  struct stat status {};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0)
+    throw hdf5_error{{}, "the file that holds it cannot be examined: " + hdf5.last_message()};
+  auto& file = files_[{status.st_dev, status.st_ino}];
+  if (!file) file = std::make_shared<const random_file>(descriptor, path_of_file(hdf5, dataset));
+  return file;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,100 @@
+#include "loader/slot_memory.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "loader/ring_size.hpp"
+#include "transfer/assembling_transfer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
+/// Readers that share a slot of which some rows are cached.
+constexpr std::uint64_t max_sharers = 8;
+constexpr double least_streamed = 1.0 / 64;
+/// Requests of all slots stand in one channel, whose size is bounded.
+constexpr std::uint64_t max_requests = 60'000;
+
+}  // namespace
+
+slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
+                         feedline::placement placement, double cached_share, bool reads_staging)
+    : rows_{std::move(rows)},
+      converted_{convert_fields(rows_, options.transforms)},
+      delivered_{options.batch_transform ? options.batch_transform->fields : converted_.fields},
+      batch_size_{options.batch_size},
+      request_bytes_{options.request_bytes},
+      staging_slots_{options.staging_slots == 0 ? usual_slots : options.staging_slots},
+      placement_{placement},
+      cached_share_{cached_share},
+      has_batch_transform_{options.batch_transform.has_value()},
+      in_place_{reads_staging && !has_batch_transform_},
+      assembled_{!in_place_ &&
+                 (placement != placement::stream || converted_.any || has_batch_transform_)} {}
+
+slot_layout slot_memory::rows(std::uint64_t batches) const {
+  return {rows_, batch_size_, batches};
+}
+
+slot_layout slot_memory::converted(std::uint64_t batches) const {
+  return {converted_.fields, batch_size_, batches};
+}
+
+slot_layout slot_memory::delivered(std::uint64_t batches) const {
+  return {delivered_, batch_size_, batches};
+}
+
+std::size_t slot_memory::largest_batch_bytes() const {
+  return std::max({rows(1).batch_bytes(), converted(1).batch_bytes(), delivered(1).batch_bytes()});
+}
+
+request_layout slot_memory::requests(std::uint64_t batches) const {
+  const std::uint64_t slot_samples = batches * batch_size_;
+  // Cutting at batches' ends makes up to twice as many.
+  const std::uint64_t fewest_samples = divide_up(2 * slot_samples, max_requests / staging_slots_);
+  return {batch_size_,
+          std::clamp<std::uint64_t>(wanted_request_samples(slot_samples),
+                                    std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
+}
+
+std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) const {
+  if (request_bytes_ != 0) return request_bytes_ / bytes_per_sample();
+  const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
+  if (placement_ == placement::gather) return slot_samples;  // no row is read
+  if (cached_share_ == 0 || cached_share_ == 1)
+    return streamed;  // all are; or all once, and then none
+  // Of a cached row there is but a number to write down.
+  const std::uint64_t share = slot_samples / max_sharers;
+  const double larger = static_cast<double>(streamed) / std::max(1 - cached_share_, least_streamed);
+  return std::max(streamed, std::min(share, static_cast<std::uint64_t>(larger)));
+}
+
+/// What a reader reads of a sample, or writes of it, where it converts as well.
+std::size_t slot_memory::bytes_per_sample() const {
+  const std::size_t row_bytes = rows(1).sample_bytes();
+  return in_place_ ? std::max(row_bytes, delivered(1).sample_bytes()) : row_bytes;
+}
+
+landing_layout slot_memory::landing_buffer(std::uint64_t batches) const {
+  const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
+  return {rows(batches), requests(batches), converted_.random, placement_ != placement::gather,
+          keeps};
+}
+
+std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
+  return assembled_ ? landing_buffer(batches).slot_bytes() : delivered(batches).slot_bytes();
+}
+
+std::size_t slot_memory::device_bytes(std::uint64_t batches) const {
+  return in_place_ ? 0 : delivered(batches).slot_bytes();
+}
+
+std::size_t slot_memory::landing_bytes(std::uint64_t batches) const {
+  if (!assembled_) return 0;
+  return assembling_transfer::landing_buffers * landing_buffer(batches).slot_bytes() +
+         (has_batch_transform_ ? converted(batches).slot_bytes() : 0);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,71 @@
+#include "loader/slot_strategy.hpp"
+
+#include "loader/slot_memory.hpp"
+#include "reader/batch_writer.hpp"
+#include "reader/converting_writer.hpp"
+#include "reader/packing_writer.hpp"
+#include "transfer/assembling_transfer.hpp"
+#include "transfer/copy_transfer.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+std::shared_ptr<device_row_cache> make_device_row_cache(const loader_plan& plan,
+                                                        const dataset& dataset,
+                                                        const device_ptr& device,
+                                                        const slot_layout& rows) {
+  if (plan.cached_samples == 0) return nullptr;
+  if (plan.placement == placement::gather)
+    return std::make_shared<device_row_cache>(device, dataset.rows(), dataset.size());
+  std::vector<std::size_t> row_bytes;
+  for (std::size_t place = 0; place < rows.fields().size(); ++place)
+    row_bytes.push_back(rows.row_bytes(place));
+  return std::make_shared<device_row_cache>(device, row_bytes, dataset.size(), plan.cached_samples);
+}
+
+}  // namespace
+
+slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
+                                 const device_ptr& device, const loader_options& options,
+                                 sample_source& source) {
+  const slot_memory sizes{dataset.fields(), options, plan.placement,
+                          cached_share(plan.cached_samples, dataset.size()),
+                          device->capabilities().reads_staging};
+  const std::uint64_t batches = plan.batches_per_slot;
+  const auto& conversions = sizes.converted().conversions;
+  if (sizes.assembled()) {
+    const slot_layout rows = sizes.rows(batches);
+    const landing_layout landing_buffer = sizes.landing_buffer(batches);
+    auto cached = make_device_row_cache(plan, dataset, device, rows);
+    auto function =
+        options.batch_transform
+            ? std::make_unique<batch_stage>(device, *options.batch_transform,
+                                            sizes.converted(batches), sizes.delivered(batches))
+            : nullptr;
+    auto reader = std::make_unique<packing_writer>(source, landing_buffer, cached);
+    auto slot_transfer = std::make_unique<assembling_transfer>(
+        device,
+        assembling_transfer::formats{.rows = rows,
+                                     .batches = sizes.converted(batches),
+                                     .landing_buffer = landing_buffer,
+                                     .conversions = conversions},
+        cached, std::move(function));
+    return {std::move(reader), std::move(slot_transfer), std::move(cached)};
+  }
+  std::unique_ptr<slot_writer> reader;
+  if (sizes.converted().any) {
+    reader = std::make_unique<converting_writer>(source, sizes.rows(batches),
+                                                 sizes.delivered(batches), conversions);
+  } else {
+    reader = std::make_unique<batch_writer>(source, sizes.delivered(batches));
+  }
+  if (sizes.in_place()) return {std::move(reader), nullptr, nullptr};
+  return {std::move(reader), std::make_unique<copy_transfer>(device, sizes.delivered(batches)),
+          nullptr};
+}
+
+}  // namespace feedline::detail

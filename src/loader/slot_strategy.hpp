@@ -1,0 +1,43 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
+
+#include "reader/sample_source.hpp"
+#include "reader/slot_writer.hpp"
+#include "staging/device_row_cache.hpp"
+#include "transfer/slot_transfer.hpp"
+
+#include <memory>
+
+namespace feedline::detail {
+
+/// How samples get from the dataset into a device slot: what depends on placement, transforms and
+/// the kind of device, and nothing else does.
+///
+/// |                             | readers             | transfer    |
+/// | --------------------------- | ------------------- | ----------- |
+/// | in place                    | `batch_writer`      | —           |
+/// | in place, with transforms   | `converting_writer` | —           |
+/// | stream                      | `batch_writer`      | `copy_transfer`    |
+/// | else                        | `packing_writer`    | `assembling_transfer` |
+///
+/// In place is out of the question where a user's function makes batches of batches.
+struct slot_strategy {
+  std::unique_ptr<slot_writer> reader;
+  std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
+  std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
+};
+
+/// Builds it; allocates what rows are cached in.
+/// @param plan   Settled with the same dataset, device and options.
+/// @param source Outlives the path.
+/// @throws out_of_memory, device_error.
+[[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
+                                               const device_ptr& device,
+                                               const loader_options& options,
+                                               sample_source& source);
+
+}  // namespace feedline::detail

@@ -1,0 +1,122 @@
+#include "reader/slot_scheduler.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+namespace feedline::detail {
+
+slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
+                               staging_ring& staging, request_partition partition, clock now)
+    : plan_{plan},
+      partition_{std::move(partition)},
+      schedule_{schedule},
+      staging_{staging},
+      requests_{staging.size() * partition_.max_requests(plan.batches_per_slot * plan.batch_size)},
+      now_{std::move(now)},
+      growth_{plan.batches_per_slot} {}
+
+std::optional<request> slot_scheduler::next() {
+  for (;;) {
+    std::optional<request> taken = requests_.try_pop();
+    if (taken) return taken;
+    if (!opening_.exchange(true)) {
+      // Somebody may have opened a ticket between the two lines above: its requests come first.
+      taken = requests_.try_pop();
+      const std::size_t offered = taken ? 1 : open_next();
+      opening_.store(false);  // before waking: who wakes and finds nothing left may open the next
+      if (offered == 0) {
+        requests_.close();
+        return requests_.try_pop();
+      }
+      // Whoever sleeps here does so because no request was there and somebody opened. Of as many as
+      // there are requests one finds none left, for this reader takes one, and opens the next; who
+      // found a request instead of opening wakes one to do it. Those who find neither sleep on:
+      // then another opens, and will wake them.
+      wake(offered);
+      if (taken) return taken;
+      continue;
+    }
+    requests_.wait_until([&] { return (taken = requests_.try_pop()) || !opening_.load(); });
+    if (taken || requests_.closed()) return taken;
+  }
+}
+
+void slot_scheduler::close() noexcept {
+  schedule_.close();
+  staging_.close();
+  requests_.close();
+}
+
+std::size_t slot_scheduler::open_next() {
+  learn_from_last();
+  const auto next = schedule_.take();
+  if (!next) {
+    staging_.end_opening({});
+    return 0;
+  }
+  try {
+    const auto slot = staging_.claim();
+    if (!slot) return 0;
+    return open(*next, *slot);
+  } catch (...) {
+    staging_.end_opening(slot_failure{.where = {.stage = stage::staging,
+                                                .epoch = next->run->epoch,
+                                                .ticket = next->ticket.value,
+                                                .batch = next->first_batch,
+                                                .path = {}},
+                                      .cause = std::current_exception(),
+                                      .first = position{next->first_batch * plan_.batch_size},
+                                      .good_batches = 0});
+    schedule_.close();
+    return 0;
+  }
+}
+
+std::size_t slot_scheduler::open(const scheduled_ticket& next, slot_index slot) {
+  const std::uint64_t batches = batches_of(next);
+  const std::uint64_t first = next.first_batch * plan_.batch_size;
+  const std::uint64_t samples =
+      std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first);
+  schedule_.opened(next, batches);
+  const request_layout layout = partition_.next();
+  const auto requests = static_cast<std::uint32_t>(layout.requests(samples));
+  staging_.open(slot, {.run = next.run,
+                       .ticket = next.ticket,
+                       .first = position{first},
+                       .first_batch = next.first_batch,
+                       .samples = samples,
+                       .batches = batches,
+                       .requests = requests,
+                       .layout = layout});
+  for (std::uint32_t number = 0; number < requests; ++number) {
+    requests_.put({static_cast<std::uint32_t>(slot.value), number});
+  }
+  if (plan_.slots_grow) last_ = {next.run, batches, now_()};
+  return requests;
+}
+
+void slot_scheduler::wake(std::size_t readers) noexcept {
+  if (readers < static_cast<std::size_t>(plan_.readers)) {
+    requests_.wake(readers);
+  } else {
+    requests_.wake_all();  // one call of the system's
+  }
+}
+
+void slot_scheduler::learn_from_last() {
+  if (!last_ || last_->run->abandoned.load()) return;  // what is not read takes no time
+  growth_.learn(last_->batches, now_() - last_->at);
+}
+
+std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
+  const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
+  if (!plan_.slots_grow || !partition_.rows_are_read())
+    return std::min(plan_.batches_per_slot, left);
+  const bool after_pause =
+      !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());
+  return std::min(growth_.next(after_pause), left);
+}
+
+}  // namespace feedline::detail

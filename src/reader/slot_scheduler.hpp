@@ -1,0 +1,75 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include "detail/channel.hpp"
+#include "reader/epoch_schedule.hpp"
+#include "reader/request.hpp"
+#include "reader/request_partition.hpp"
+#include "reader/slot_growth.hpp"
+#include "staging/slot_plan.hpp"
+#include "staging/staging_ring.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace feedline::detail {
+
+/// Gives readers their next request, and turns tickets into requests when there are none left.
+///
+/// Whichever reader finds nothing to do opens the next ticket: it claims a staging slot, waiting
+/// for the slot's last copy if it must, and offers the slot's requests to all. One reader opens at
+/// a time, the others sleep; so each thread waits for one thing only, and no thread does nothing
+/// but wait. As many readers are woken as there are requests.
+///
+/// How many batches a ticket holds is decided as it is opened (`slot_growth`), unless the user said
+/// it, or rows need not be read: then slots are full.
+class slot_scheduler {
+ public:
+  using clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  /// Borrows the schedule and the ring for its life.
+  /// @param now What time it is, for slots that grow.
+  slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
+                 request_partition partition, clock now = std::chrono::steady_clock::now);
+
+  /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
+  /// the requests that were offered are taken. Any reader.
+  [[nodiscard]] std::optional<request> next();
+
+  /// Closes the schedule and the ring too: all readers wake, whatever they wait for, and end once
+  /// the requests that were offered are taken. Any thread.
+  void close() noexcept;
+
+ private:
+  /// A ticket that was opened.
+  struct opened_ticket {
+    std::shared_ptr<epoch_run> run;
+    std::uint64_t batches;
+    std::chrono::steady_clock::time_point at;
+  };
+
+  /// The requests that were offered; 0: there is nothing to open any more.
+  std::size_t open_next();
+  std::size_t open(const scheduled_ticket& next, slot_index slot);
+  void wake(std::size_t readers) noexcept;
+  void learn_from_last();
+  [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
+
+  const slot_plan plan_;
+  const request_partition partition_;
+  epoch_schedule& schedule_;
+  staging_ring& staging_;
+  channel<request> requests_;
+  std::atomic<bool> opening_{false};  ///< somebody opens; a lock whose waiters wait for requests
+  clock now_;
+  slot_growth growth_;                 ///< under that lock
+  std::optional<opened_ticket> last_;  ///< likewise
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,130 @@
+#include "staging/device_row_cache.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "device/leak.hpp"
+#include "device/record_behind.hpp"
+#include "staging/slot_layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::size_t max_staged_bytes = std::size_t{4} << 20;
+
+/// Rounded up, so that all samples together make `capacity` whole: each adds less than 2^-64 too
+/// much.
+std::uint64_t step(std::uint64_t capacity, std::uint64_t samples) noexcept {
+  if (capacity == samples) return 0;  // 1.0 has no such unit, and needs none
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint64_t>((wide{capacity} << 64) / samples) + 1;
+}
+
+std::size_t all_bytes(std::span<const std::span<const std::byte>> rows) noexcept {
+  std::size_t bytes = 0;
+  for (const auto field : rows) bytes += field.size();
+  return bytes;
+}
+
+/// Copies host memory of any kind into a place of device memory, piece by piece through a little
+/// staging memory.
+void upload(const device_ptr& device, std::span<const std::byte> from, device_memory& memory,
+            std::size_t place) {
+  constexpr const char* whose = "rows that are copied to the device";
+  const std::size_t piece = std::min(from.size(), max_staged_bytes);
+  device_memory staged{device, memory_kind::staging, piece};
+  const stream stream{device};
+  const event copied{device};
+  for (std::size_t at = 0; at < from.size(); at += piece) {
+    const std::size_t bytes = std::min(piece, from.size() - at);
+    std::memcpy(staged.data(), from.data() + at, bytes);
+    device->copy(memory.data() + place + at, staged.data(), bytes, stream.get());
+    try {
+      device->record(copied.get(), stream.get());
+      device->sync(copied.get());
+    } catch (...) {
+      // What was issued may use both.
+      if (!try_record_behind(*device, stream.get(), {copied.get()}) ||
+          !sync_before_freeing(*device, copied.get(), whose)) {
+        leak(staged, whose);
+        leak(memory, whose);
+      }
+      throw;
+    }
+  }
+}
+
+}  // namespace
+
+device_row_cache::device_row_cache(const device_ptr& device, std::span<const std::size_t> row_bytes,
+                                   std::uint64_t samples, std::uint64_t capacity)
+    : samples_{samples},
+      capacity_{capacity},
+      step_{step(capacity, samples)},
+      memory_{device, memory_kind::device, bytes(row_bytes, capacity)},
+      held_(divide_up<std::uint64_t>(capacity, 64)),
+      complete_{false} {
+  std::size_t at = 0;
+  for (const std::size_t row : row_bytes) {
+    fields_.push_back(memory_.data() + at);
+    on_host_.push_back(false);
+    offsets_.push_back(at);
+    at += round_up(row * capacity, slot_layout::alignment);
+  }
+}
+
+device_row_cache::device_row_cache(const device_ptr& device,
+                                   const std::vector<std::span<const std::byte>>& rows,
+                                   std::uint64_t samples)
+    : samples_{samples}, capacity_{samples}, complete_{true} {
+  const std::size_t small = small_bytes(rows);
+  if (small != 0) memory_ = device_memory{device, memory_kind::device, small};
+  const std::size_t all = all_bytes(rows);
+  std::size_t at = 0;
+  for (const auto field : rows) {
+    on_host_.push_back(!is_small(field, all));
+    if (on_host_.back()) {
+      mappings_.emplace_back(device, field);
+      fields_.push_back(mappings_.back().address());
+    } else {
+      fields_.push_back(memory_.data() + at);
+      upload(device, field, memory_, at);
+      at += round_up(field.size(), slot_layout::alignment);
+    }
+  }
+}
+
+std::size_t device_row_cache::small_bytes(
+    std::span<const std::span<const std::byte>> rows) noexcept {
+  const std::size_t all = all_bytes(rows);
+  std::size_t small = 0;
+  for (const auto field : rows) {
+    if (is_small(field, all)) small += round_up(field.size(), slot_layout::alignment);
+  }
+  return small;
+}
+
+std::size_t device_row_cache::bytes(std::span<const std::size_t> row_bytes,
+                                    std::uint64_t capacity) noexcept {
+  std::size_t bytes = 0;
+  for (const std::size_t row : row_bytes) bytes += round_up(row * capacity, slot_layout::alignment);
+  return bytes;
+}
+
+void device_row_cache::leak_memory() noexcept {
+  leak(memory_, "cached rows");
+  for (mapped_memory& each : mappings_) each.leak();
+}
+
+void device_row_cache::hold(std::uint32_t row) noexcept {
+  if (complete_.load(std::memory_order_relaxed)) return;
+  std::atomic<std::uint64_t>& word = held_[row / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (row % 64);
+  const std::uint64_t before = word.load(std::memory_order_relaxed);
+  if ((before & bit) != 0) return;  // a slot behind it kept it too, before this was known
+  word.store(before | bit, std::memory_order_relaxed);
+  if (++count_ == capacity_) complete_.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace feedline::detail

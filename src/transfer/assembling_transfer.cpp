@@ -1,0 +1,137 @@
+#include "transfer/assembling_transfer.hpp"
+
+#include "device/leak.hpp"
+#include "device/record_behind.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <utility>
+
+namespace feedline::detail {
+
+assembling_transfer::assembling_transfer(device_ptr device, formats slots,
+                                         std::shared_ptr<device_row_cache> cached,
+                                         std::unique_ptr<batch_stage> function)
+    : device_{std::move(device)},
+      formats_{std::move(slots)},
+      cached_{std::move(cached)},
+      batch_stage_{std::move(function)},
+      memory_{device_, memory_kind::device,
+              landing_buffers * formats_.landing_buffer.slot_bytes()} {
+  for (std::size_t i = 0; i < landing_buffers; ++i) {
+    landing_buffers_.push_back(std::make_unique<landing_buffer>(device_));
+    landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.slot_bytes();
+  }
+  for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
+    fields_.push_back({.cached = cached_ ? cached_->field(place) : nullptr,
+                       .cached_on_host = cached_ && cached_->on_host(place),
+                       .keep = cached_ ? cached_->keeping(place) : nullptr,
+                       .row_bytes = formats_.rows.row_bytes(place),
+                       .to_offset = formats_.batches.field_offset(place),
+                       .to_row_bytes = formats_.batches.row_bytes(place),
+                       .conversion = formats_.conversions[place]});
+  }
+}
+
+assembling_transfer::~assembling_transfer() {
+  constexpr const char* whose = "a landing buffer";
+  bool done = true;
+  for (const auto& each : landing_buffers_)
+    done = sync_before_freeing(*device_, each->assembled.get(), whose) && !each->lost && done;
+  if (done) return;
+  leak(memory_, whose);
+  if (cached_) cached_->leak_memory();
+  if (batch_stage_) batch_stage_->leak_memory();
+}
+
+void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
+  const std::uint64_t number = carried_++;
+  landing_buffer& through = *landing_buffers_[number % landing_buffers];
+  bool keeps = false;
+  visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
+  const stream_ref stream = through.order.get();
+  try {
+    const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
+    device_->copy(through.data, from.data, bytes, stream);
+    device_->record(from.copied.get(), stream);
+    device_->wait(stream, to.released.get());
+    // A slot of an epoch that was left may be on its way still, on another stream: nobody took it.
+    device_->wait(stream, to.ready.get());
+    wait_for_others(number, keeps, stream);
+    assemble(from, through, to, samples, keeps);
+    device_->record(through.assembled.get(), stream);
+    device_->record(to.ready.get(), stream);
+  } catch (...) {
+    // What was issued may use the slots, and the landing buffer.
+    if (!try_record_behind(*device_, stream,
+                           {from.copied.get(), through.assembled.get(), to.ready.get()})) {
+      from.lost = to.lost = through.lost = true;
+    }
+    throw;
+  }
+  if (!keeps) return;
+  keeper_ = number;
+  // Readers may count on these rows from now on: the work that does is issued behind this.
+  visit_rows_to_keep(from, samples, [&](std::uint32_t row) { cached_->hold(row); });
+}
+
+bool assembling_transfer::is_idle() {
+  return std::all_of(landing_buffers_.begin(), landing_buffers_.end(),
+                     [&](const auto& each) { return device_->is_done(each->assembled.get()); });
+}
+
+bool assembling_transfer::uses_others_memory() const noexcept {
+  return batch_stage_ ||
+         std::any_of(fields_.begin(), fields_.end(),
+                     [](const field_assembly& field) { return field.cached_on_host; });
+}
+
+void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
+  // What is further back stands on this stream, or is waited for by what does.
+  for (std::uint64_t back = 1; back < landing_buffers && back <= number; ++back) {
+    const std::uint64_t other = number - back;
+    if (keeps || keeper_ == other || (batch_stage_ && back == 1))
+      device_->wait(stream, landing_buffers_[other % landing_buffers]->assembled.get());
+  }
+}
+
+void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
+                                   device_slot& to, std::uint64_t samples, bool keeps) {
+  const stream_ref stream = through.order.get();
+  device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
+                     .batch_size = formats_.batches.batch_size(),
+                     .batch_bytes = formats_.batches.batch_bytes(),
+                     .samples = samples,
+                     .landing_buffer = through.data,
+                     .sources_at = formats_.landing_buffer.sources_at(),
+                     .random_bits_at = formats_.landing_buffer.random_bits_at(),
+                     .directory_at = formats_.landing_buffer.directory_at(),
+                     .run_samples = from.work.layout.run_samples(),
+                     .runs_per_batch = from.work.layout.runs_per_batch(),
+                     .varies = formats_.landing_buffer.varies(),
+                     .keeps = keeps,
+                     .fields = fields_},
+                    stream);
+  if (batch_stage_) batch_stage_->run(to.data, from.work, samples, stream);
+}
+
+template <class Visit>
+void assembling_transfer::visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples,
+                                             Visit visit) const {
+  if (!formats_.landing_buffer.keeps() || slot.chunk_bytes.load() == 0) return;
+  const auto words_at = [&](std::size_t at) {
+    return reinterpret_cast<const std::uint32_t*>(slot.data + at);
+  };
+  const std::uint64_t runs = slot.work.layout.runs(samples);
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    const std::uint32_t* const entry = words_at(formats_.landing_buffer.entry_at(run));
+    if (entry[0] == 0) continue;
+    const std::span rows{words_at(entry[1] * landing_layout::alignment), entry[0]};
+    for (const std::uint32_t row : rows) {
+      if (row != assembly::not_cached) visit(row);
+    }
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+#include <feedline/device/device.hpp>
+
+#include "device/owned.hpp"
+#include "staging/device_row_cache.hpp"
+#include "staging/landing_layout.hpp"
+#include "staging/slot_layout.hpp"
+#include "transfer/batch_stage.hpp"
+#include "transfer/slot_transfer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Carries slots that are put together on the device: the staging slot is copied into a landing
+/// buffer, and out of the landing buffer and the cached rows the device slot is assembled.
+///
+/// There are several landing buffers, taken in turns, each with a stream of its own: copies and
+/// assemblies of one landing buffer follow each other, those of the others run beside them, so that
+/// assembly hides behind copies, and one assembly's end behind the next one's start. On a landing
+/// buffer's stream:
+///
+///     copy, record the staging slot's `copied`,
+///     wait for the device slot's `released`, and `ready`, which another stream may have to record
+///     yet for a slot of an epoch that was left,
+///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
+///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
+///     before, if there is a user's function, which is to see slots in order, assemble, run the
+///     user's function, record `assembled` and the device slot's `ready`
+class assembling_transfer final : public slot_transfer {
+ public:
+  /// How many landing buffers there are.
+  static constexpr std::size_t landing_buffers = 4;
+
+  /// What slots look like on their way.
+  struct formats {
+    slot_layout rows;     ///< as the dataset has them
+    slot_layout batches;  ///< as they are assembled
+    landing_layout landing_buffer;
+    std::vector<field_conversion> conversions;  ///< one a field
+  };
+
+  /// @param kept     Null where no rows are cached.
+  /// @param function Null where slots are ready once they are assembled.
+  /// @throws out_of_memory, device_error.
+  assembling_transfer(device_ptr device, formats slots, std::shared_ptr<device_row_cache> cached,
+                      std::unique_ptr<batch_stage> function);
+  /// Blocks until no work uses the landing buffers and the cached rows any more.
+  ~assembling_transfer() override;
+
+  void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+  [[nodiscard]] bool is_idle() override;
+  [[nodiscard]] bool uses_others_memory() const noexcept override;
+
+ private:
+  /// Device memory for one staging slot on its way, and the stream on which all work with it
+  /// stands.
+  struct landing_buffer {
+    explicit landing_buffer(const device_ptr& device) : order{device}, assembled{device} {}
+    std::byte* data = nullptr;
+    stream order;
+    event assembled;    ///< recorded behind the last work with the landing buffer
+    bool lost = false;  ///< no event stands behind the last work with it
+  };
+
+  void copy(staging_slot& from, const landing_buffer& to);
+  void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
+  void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
+                std::uint64_t samples, bool keeps);
+  template <class Visit>
+  void visit_rows_to_keep(const staging_slot& slot, std::uint64_t samples, Visit visit) const;
+
+  device_ptr device_;
+  formats formats_;
+  std::shared_ptr<device_row_cache> cached_;
+  std::unique_ptr<batch_stage> batch_stage_;
+  std::vector<field_assembly> fields_;
+  device_memory memory_;
+  std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
+  std::uint64_t carried_ = 0;            ///< slots
+  std::optional<std::uint64_t> keeper_;  ///< the last slot that cached rows
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,117 @@
+#include "transform/field_conversions.hpp"
+
+#include <feedline/error.hpp>
+
+#include "transform/field_transform_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace feedline::detail {
+namespace {
+
+std::uint32_t narrow(std::uint64_t checked) noexcept {
+  return static_cast<std::uint32_t>(checked);
+}
+
+/// A value for each channel, or one for all.
+double of_channel(const std::vector<double>& values, std::size_t channel, double if_none) {
+  if (values.empty()) return if_none;
+  return values.size() == 1 ? values.front() : values[channel];
+}
+
+/// (value × scale − mean) ÷ stddev, as a product and a sum. No mean is an offset of −0: then a
+/// value of −0 stays what it is.
+void set_affine(field_conversion& conversion, const field_transform& transform) {
+  conversion.per_channel = transform.mean.size() > 1 || transform.stddev.size() > 1;
+  const std::size_t values = conversion.per_channel ? conversion.channels : 1;
+  for (std::size_t c = 0; c < values; ++c) {
+    const double stddev = of_channel(transform.stddev, c, 1.0);
+    conversion.scale[c] = static_cast<float>(transform.scale / stddev);
+    conversion.offset[c] = static_cast<float>(-of_channel(transform.mean, c, 0.0) / stddev);
+  }
+}
+
+field_conversion program_of(const field& of, const field_transform& transform) {
+  field_conversion conversion;
+  conversion.from = of.type;
+  conversion.to = transform.to;
+  if (transform.one_hot != 0) {
+    conversion.what = field_conversion::operation::one_hot;
+    conversion.classes = narrow(transform.one_hot);
+    return conversion;
+  }
+  conversion.what = field_conversion::operation::convert;
+  const image_extents image = extents_of(of, transform);
+  conversion.channels = narrow(image.channels);
+  conversion.height = conversion.to_height = narrow(image.height);
+  conversion.width = conversion.to_width = narrow(image.width);
+  conversion.channels_last = transform.layout == image_layout::hwc;
+  conversion.to_channels_last =
+      transform.to_layout ? transform.to_layout == image_layout::hwc : conversion.channels_last;
+  if (transform.crop) {
+    const image_crop& crop = *transform.crop;
+    conversion.to_height = narrow(crop.height);
+    conversion.to_width = narrow(crop.width);
+    conversion.padding = narrow(crop.padding);
+    const bool one_place = crop.height == image.height + 2 * crop.padding &&
+                           crop.width == image.width + 2 * crop.padding;
+    conversion.random_crop = crop.random && !one_place;
+  }
+  constexpr double draws = 4294967296.0;  // 2^32: at a probability of 1, each is below
+  conversion.flip_below = static_cast<std::uint64_t>(std::llround(transform.flip * draws));
+  set_affine(conversion, transform);
+  return conversion;
+}
+
+std::vector<std::uint64_t> shape_of(const field& of, const field_transform& transform,
+                                    const field_conversion& conversion) {
+  if (conversion.what == field_conversion::operation::one_hot) return {conversion.classes};
+  if (!transform.layout) return of.shape;
+  if (of.shape.size() == 2) return {conversion.to_height, conversion.to_width};
+  if (conversion.to_channels_last)
+    return {conversion.to_height, conversion.to_width, conversion.channels};
+  return {conversion.channels, conversion.to_height, conversion.to_width};
+}
+
+std::size_t place_of(const std::vector<field>& fields, const std::string& name) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const field& each) { return each.name == name; });
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
+  std::string known;
+  for (const field& each : fields) known += (known.empty() ? "'" : ", '") + each.name + "'";
+  throw usage_error{"transform of field '" + name + "': there is no such field; the dataset has " +
+                    known};
+}
+
+}  // namespace
+
+converted_fields convert_fields(const std::vector<field>& fields,
+                                const std::vector<field_transform>& transforms) {
+  converted_fields converted;
+  converted.fields = fields;
+  for (const field& each : fields) {
+    field_conversion copy;
+    copy.from = copy.to = each.type;
+    converted.conversions.push_back(copy);
+  }
+  for (const field_transform& transform : transforms) {
+    const std::size_t place = place_of(fields, transform.field);
+    field_conversion& conversion = converted.conversions[place];
+    if (conversion.what != field_conversion::operation::copy)
+      throw usage_error{"transform of field '" + transform.field +
+                        "': there are two for this field; say all of it in one"};
+    check_transform(fields[place], transform);
+    conversion = program_of(fields[place], transform);
+    converted.fields[place].type = transform.to;
+    converted.fields[place].shape = shape_of(fields[place], transform, conversion);
+    converted.any = true;
+    converted.random = converted.random || conversion.random_crop || conversion.flip_below != 0;
+  }
+  return converted;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace feedline::test {
+
+/// Where one sample of a slot comes from.
+struct sample_source {
+  bool arrives = false;   ///< its rows travel in the landing buffer; else they are kept
+  std::uint64_t row = 0;  ///< the cached row's number, or what `arriving_rows` is asked for
+  std::uint32_t cache_as = assembly::not_cached;  ///< the cached row that an arriving one becomes
+  std::uint32_t random_bits = 0;
+};
+
+/// What a landing buffer is laid out for; as the members of `assembly` of the same name.
+struct landing_format {
+  std::vector<std::size_t> row_bytes;  ///< one a field
+  std::uint64_t batch_size = 1;
+  std::uint64_t run_samples = 1;
+  std::uint64_t runs_per_batch = 1;
+  bool varies = false;
+  bool keeps = false;
+};
+
+/// What a device finds in its landing buffer.
+struct landing_image {
+  std::vector<std::byte> bytes;
+  std::size_t sources_at = 0;
+  std::size_t random_bits_at = 0;
+  std::size_t directory_at = 0;
+
+  /// Writes where things lie, and `format`, into an assembly.
+  void describe(assembly& work, const landing_format& format) const;
+};
+
+/// The bytes of a row of a field that arrives; as long as the field's `row_bytes`.
+using arriving_rows =
+    std::function<std::span<const std::byte>(std::size_t field, std::uint64_t row)>;
+
+/// Lays out a landing buffer for the samples of a slot, in order. In each run a row arrives once,
+/// however many of the run's samples ask for it, and what lies between the parts is filled with
+/// bytes that no reader of them could take for anything.
+[[nodiscard]] landing_image build_landing_buffer(const landing_format& format,
+                                                 std::span<const sample_source> samples,
+                                                 const arriving_rows& rows);
+
+}  // namespace feedline::test

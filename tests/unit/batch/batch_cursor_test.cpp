@@ -1,0 +1,134 @@
+#include "batch/batch_cursor.hpp"
+
+#include <feedline/error.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/stages.hpp"
+#include "transfer/copy_transfer.hpp"
+#include "transfer/transfer.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::make_identity_dataset;
+using feedline::test::recorded_call;
+using feedline::test::recording_device;
+using feedline::test::stages;
+
+namespace {
+
+/// 18 samples in batches of 4 4 4 | 4 2, rings of 2 slots.
+struct feeding {
+  std::shared_ptr<recording_device> device = std::make_shared<recording_device>();
+  stages parts{device, make_identity_dataset(18, 8),
+               loader_options{
+                   .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
+  transfer moving{std::make_unique<copy_transfer>(device, parts.format->layout), parts.staging,
+                  parts.ring};
+  batch_cursor cursor{parts.ring};
+  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(1);
+  stream_ref stream = device->make_stream();
+
+  /// A ticket's slot, read, copied and taken.
+  slot_index arrive(const std::shared_ptr<epoch_run>& of, std::uint64_t ticket) {
+    (void)parts.fill(of, ticket);
+    (void)moving.step();
+    return parts.ring->take().value();
+  }
+  device_state state(slot_index slot) { return (*parts.ring)[slot].state.load(); }
+};
+
+}  // namespace
+
+TEST_CASE("batch cursor: it deals a slot's batches in order, then has none", "[batch][host]") {
+  feeding on;
+  on.cursor.begin(on.run, on.stream);
+  CHECK_FALSE(on.cursor.deal().has_value());
+  for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {
+    on.cursor.accept(on.arrive(on.run, ticket));
+    for (std::uint64_t i = 3 * ticket; i < (ticket == 0 ? 3 : 5); ++i) {
+      const auto dealt = on.cursor.deal();
+      REQUIRE(dealt);
+      CHECK(dealt->index() == i);
+      CHECK(dealt->epoch() == 1);
+      CHECK(dealt->size() == (i == 4 ? 2 : 4));
+      CHECK(dealt->stream() == on.stream);
+      CHECK(dealt->field_at(0).values<std::uint64_t>()[0] == 4 * i);
+      CHECK(on.cursor.dealt() == i + 1);
+    }
+    CHECK_FALSE(on.cursor.deal().has_value());
+  }
+}
+
+TEST_CASE("batch cursor: a slot is held while batches of it are still to be dealt",
+          "[batch][host]") {
+  feeding on;
+  on.cursor.begin(on.run, on.stream);
+  const slot_index slot = on.arrive(on.run, 0);
+  on.cursor.accept(slot);
+  for (int i = 0; i < 2; ++i) on.cursor.deal().reset();  // dealt and destroyed
+  CHECK(on.state(slot) == device_state::leased);
+  auto last = on.cursor.deal();
+  CHECK(on.state(slot) == device_state::leased);
+  last.reset();
+  CHECK(on.state(slot) == device_state::free);
+}
+
+TEST_CASE("batch cursor: slots of an epoch that was not begun go back unseen", "[batch][host]") {
+  feeding on;
+  const auto other = std::make_shared<epoch_run>(1);  // of the same number, but another run
+  on.cursor.begin(on.run, on.stream);
+  const slot_index slot = on.arrive(other, 0);
+  on.cursor.accept(slot);
+  CHECK(on.state(slot) == device_state::free);
+  CHECK_FALSE(on.cursor.deal().has_value());
+  on.cursor.accept(on.arrive(on.run, 0));
+  CHECK(on.cursor.deal().has_value());
+}
+
+TEST_CASE("batch cursor: beginning an epoch lets go of what is left of the one before",
+          "[batch][host]") {
+  feeding on;
+  on.cursor.begin(on.run, on.stream);
+  const slot_index slot = on.arrive(on.run, 0);
+  on.cursor.accept(slot);
+  std::optional<batch> cached = on.cursor.deal();
+  const auto next = std::make_shared<epoch_run>(2);
+  const stream_ref other = on.device->make_stream();
+  on.cursor.begin(next, other);
+  CHECK(on.cursor.run() == next);
+  CHECK(on.cursor.dealt() == 0);
+  CHECK_FALSE(on.cursor.deal().has_value());
+  CHECK(on.state(slot) == device_state::leased);  // a batch of it is still held
+  cached.reset();
+  CHECK(on.state(slot) == device_state::free);
+  on.cursor.accept(on.arrive(next, 0));
+  CHECK(on.cursor.deal()->stream() == other);
+}
+
+TEST_CASE("batch cursor: its end lets go of the slot at hand", "[batch][host]") {
+  feeding on;
+  slot_index slot{};
+  {
+    batch_cursor cursor{on.parts.ring};
+    cursor.begin(on.run, on.stream);
+    slot = on.arrive(on.run, 0);
+    cursor.accept(slot);
+    CHECK(on.state(slot) == device_state::leased);
+  }
+  CHECK(on.state(slot) == device_state::free);
+}
+
+TEST_CASE("batch cursor: a slot the device refuses to lease is not dealt from", "[batch][host]") {
+  feeding on;
+  on.cursor.begin(on.run, on.stream);
+  const slot_index slot = on.arrive(on.run, 0);
+  on.device->on_call = [](const recorded_call&) { throw device_error{"no"}; };
+  CHECK_THROWS_AS(on.cursor.accept(slot), device_error);
+  CHECK_FALSE(on.cursor.deal().has_value());
+}

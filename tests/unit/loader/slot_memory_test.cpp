@@ -1,0 +1,130 @@
+#include "loader/slot_memory.hpp"
+
+#include <feedline/error.hpp>
+
+#include "support/checks/catch.hpp"
+#include "transfer/assembling_transfer.hpp"
+
+#include <cstdint>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
+                               {"label", element_type::u8, {}}};
+
+slot_memory sizes(placement where, double cached,
+                  const loader_options& options = {.batch_size = 64}, bool reads_staging = false) {
+  return {mnist, options, where, cached, reads_staging};
+}
+
+loader_options converting() {
+  return {.batch_size = 64, .transforms = {{.field = "image"}}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "slot memory: slots are assembled where rows are cached or converted, never where they are "
+    "read in place",
+    "[loader][host]") {
+  CHECK_FALSE(sizes(placement::stream, 0).assembled());
+  CHECK(sizes(placement::stream, 0, converting()).assembled());
+  for (const auto where : {placement::gather, placement::resident, placement::cached})
+    CHECK(sizes(where, 0.5).assembled());
+  CHECK_FALSE(sizes(placement::stream, 0, converting(), true).assembled());
+  CHECK(sizes(placement::stream, 0, converting(), true).in_place());
+}
+
+TEST_CASE("slot memory: a user's function needs memory between assembly and slot, on any device",
+          "[loader][host]") {
+  loader_options options = converting();
+  options.batch_transform = batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
+  const slot_memory made = sizes(placement::stream, 0, options, true);
+  CHECK_FALSE(made.in_place());
+  CHECK(made.assembled());
+  CHECK(made.delivered(3).slot_bytes() == 3 * 64 * 80);
+  CHECK(made.device_bytes(3) == made.delivered(3).slot_bytes());
+  CHECK(made.converted(3).slot_bytes() == 3 * (64 * 784 * 4 + 256));
+  CHECK(made.landing_bytes(3) ==
+        assembling_transfer::landing_buffers * made.landing_buffer(3).slot_bytes() +
+            made.converted(3).slot_bytes());
+}
+
+TEST_CASE("slot memory: bytes cross as the dataset has them, and are delivered as floats",
+          "[loader][host]") {
+  const slot_memory made = sizes(placement::stream, 0, converting());
+  CHECK(made.rows(2).slot_bytes() == 2 * (64 * 784 + 256));
+  CHECK(made.device_bytes(2) == 2 * (64 * 784 * 4 + 256));
+  CHECK(made.staging_bytes(2) == made.landing_buffer(2).slot_bytes());
+  CHECK(made.staging_bytes(2) < made.rows(2).slot_bytes() + 4'096);
+  CHECK(made.landing_bytes(2) == assembling_transfer::landing_buffers * made.staging_bytes(2));
+}
+
+TEST_CASE("slot memory: the largest form of a batch counts, be it read, converted or delivered",
+          "[loader][host]") {
+  const auto largest = [](const loader_options& options, bool reads_staging) {
+    return sizes(placement::stream, 0, options, reads_staging).largest_batch_bytes();
+  };
+  for (const bool reads_staging : {true, false}) {
+    CHECK(largest({.batch_size = 64}, reads_staging) == 64 * 784 + 256);
+    CHECK(largest(converting(), reads_staging) == 64 * 784 * 4 + 256);
+    loader_options options = converting();
+    options.batch_transform =
+        batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
+    CHECK(largest(options, reads_staging) == 64 * 784 * 4 + 256);
+    options.batch_transform->fields.front().shape = {1000};
+    CHECK(largest(options, reads_staging) == 64 * 1000 * 8);
+  }
+}
+
+TEST_CASE("slot memory: a reader that converts takes requests by what it writes",
+          "[loader][host]") {
+  const auto samples_of = [](const loader_options& options, bool reads_staging) {
+    return sizes(placement::stream, 0, options, reads_staging).requests(50).request_samples();
+  };
+  CHECK(samples_of({.batch_size = 64}, true) == 5 * 64);  // 256 KiB of 785 bytes
+  CHECK(samples_of(converting(), true) == 64);            // of 3137 bytes
+  CHECK(samples_of(converting(), false) == 5 * 64);       // the device converts
+}
+
+TEST_CASE("slot memory: a slot that is copied whole has one form and passes through nothing",
+          "[loader][host]") {
+  const slot_memory made = sizes(placement::stream, 0);
+  CHECK(made.staging_bytes(5) == made.device_bytes(5));
+  CHECK(made.landing_bytes(5) == 0);
+  CHECK(sizes(placement::stream, 0, {.batch_size = 64}, true).device_bytes(5) == 0);
+}
+
+TEST_CASE("slot memory: where all rows lie with the device a staging slot is its tables",
+          "[loader][host]") {
+  CHECK(sizes(placement::gather, 1).staging_bytes(100) < 100 * 64 * 8);
+  // Resident ones pass once, so there must be room for them.
+  CHECK(sizes(placement::resident, 1).staging_bytes(100) > 100 * 64 * 785);
+}
+
+TEST_CASE(
+    "slot memory: requests are larger where little of them is read, as asked for where it is "
+    "said",
+    "[loader][host]") {
+  const std::uint64_t streamed = sizes(placement::stream, 0).requests(400).request_samples();
+  const std::uint64_t cached = sizes(placement::cached, 0.75).requests(400).request_samples();
+  CHECK(streamed == (256U << 10) / 785 / 64 * 64);
+  CHECK(cached == (4 * (256U << 10) / 785) / 64 * 64);
+  CHECK(sizes(placement::gather, 1).requests(400).request_samples() == 400 * 64);
+  for (const auto where : {placement::gather, placement::resident, placement::cached}) {
+    const auto said = sizes(where, 0.5, {.batch_size = 64, .request_bytes = 10 * 785});
+    CHECK(said.requests(400).request_samples() == 10);
+  }
+  CHECK(sizes(placement::resident, 1, {.batch_size = 1}).requests(1).request_samples() == 1);
+}
+
+TEST_CASE("slot memory: the kept share is exactly one where all are kept", "[loader][host]") {
+  CHECK(cached_share(0, 10) == 0.0);
+  CHECK(cached_share(10, 10) == 1.0);
+  CHECK(cached_share(5, 10) == 0.5);
+  CHECK(cached_share(0, 0) == 0.0);
+}

@@ -1,0 +1,161 @@
+#include "reader/converting_writer.hpp"
+
+#include <feedline/error.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "device/sample_random_bits.hpp"
+#include "device/transform_row.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "transform/field_conversions.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::make_identity_rows;
+
+namespace {
+
+constexpr std::byte untouched{0xEE};
+constexpr std::uint64_t samples = 40;
+constexpr std::uint64_t epoch = 5;
+constexpr std::uint64_t seed = 17;
+constexpr std::size_t row_bytes = 24;
+
+/// "row" is normalized and turned at random, "note" becomes 300 classes, "id" stays.
+std::vector<field> image_fields() {
+  return {{"id", element_type::u64, {}},
+          {"row", element_type::u8, {2, 4, 3}},
+          {"note", element_type::u8, {}}};
+}
+std::vector<field_transform> transforms() {
+  return {{.field = "row",
+           .scale = 1 / 255.0,
+           .layout = image_layout::hwc,
+           .to_layout = image_layout::chw,
+           .flip = 0.5,
+           .crop = image_crop{.height = 2, .width = 3, .padding = 1}},
+          {.field = "note", .to = element_type::f16, .one_hot = 30}};
+}
+
+/// Identity rows with another shape.
+class images final : public dataset {
+ public:
+  std::uint64_t size() const override { return samples; }
+  std::vector<field> fields() const override { return image_fields(); }
+  void read(std::span<const sample_index> run,
+            std::span<const std::span<std::byte>> out) const override {
+    of_->read_in_turn(run, out);
+  }
+
+ private:
+  dataset_ptr of_ = make_identity_rows(samples, row_bytes);
+};
+
+/// A reader, and one slot of two batches of ten.
+struct converting {
+  explicit converting(dataset_ptr of = std::make_shared<const images>())
+      : data{std::move(of)},
+        source{data, order, seed},
+        under_test{source, rows, batches, converted.conversions},
+        slot{std::make_shared<test::scripted_device>()},
+        memory(batches.slot_bytes(), untouched) {
+    slot.data = memory.data();
+    slot.work.run = std::make_shared<epoch_run>(epoch);
+    slot.work.first = position{4};
+  }
+
+  void read(sample_run run) { under_test.read(slot, run, scratch); }
+
+  /// What the slot holds for a sample's field.
+  std::vector<std::byte> found(std::uint64_t sample, std::size_t place) const {
+    const std::byte* const row = memory.data() + sample / 10 * batches.batch_bytes() +
+                                 batches.field_offset(place) +
+                                 sample % 10 * batches.row_bytes(place);
+    return {row, row + batches.row_bytes(place)};
+  }
+  /// What it ought to.
+  std::vector<std::byte> expected(std::uint64_t sample, std::size_t place) const {
+    sample_index index{};
+    order.indices(samples, epoch, position{4 + sample}, {&index, 1});
+    const auto row = test::read_sample(*data, index)[place];
+    std::vector<std::byte> value(batches.row_bytes(place));
+    transform_row(converted.conversions[place], row.data(), row.size(),
+                  sample_random_bits(seed, epoch, index.value), value.data());
+    return value;
+  }
+
+  dataset_ptr data;
+  sampler order = shuffle{.seed = 2};
+  converted_fields converted = convert_fields(image_fields(), transforms());
+  slot_layout rows{image_fields(), 10, 2};
+  slot_layout batches{converted.fields, 10, 2};
+  sample_source source;
+  converting_writer under_test;
+  staging_slot slot;
+  reader_scratch scratch;
+  std::vector<std::byte> memory;
+};
+
+}  // namespace
+
+TEST_CASE("converting writer: each sample's fields are converted into their places of its batch",
+          "[reader][host]") {
+  converting on;
+  for (const sample_run run : {sample_run{10, 14}, {0, 7}, {7, 10}, {14, 20}}) on.read(run);
+  for (std::uint64_t sample = 0; sample < 20; ++sample) {
+    CAPTURE(sample);
+    for (std::size_t place = 0; place < 3; ++place)
+      CHECK(on.found(sample, place) == on.expected(sample, place));
+  }
+}
+
+TEST_CASE("converting writer: a run touches nothing but its own samples", "[reader][host]") {
+  converting on;
+  on.read({12, 15});
+  for (std::uint64_t sample = 0; sample < 20; ++sample) {
+    CAPTURE(sample);
+    for (std::size_t place = 0; place < 3; ++place) {
+      if (sample >= 12 && sample < 15) {
+        CHECK(on.found(sample, place) == on.expected(sample, place));
+      } else {
+        CHECK(on.found(sample, place) ==
+              std::vector<std::byte>(on.batches.row_bytes(place), untouched));
+      }
+    }
+  }
+}
+
+TEST_CASE("converting writer: cutting into runs makes no difference", "[reader][host]") {
+  converting whole;
+  whole.read({0, 10});
+  whole.read({10, 20});
+  converting single;
+  for (std::uint64_t sample = 20; sample-- > 0;) single.read({sample, sample + 1});
+  CHECK(single.memory == whole.memory);
+}
+
+TEST_CASE("converting writer: what the dataset throws is thrown on", "[reader][host]") {
+  converting on{test::make_damaged(std::make_shared<const images>(), sample_index{6})};
+  std::uint64_t failures = 0;
+  for (std::uint64_t sample = 0; sample < 20; ++sample) {
+    try {
+      on.read({sample, sample + 1});
+    } catch (const dataset_error& failure) {
+      CHECK(failure.sample() == 6);
+      ++failures;
+    }
+  }
+  std::vector<sample_index> order(20);
+  on.order.indices(samples, epoch, position{4}, order);
+  CHECK(failures ==
+        static_cast<std::uint64_t>(std::count(order.begin(), order.end(), sample_index{6})));
+}

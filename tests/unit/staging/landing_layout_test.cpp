@@ -1,0 +1,196 @@
+#include "staging/landing_layout.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+struct shape {
+  std::vector<field> fields;
+  std::uint64_t batch_size;
+  std::uint64_t batches;
+  std::uint64_t max_samples;  ///< of a request
+  bool varies;
+  bool arrives;
+  bool keeps;
+
+  slot_layout rows() const { return {fields, batch_size, batches}; }
+  request_layout runs() const { return {batch_size, max_samples}; }
+  landing_layout landing_buffer() const { return {rows(), runs(), varies, arrives, keeps}; }
+  std::uint64_t samples() const { return batch_size * batches; }
+};
+
+shape draw_shape(std::mt19937_64& random) {
+  shape drawn;
+  const std::size_t fields = 1 + random() % 4;
+  for (std::size_t i = 0; i < fields; ++i)
+    drawn.fields.push_back({std::to_string(i), element_type::u8, {1 + random() % 70}});
+  drawn.batch_size = 1 + random() % 40;
+  drawn.batches = 1 + random() % 5;
+  drawn.max_samples = 1 + random() % 120;
+  drawn.varies = random() % 2 == 0;
+  drawn.arrives = random() % 4 != 0;
+  drawn.keeps = drawn.arrives && random() % 2 == 0;
+  return drawn;
+}
+
+using part = std::pair<std::size_t, std::size_t>;  // begin, end
+
+/// All parts of a slot in which each run has some of its rows arrive.
+template <class Arriving>
+std::vector<part> parts_of(const shape& of, Arriving arriving) {
+  const landing_layout landing_buffer = of.landing_buffer();
+  const request_layout runs = of.runs();
+  std::vector<part> parts{
+      {landing_buffer.sources_at(), landing_buffer.sources_at() + 4 * of.samples()}};
+  if (of.varies)
+    parts.emplace_back(landing_buffer.random_bits_at(),
+                       landing_buffer.random_bits_at() + 4 * of.samples());
+  const std::uint64_t count = runs.runs(of.samples());
+  for (std::uint64_t run = 0; run < count; ++run)
+    parts.emplace_back(landing_buffer.entry_at(run),
+                       landing_buffer.entry_at(run) + 4 * landing_buffer.entry_words());
+  if (!of.arrives) return parts;
+  std::size_t at = landing_buffer.chunks_at();
+  for (std::uint64_t run = 0; run < count; ++run) {
+    const std::uint64_t within = run % runs.runs_per_batch() * runs.run_samples();
+    const std::uint64_t rows = arriving(std::min(runs.run_samples(), of.batch_size - within));
+    const std::size_t chunk = at;
+    if (of.keeps) {
+      parts.emplace_back(at, at + 4 * rows);
+      at += landing_buffer.keep_bytes(rows);
+    }
+    for (std::size_t place = 0; place < landing_buffer.fields(); ++place) {
+      parts.emplace_back(at, at + rows * landing_buffer.row_bytes(place));
+      at += landing_buffer.field_bytes(place, rows);
+    }
+    if (at != chunk + landing_buffer.chunk_bytes(rows))
+      parts.emplace_back(0, SIZE_MAX);  // told as a fault
+  }
+  return parts;
+}
+
+const char* fault_of(std::vector<part> parts, std::size_t slot_bytes) {
+  std::erase_if(parts, [](const part& each) { return each.first == each.second; });
+  std::sort(parts.begin(), parts.end());
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i].second > parts[i + 1].first) return "two parts overlap";
+  }
+  if (parts.back().second > slot_bytes) return "a part lies beyond the slot";
+  return nullptr;
+}
+
+const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
+                               {"label", element_type::u8, {}}};
+
+}  // namespace
+
+TEST_CASE("landing buffer layout: no two parts overlap, and the worst slot fits",
+          "[staging][host]") {
+  std::mt19937_64 random{3};
+  for (int round = 0; round < 1'000; ++round) {
+    const shape drawn = draw_shape(random);
+    const landing_layout landing_buffer = drawn.landing_buffer();
+    const auto all = [](std::uint64_t rows) { return rows; };
+    const auto some = [&](std::uint64_t rows) { return random() % (rows + 1); };
+    const char* fault = fault_of(parts_of(drawn, all), landing_buffer.slot_bytes());
+    if (fault == nullptr) fault = fault_of(parts_of(drawn, some), landing_buffer.slot_bytes());
+    if (fault == nullptr) continue;
+    CAPTURE(drawn.batch_size, drawn.batches, drawn.max_samples, drawn.varies, drawn.arrives,
+            drawn.keeps);
+    FAIL(fault);
+  }
+}
+
+TEST_CASE("landing buffer layout: the worst slot leaves less than 256 bytes over",
+          "[staging][host]") {
+  std::mt19937_64 random{5};
+  for (int round = 0; round < 500; ++round) {
+    shape drawn = draw_shape(random);
+    drawn.arrives = true;
+    const auto parts = parts_of(drawn, [](std::uint64_t rows) { return rows; });
+    const std::size_t end = std::max_element(parts.begin(), parts.end(), [](auto& a, auto& b) {
+                              return a.second < b.second;
+                            })->second;
+    REQUIRE(drawn.landing_buffer().slot_bytes() - end < 256 + landing_layout::alignment);
+  }
+}
+
+TEST_CASE(
+    "landing buffer layout: tables and chunks lie at multiples of 256 bytes, parts of chunks at "
+    "multiples of 16",
+    "[staging][host]") {
+  std::mt19937_64 random{4};
+  for (int round = 0; round < 500; ++round) {
+    const landing_layout landing_buffer = draw_shape(random).landing_buffer();
+    REQUIRE(landing_buffer.random_bits_at() % 256 == 0);
+    REQUIRE(landing_buffer.directory_at() % 256 == 0);
+    REQUIRE(landing_buffer.chunks_at() % 256 == 0);
+    REQUIRE(landing_buffer.slot_bytes() % 256 == 0);
+    const std::uint64_t rows = random() % 100;
+    REQUIRE(landing_buffer.keep_bytes(rows) % 16 == 0);
+    for (std::size_t place = 0; place < landing_buffer.fields(); ++place)
+      REQUIRE(landing_buffer.field_bytes(place, rows) % 16 == 0);
+  }
+}
+
+TEST_CASE("landing buffer layout: what a slot does not need takes no room", "[staging][host]") {
+  const auto made = [](bool varies, bool arrives, bool keeps) {
+    return shape{mnist, 64, 3, 16, varies, arrives, keeps}.landing_buffer();
+  };
+  const landing_layout tables = made(false, false, false);
+  CHECK(tables.sources_at() == 0);
+  CHECK(tables.directory_at() == 768);  // 192 sources
+  CHECK(tables.entry_words() == 4);
+  CHECK(tables.entry_at(2) == 768 + 2 * 16);
+  CHECK(tables.chunks_at() == 1024);  // 12 runs' entries of 16 bytes
+  CHECK(tables.slot_bytes() == tables.chunks_at());
+
+  CHECK_FALSE(tables.varies());
+  CHECK(made(true, false, false).varies());
+  CHECK(made(true, false, false).directory_at() == 2 * 768);
+  CHECK(made(true, false, false).random_bits_at() == 768);
+
+  const landing_layout arriving = made(false, true, false);
+  CHECK(arriving.chunks_at() == tables.chunks_at());
+  CHECK(arriving.chunk_bytes(16) == 16 * 784 + 16);
+  CHECK(arriving.slot_bytes() ==
+        round_up<std::size_t>(arriving.chunks_at() + 12 * arriving.chunk_bytes(16), 256));
+  CHECK(arriving.keep_bytes(16) == 0);
+  CHECK_FALSE(arriving.keeps());
+
+  const landing_layout keeping = made(false, true, true);
+  CHECK(keeping.keeps());
+  CHECK(keeping.keep_bytes(16) == 64);
+  CHECK(keeping.keep_bytes(1) == 16);
+  CHECK(keeping.chunk_bytes(16) == arriving.chunk_bytes(16) + 64);
+  CHECK(keeping.chunk_bytes(0) == 0);
+}
+
+TEST_CASE("landing buffer layout: a slot that 32 bits cannot tell is refused with its size",
+          "[staging][host]") {
+  const shape large{
+      {{"x", element_type::u8, {std::uint64_t{1} << 30}}}, 64, 1, 64, false, true, false};
+  CHECK(test::message_of<usage_error>([&] { (void)large.landing_buffer(); }) ==
+        "a slot of 64 samples in 68719477248 bytes is too large to be assembled on the device (64 "
+        "GiB and 2^31 samples are the most): lower batch_size or batches_per_slot");
+  const shape many{mnist, std::uint64_t{1} << 31, 1, 1 << 20, false, false, false};
+  CHECK(test::message_of<usage_error>([&] {
+          (void)many.landing_buffer();
+        }).find("2147483648 samples") != std::string::npos);
+  const shape fits{mnist, (std::uint64_t{1} << 31) - 1, 1, 1 << 20, false, false, false};
+  CHECK_NOTHROW(fits.landing_buffer());
+}
