@@ -36,7 +36,7 @@ set(rooms
   "loader: detail dataset sampler device staging batch transform reader transfer"
   "cuda: detail dataset device"
   "programs/convert/work: loader"
-  "programs/convert/output: dataset formats hdf5 hdf5/library programs/convert/work"
+  "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
   "programs/convert: dataset formats sampler device loader programs/convert/work programs/convert/output"
 )
 

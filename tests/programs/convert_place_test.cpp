@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/input_guard.hpp"
+#include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
-#include "programs/convert/work/own_mark.hpp"
+#include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

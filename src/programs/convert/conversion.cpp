@@ -6,16 +6,13 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "programs/convert/input_guard.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/work/checksums.hpp"
-#include "programs/convert/work/durable_file.hpp"
+#include "programs/convert/source.hpp"
 #include "programs/convert/work/journal.hpp"
 #include "programs/convert/work/output_place.hpp"
-#include "programs/convert/work/own_mark.hpp"
-#include "programs/convert/work/work_folder.hpp"
 
 #include <spdlog/spdlog.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -79,6 +76,13 @@ std::optional<file_identity> checked_place(const job& job) {
   return check_output(job);
 }
 
+/// Takes each field's next bytes into its CRC-32.
+void add_to(std::vector<std::uint32_t>& sums, std::span<const std::span<const std::byte>> columns) {
+  for (std::size_t f = 0; f < columns.size(); ++f)
+    sums[f] = static_cast<std::uint32_t>(
+        crc32_z(sums[f], reinterpret_cast<const Bytef*>(columns[f].data()), columns[f].size()));
+}
+
 class conversion {
  public:
   conversion(feedline::dataset_ptr from, const job& job, const progress& tell)
@@ -89,8 +93,7 @@ class conversion {
         identity_{identity_of(what_, job_)},
         replaces_{checked_place(job_)},
         work_{job_.work()},
-        output_{make_output(work_.unfinished(), what_, job_)},
-        sums_{what_.fields.size()} {
+        output_{make_output(work_.unfinished(), what_, job_)} {
     std::size_t sample_bytes = 0;
     for (const feedline::field& field : what_.fields) sample_bytes += feedline::sample_bytes(field);
     const std::uint64_t unit = output_->unit();
@@ -103,20 +106,19 @@ class conversion {
     const std::uint64_t resumed_from = begin();
     write_rest();
     output_->close();
-    verify(what_.samples, step::verifying);
+    verify(step::verifying);
     mark_as_own(work_.unfinished());
     (void)check_output(job_);  // again: much time has passed
     put_in_place(work_, job_.output, replaces_);
     work_.remove();
-    return {what_.samples, resumed_from, what_.fields, sums_.values()};
+    return {what_.samples, resumed_from, what_.fields, made_.checksums};
   }
 
  private:
   /// Samples that are written already.
   std::uint64_t begin() {
-    if (!job_.restart && resume()) return done_;
-    done_ = 0;
-    sums_ = checksums{what_.fields.size()};
+    if (!job_.restart && resume()) return made_.samples;
+    made_ = {0, std::vector<std::uint32_t>(what_.fields.size())};
     work_.clear();
     output_->create();
     return 0;
@@ -134,10 +136,9 @@ class conversion {
     if (written > what_.samples || !whole_units ||
         found->made.checksums.size() != what_.fields.size())
       return false;
-    done_ = written;
-    sums_ = checksums{found->made.checksums};
+    made_ = found->made;
     try {
-      verify(done_, step::checking);
+      verify(step::checking);
       output_->resume();
     } catch (const std::exception& error) {
       spdlog::warn("{} cannot be gone on with, and is begun anew: {}", work_.unfinished().string(),
@@ -148,43 +149,43 @@ class conversion {
   }
 
   void write_rest() {
-    if (done_ == what_.samples) return;
-    std::uint64_t safe = done_;
-    each_batch(from_, part_of{order_of(job_), done_, what_.samples},
+    if (made_.samples == what_.samples) return;
+    std::uint64_t safe = made_.samples;
+    each_batch(from_, part_of{order_of(job_), safe, what_.samples},
                [&](const auto& columns, std::uint64_t count) {
-                 for (std::size_t f = 0; f < columns.size(); ++f) sums_.add(f, columns[f]);
-                 output_->write(done_, count, columns);
-                 done_ += count;
-                 if (done_ - safe >= checkpoint_ || done_ == what_.samples) {
+                 add_to(made_.checksums, columns);
+                 output_->write(made_.samples, count, columns);
+                 made_.samples += count;
+                 if (made_.samples - safe >= checkpoint_ || made_.samples == what_.samples) {
                    output_->sync();
-                   journal{identity_, {done_, sums_.values()}}.write(work_.journal());
-                   safe = done_;
+                   journal{identity_, made_}.write(work_.journal());
+                   safe = made_.samples;
                  }
-                 tell_(step::writing, done_, what_.samples);
+                 tell_(step::writing, made_.samples, what_.samples);
                });
   }
 
-  /// Reads the first samples of the output as its users will.
-  void verify(std::uint64_t samples, step now) {
-    checksums found{what_.fields.size()};
-    if (samples != 0) {
+  /// Reads what is made of the output as its users will.
+  void verify(step now) {
+    std::vector<std::uint32_t> found(what_.fields.size());
+    if (made_.samples != 0) {
       const feedline::dataset_ptr back = output_->read_back();
       if (back->fields() != what_.fields || back->size() != what_.samples)
         throw std::runtime_error{work_.unfinished().string() +
                                  ": reads back with other fields or samples than were written"};
       std::uint64_t read = 0;
-      each_batch(back, part_of{feedline::sequential{}, 0, samples},
+      each_batch(back, part_of{feedline::sequential{}, 0, made_.samples},
                  [&](const auto& columns, std::uint64_t count) {
-                   for (std::size_t f = 0; f < columns.size(); ++f) found.add(f, columns[f]);
+                   add_to(found, columns);
                    read += count;
-                   tell_(now, read, samples);
+                   tell_(now, read, made_.samples);
                  });
     }
-    for (std::size_t f = 0; f < what_.fields.size(); ++f)
-      if (found.values()[f] != sums_.values()[f])
+    for (std::size_t f = 0; f < found.size(); ++f)
+      if (found[f] != made_.checksums[f])
         throw std::runtime_error{work_.unfinished().string() + ": field '" + what_.fields[f].name +
-                                 "' reads back with checksum " + to_hex(found.values()[f]) +
-                                 ", not " + to_hex(sums_.values()[f]) + " as it was written"};
+                                 "' reads back with checksum " + to_hex(found[f]) + ", not " +
+                                 to_hex(made_.checksums[f]) + " as it was written"};
   }
 
   template <class Take>
@@ -208,8 +209,7 @@ class conversion {
   std::optional<file_identity> replaces_;
   work_folder work_;
   std::unique_ptr<output> output_;
-  checksums sums_;  ///< of what is written
-  std::uint64_t done_ = 0;
+  progress_made made_;
   std::uint64_t batch_ = 1;
   std::uint64_t checkpoint_ = 1;
 };

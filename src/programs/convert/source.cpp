@@ -1,53 +1,23 @@
 #include "programs/convert/source.hpp"
 
+#include <feedline/dataset/select.hpp>
+#include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
+#include "programs/convert/work/durable_file.hpp"
+
+#include <spdlog/fmt/chrono.h>
+
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace convert {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Datasets of equal size, side by side, under other names: a sample is a sample of each.
-class side_by_side final : public feedline::dataset {
- public:
-  side_by_side(std::vector<feedline::dataset_ptr> parts, std::vector<feedline::field> fields)
-      : parts_{std::move(parts)}, fields_{std::move(fields)} {
-    for (const auto& part : parts_) counts_.push_back(part->fields().size());
-  }
-
-  std::uint64_t size() const override { return parts_.front()->size(); }
-  std::vector<feedline::field> fields() const override { return fields_; }
-  feedline::chunking chunks() const override { return parts_.front()->chunks(); }
-
-  feedline::read_concurrency concurrency() const override {
-    const bool in_turns = std::any_of(parts_.begin(), parts_.end(), [](const auto& part) {
-      return part->concurrency() == feedline::read_concurrency::serialized;
-    });
-    return in_turns ? feedline::read_concurrency::serialized : feedline::read_concurrency::parallel;
-  }
-
-  void read(std::span<const feedline::sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i]->read_in_turn(samples, out.first(counts_[i]));
-      out = out.subspan(counts_[i]);
-    }
-  }
-
- private:
-  std::vector<feedline::dataset_ptr> parts_;
-  std::vector<feedline::field> fields_;
-  std::vector<std::size_t> counts_;  ///< of each part's fields
-};
 
 struct input {
   std::string name;  ///< empty: as its fields are called
@@ -67,13 +37,8 @@ std::string to_string(fs::file_time_type time) {
   using namespace std::chrono;
   const auto since_1970 = fs::file_time_type::clock::to_sys(time).time_since_epoch();
   const auto whole = floor<seconds>(since_1970);
-  const std::time_t count = whole.count();
-  std::tm parts{};
-  ::gmtime_r(&count, &parts);
-  std::ostringstream text;
-  text << std::put_time(&parts, "%Y-%m-%d %H:%M:%S.") << std::setw(9) << std::setfill('0')
-       << nanoseconds{since_1970 - whole}.count() << " UTC";
-  return text.str();
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09} UTC", fmt::gmtime(whole.count()),
+                     nanoseconds{since_1970 - whole}.count());
 }
 
 /// Size and time of the last change, of a file or of all files in a folder.
@@ -103,6 +68,45 @@ std::string words_of(const feedline::open_options& how) {
   return words + '\n';
 }
 
+/// Whether a folder is one of those above a path that has no links, or that path itself.
+bool is_at_or_above(const file_identity& folder, fs::path path) {
+  for (;; path = path.parent_path()) {
+    if (identity_behind(path) == folder) return true;
+    if (path == path.root_path()) return false;
+  }
+}
+
+fs::path folder_of(const fs::path& path) {
+  return fs::canonical(fs::absolute(path).parent_path());
+}
+
+[[noreturn]] void refuse(const fs::path& output, const std::string& relation,
+                         const fs::path& input) {
+  throw feedline::usage_error{output.string() + ": " + relation + " the input " + input.string() +
+                              ", which --force would not save: choose another --output"};
+}
+
+void require_apart(const fs::path& output, const fs::path& input) {
+  const auto read = identity_behind(input);
+  if (!read || !fs::exists(fs::absolute(output).parent_path())) return;  // others refuse that
+  if (const auto written = identity_behind(output)) {
+    if (*written == *read) refuse(output, "is", input);
+    if (is_at_or_above(*written, fs::canonical(input)) ||
+        is_at_or_above(*written, folder_of(input)))
+      refuse(output, "contains", input);
+  }
+  if (is_at_or_above(*read, folder_of(output))) refuse(output, "lies inside", input);
+}
+
+/// An input, and what links within it lead to.
+std::vector<fs::path> reached_from(const fs::path& input) {
+  std::vector<fs::path> reached{input};
+  if (!fs::is_directory(input)) return reached;
+  for (const auto& entry : fs::recursive_directory_iterator{input})
+    if (entry.is_symlink()) reached.push_back(entry.path());
+  return reached;
+}
+
 }  // namespace
 
 std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
@@ -119,12 +123,12 @@ std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
 
 source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how) {
   std::vector<feedline::dataset_ptr> parts;
-  std::vector<feedline::field> fields;
+  std::vector<std::string> names;
   std::string words = words_of(how);
   for (const std::string& text : inputs) {
     const input from = input_of(text);
     const std::vector<fs::path> paths = paths_of({text});
-    parts.push_back(feedline::open(paths, how));
+    feedline::dataset_ptr part = feedline::open(paths, how);
     words += "from " + text + ", ";
     for (const fs::path& path : paths) {
       if (paths.size() > 1) words += "\n  " + path.string() + ", ";
@@ -132,26 +136,34 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
     }
     words += '\n';
 
-    auto found = parts.back()->fields();
     if (!from.name.empty()) {
+      const auto found = part->fields();
       if (found.size() != 1)
         throw feedline::usage_error{from.path.string() + ": has " + std::to_string(found.size()) +
                                     " fields, so '" + from.name + "' cannot name them"};
-      found.front().name = from.name;
+      part = feedline::select(part, {{found.front().name, from.name}});
     }
-    for (feedline::field& field : found) {
-      const auto same = [&](const feedline::field& other) { return other.name == field.name; };
-      if (std::any_of(fields.begin(), fields.end(), same))
+    for (const feedline::field& field : part->fields()) {
+      if (std::find(names.begin(), names.end(), field.name) != names.end())
         throw feedline::usage_error{from.path.string() + ": there is a field '" + field.name +
                                     "' already: name this one with NAME=PATH"};
-      fields.push_back(std::move(field));
+      names.push_back(field.name);
     }
+    parts.push_back(std::move(part));
     if (parts.back()->size() != parts.front()->size())
       throw feedline::usage_error{
           from.path.string() + ": has " + std::to_string(parts.back()->size()) + " samples, and " +
           input_of(inputs.front()).path.string() + " has " + std::to_string(parts.front()->size())};
   }
-  return {std::make_shared<const side_by_side>(std::move(parts), std::move(fields)), words};
+  return {feedline::zip(std::move(parts)), words};
+}
+
+void require_apart_from_inputs(const job& job) {
+  for (const fs::path& given : job.inputs)
+    for (const fs::path& input : reached_from(given)) {
+      require_apart(job.output, input);
+      require_apart(job.work(), input);
+    }
 }
 
 }  // namespace convert

@@ -2,6 +2,8 @@
 
 #include <feedline/formats/open.hpp>
 
+#include "programs/convert/work/job.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -24,5 +26,10 @@ struct source {
 /// @throws feedline::usage_error, feedline::dataset_error.
 [[nodiscard]] source open_source(const std::vector<std::string>& inputs,
                                  const feedline::open_options& how = {});
+
+/// Refuses a job whose output, or the folder in which that is made, is an input, contains one or lies
+/// inside one, whatever links and mounts they are named by. Links within input folders are followed.
+/// @throws feedline::usage_error.
+void require_apart_from_inputs(const job& job);
 
 }  // namespace convert

@@ -8,9 +8,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "programs/convert/output/hdf5_access.hpp"
-#include "programs/convert/output/hdf5_calls.hpp"
-#include "programs/convert/output/hdf5_type_of.hpp"
+#include "programs/convert/output/hdf5_library_dataset.hpp"
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/output/packed_chunks.hpp"
 #include "programs/convert/work/durable_file.hpp"
@@ -29,13 +27,6 @@ namespace fs = std::filesystem;
 /// compress well, small enough to be decoded in a core's cache, and for many of them to be mixed.
 constexpr std::size_t max_chunk_bytes = std::size_t{192} << 10;
 
-/// A field whose chunk would be smaller than this lies in one piece: quicker to find than to
-/// decode.
-constexpr std::size_t least_chunk_bytes = 4096;
-
-constexpr H5Z_filter_t lz4_filter = 32004;
-constexpr H5Z_filter_t zstd_filter = 32015;
-
 std::uint64_t chunk_rows_of(const content& what, const hdf5_layout& layout) {
   std::size_t largest = 1;
   for (const feedline::field& field : what.fields)
@@ -47,21 +38,21 @@ std::uint64_t chunk_rows_of(const content& what, const hdf5_layout& layout) {
   return std::min(rows, what.samples);
 }
 
-void require_plugin(H5Z_filter_t filter, const char* name) {
-  const feedline::detail::hdf5_session hdf5;
-  if (H5Zfilter_avail(filter) > 0) return;
-  throw feedline::usage_error{
-      std::string{"the HDF5 library has no "} + name +
-      " to compress with: install its plugin (hdf5-plugin-" + name +
-      ") or name its folder in HDF5_PLUGIN_PATH, or take --compression deflate"};
+/// Of a file that is written: what describes it is written when it is flushed, and not before.
+hdf5_properties_id hdf5_file_access(const hdf5_session& hdf5) {
+  constexpr auto prepare = "prepare a file";
+  auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_FILE_ACCESS), prepare);
+  require(hdf5, H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), prepare);
+  H5AC_cache_config_t config{};
+  config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  require(hdf5, H5Pget_mdc_config(access.get(), &config), prepare);
+  config.evictions_enabled = 0;  // nothing is written between two flushes but data
+  config.incr_mode = H5C_incr__off;
+  config.flash_incr_mode = H5C_flash_incr__off;
+  config.decr_mode = H5C_decr__off;
+  require(hdf5, H5Pset_mdc_config(access.get(), &config), prepare);
+  return access;
 }
-
-/// One field, to be written.
-struct column {
-  hdf5_type_id type;
-  hdf5_dataset_id dataset;
-  bool packed_here;  ///< in chunks whose filters are not the library's work
-};
 
 class hdf5_output final : public output {
  public:
@@ -70,9 +61,7 @@ class hdf5_output final : public output {
         what_{what},
         layout_{layout},
         chunk_rows_{chunk_rows_of(what, layout)} {
-    if (layout_.contiguous) return;
-    if (layout_.filter == compression::lz4) require_plugin(lz4_filter, "lz4");
-    if (layout_.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
+    require_filter(layout_);
   }
 
   // After a failed write the library could not close the file, and would damage what was flushed
@@ -80,7 +69,7 @@ class hdf5_output final : public output {
   ~hdf5_output() override {
     const hdf5_session hdf5{path_};
     if (is_writing_) {
-      for (column& each : columns_) (void)each.dataset.release();
+      for (hdf5_library_dataset& each : columns_) (void)each.dataset.release();
       (void)file_.release();
     }
     columns_.clear();
@@ -95,7 +84,9 @@ class hdf5_output final : public output {
         hdf5, H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, hdf5_file_access(hdf5).get()),
         "create the file; check its folder and permissions");
     on_disk_.emplace(path_, durable_file::mode::open);
-    for (const feedline::field& field : what_.fields) create(hdf5, field);
+    for (const feedline::field& field : what_.fields)
+      columns_.push_back(
+          create_column(hdf5, file_.get(), field, what_.samples, layout_, chunk_rows_));
     reserve(hdf5, 0, 0);
   }
 
@@ -106,12 +97,7 @@ class hdf5_output final : public output {
         "open the unfinished file");
     on_disk_.emplace(path_, durable_file::mode::open);
     for (const feedline::field& field : what_.fields)
-      columns_.push_back(
-          {type_of(hdf5, field.type),
-           required<hdf5_dataset_id>(
-               hdf5, H5Dopen2(file_.get(), field.name.c_str(), hdf5_dataset_access(hdf5).get()),
-               "open a dataset of the unfinished file"),
-           is_packed_here(field)});
+      columns_.push_back(open_column(hdf5, file_.get(), field, layout_, chunk_rows_));
     reserve(hdf5, 0, 0);
   }
 
@@ -119,7 +105,7 @@ class hdf5_output final : public output {
              std::span<const std::span<const std::byte>> columns) override {
     is_writing_ = true;
     for (std::size_t f = 0; f < columns_.size(); ++f) {
-      if (columns_[f].packed_here) {
+      if (columns_[f].is_packed_here) {
         write_packed(f, first, columns[f]);
       } else {
         write_plain(f, first, count, columns[f]);
@@ -180,7 +166,7 @@ class hdf5_output final : public output {
     std::vector<hsize_t> start(counts.size(), 0);
     start[0] = first;
     const hdf5_session hdf5{path_};
-    if (!is_contiguous(what_.fields[f])) {
+    if (!columns_[f].is_contiguous) {
       const std::uint64_t chunks = (count + chunk_rows_ - 1) / chunk_rows_;
       reserve(hdf5, chunks * chunk_rows_ * feedline::sample_bytes(what_.fields[f]), chunks);
     }
@@ -219,67 +205,12 @@ class hdf5_output final : public output {
     }
   }
 
-  /// Whether a field lies in one piece.
-  bool is_contiguous(const feedline::field& field) const {
-    return layout_.contiguous || (layout_.chunk_rows == 0 &&
-                                  chunk_rows_ * feedline::sample_bytes(field) < least_chunk_bytes);
-  }
-
-  bool is_packed_here(const feedline::field& field) const {
-    return !is_contiguous(field) && layout_.filter == compression::deflate;
-  }
-
-  void create(const hdf5_session& hdf5, const feedline::field& field) {
-    constexpr auto prepare = "prepare a dataset";
-    std::vector<hsize_t> extents{what_.samples};
-    extents.insert(extents.end(), field.shape.begin(), field.shape.end());
-    const auto rank = static_cast<int>(extents.size());
-    const auto space = required<hdf5_space_id>(
-        hdf5, H5Screate_simple(rank, extents.data(), nullptr), "describe a dataset of that shape");
-
-    const auto storage = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_CREATE), prepare);
-    if (is_contiguous(field)) {
-      require(hdf5, H5Pset_alloc_time(storage.get(), H5D_ALLOC_TIME_EARLY), prepare);
-    } else {
-      extents[0] = chunk_rows_;
-      require(hdf5, H5Pset_chunk(storage.get(), rank, extents.data()),
-              "store chunks of that size; take a smaller --chunk-rows");
-      set_filters(hdf5, storage.get(), field);
-    }
-    require(hdf5, H5Pset_fill_time(storage.get(), H5D_FILL_TIME_NEVER), prepare);
-
-    const auto link = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_LINK_CREATE), prepare);
-    require(hdf5, H5Pset_create_intermediate_group(link.get(), 1), prepare);
-    auto type = type_of(hdf5, field.type);
-    auto dataset = required<hdf5_dataset_id>(
-        hdf5,
-        H5Dcreate2(file_.get(), field.name.c_str(), type.get(), space.get(), link.get(),
-                   storage.get(), hdf5_dataset_access(hdf5).get()),
-        "create a dataset of that name");
-    columns_.push_back({std::move(type), std::move(dataset), is_packed_here(field)});
-  }
-
-  void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field& field) const {
-    if (layout_.filter == compression::none) return;
-    if (feedline::size_bytes(field.type) > 1)
-      require(hdf5, H5Pset_shuffle(storage), "shuffle bytes");
-    const unsigned level = layout_.level;
-    if (layout_.filter == compression::deflate)
-      require(hdf5, H5Pset_deflate(storage, level), "compress with deflate");
-    if (layout_.filter == compression::lz4)
-      require(hdf5, H5Pset_filter(storage, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr),
-              "compress with lz4");
-    if (layout_.filter == compression::zstd)
-      require(hdf5, H5Pset_filter(storage, zstd_filter, H5Z_FLAG_MANDATORY, 1, &level),
-              "compress with zstd");
-  }
-
   fs::path path_;
   content what_;
   hdf5_layout layout_;
   std::uint64_t chunk_rows_;
   hdf5_file_id file_;
-  std::vector<column> columns_;
+  std::vector<hdf5_library_dataset> columns_;
   std::optional<durable_file> on_disk_;  ///< the same file
   std::uint64_t reserved_ = 0;           ///< so many of its bytes have room
   bool is_writing_ = false;              ///< still, at the end: a write failed

@@ -56,9 +56,5 @@ struct content {
 /// To be called before anything else of a program that may write HDF5. Where a disk is full the library
 /// cannot close a file, tries again when the program ends, and crashes; so it is told not to.
 void leave_hdf5_as_it_is_at_exit();
-[[nodiscard]] std::unique_ptr<output> make_npy_output(const std::filesystem::path& path,
-                                                      const content& what);
-[[nodiscard]] std::unique_ptr<output> make_record_output(const std::filesystem::path& path,
-                                                         const content& what);
 
 }  // namespace convert

@@ -1,14 +1,12 @@
 #include "programs/convert/output/packed_chunks.hpp"
 
+#include "detail/parallel_for.hpp"
+
 #include <zlib.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 
 namespace convert {
 namespace {
@@ -48,30 +46,11 @@ packed_chunk pack(std::span<const std::byte> rows, std::size_t chunk_bytes,
 std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows, std::size_t chunk_bytes,
                                       std::size_t element_bytes, unsigned level) {
   std::vector<packed_chunk> chunks((rows.size() + chunk_bytes - 1) / chunk_bytes);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < chunks.size(); i = next++) {
-        const auto left = rows.subspan(i * chunk_bytes);
-        chunks[i] =
-            pack(left.first(std::min(chunk_bytes, left.size())), chunk_bytes, element_bytes, level);
-      }
-    } catch (...) {
-      const std::scoped_lock lock{mutex};
-      failure = std::current_exception();
-      next = chunks.size();
-    }
-  };
-  const std::size_t threads =
-      std::min<std::size_t>(std::thread::hardware_concurrency(), chunks.size());
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  feedline::detail::parallel_for(chunks.size(), [&](std::size_t i) {
+    const auto left = rows.subspan(i * chunk_bytes);
+    chunks[i] =
+        pack(left.first(std::min(chunk_bytes, left.size())), chunk_bytes, element_bytes, level);
+  });
   return chunks;
 }
 

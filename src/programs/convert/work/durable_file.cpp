@@ -12,13 +12,29 @@
 namespace convert {
 namespace fs = std::filesystem;
 
+std::optional<file_identity> identity_behind(const fs::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return file_identity{found.st_dev, found.st_ino};
+}
+
+std::optional<file_identity> identity_at(const fs::path& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return std::nullopt;
+  return file_identity{found.st_dev, found.st_ino};
+}
+
+void fail(const fs::path& path, const std::string& what) {
+  throw std::system_error{errno, std::generic_category(), path.string() + ": " + what};
+}
+
 durable_file::durable_file(fs::path path, mode how)
     : path_{std::move(path)},
       descriptor_{
           ::open(path_.c_str(),
                  how == mode::create ? O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDWR | O_CLOEXEC,
                  0666)} {
-  if (descriptor_ < 0) fail("cannot be opened for writing");
+  if (descriptor_ < 0) fail(path_, "cannot be opened for writing");
 }
 
 durable_file::durable_file(durable_file&& other) noexcept
@@ -31,7 +47,7 @@ durable_file::~durable_file() {
 void durable_file::reserve(std::uint64_t bytes) const {
   take_room(0, 0, bytes);
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
-    fail("cannot be made " + std::to_string(bytes) + " bytes long");
+    fail(path_, "cannot be made " + std::to_string(bytes) + " bytes long");
 }
 
 void durable_file::reserve_room(std::uint64_t offset, std::uint64_t bytes) const {
@@ -41,7 +57,7 @@ void durable_file::reserve_room(std::uint64_t offset, std::uint64_t bytes) const
 void durable_file::release_room() const {
   struct stat found {};
   if (::fstat(descriptor_, &found) != 0 || ::ftruncate(descriptor_, found.st_size) != 0)
-    fail("cannot give back the room behind its end");
+    fail(path_, "cannot give back the room behind its end");
 }
 
 void durable_file::take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const {
@@ -58,8 +74,9 @@ void durable_file::take_room(int flags, std::uint64_t offset, std::uint64_t byte
     errno = ENOSPC;
   }
   const bool is_full = errno == ENOSPC || errno == EDQUOT;
-  fail((is_full ? "there is no room on the disk for " : "the file system refuses to store ") +
-       std::to_string(bytes) + " bytes");
+  fail(path_,
+       (is_full ? "there is no room on the disk for " : "the file system refuses to store ") +
+           std::to_string(bytes) + " bytes");
 }
 
 void durable_file::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
@@ -67,19 +84,15 @@ void durable_file::write(std::uint64_t offset, std::span<const std::byte> bytes)
     const auto written =
         ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot be written to at byte " + std::to_string(offset));
+    if (written < 0) fail(path_, "cannot be written to at byte " + std::to_string(offset));
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
 void durable_file::sync() const {
-  if (::fsync(descriptor_) != 0) fail("could not be brought to the disk");
+  if (::fsync(descriptor_) != 0) fail(path_, "could not be brought to the disk");
   (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);  // a wish
-}
-
-void durable_file::fail(const std::string& what) const {
-  throw std::system_error{errno, std::generic_category(), path_.string() + ": " + what};
 }
 
 void replace_file(const fs::path& path, const std::string& text) {
@@ -102,9 +115,9 @@ void sync_folder(const fs::path& folder) {
   const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
+  errno = error;
   if (!synced && error != EINVAL)  // what some file systems say who need none
-    throw std::system_error{error, std::generic_category(),
-                            folder.string() + ": could not be brought to the disk"};
+    fail(folder, "could not be brought to the disk");
 }
 
 }  // namespace convert

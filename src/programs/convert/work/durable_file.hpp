@@ -1,12 +1,32 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace convert {
+
+/// Which file or folder something is, whatever it is called.
+struct file_identity {
+  dev_t device = 0;
+  ino_t node = 0;
+
+  friend bool operator==(const file_identity&, const file_identity&) = default;
+};
+
+/// Of what a path leads to, through links; nothing if there is nothing.
+[[nodiscard]] std::optional<file_identity> identity_behind(const std::filesystem::path& path);
+
+/// Of what has this name itself, if that is a link.
+[[nodiscard]] std::optional<file_identity> identity_at(const std::filesystem::path& path);
+
+/// Throws the system's last error as a std::system_error: "PATH: WHAT: its words".
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what);
 
 /// A file that is written at any place, and of which one can know that it is on the disk.
 ///
@@ -35,7 +55,6 @@ class durable_file {
 
  private:
   void take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const;
-  [[noreturn]] void fail(const std::string& what) const;
 
   std::filesystem::path path_;
   int descriptor_;

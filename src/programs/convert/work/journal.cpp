@@ -1,7 +1,8 @@
 #include "programs/convert/work/journal.hpp"
 
-#include "programs/convert/work/checksums.hpp"
 #include "programs/convert/work/durable_file.hpp"
+
+#include <spdlog/fmt/fmt.h>
 
 #include <fstream>
 #include <sstream>
@@ -14,12 +15,7 @@ constexpr auto first_line = "feedline-convert, an unfinished output, 1";
 }  // namespace
 
 std::string to_hex(std::uint32_t value) {
-  std::ostringstream text;
-  text << std::hex;
-  text.width(8);
-  text.fill('0');
-  text << value;
-  return "0x" + text.str();
+  return fmt::format("{:#010x}", value);
 }
 
 void journal::write(const std::filesystem::path& path) const {

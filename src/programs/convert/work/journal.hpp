@@ -8,10 +8,13 @@
 
 namespace convert {
 
+/// "0x0123abcd".
+[[nodiscard]] std::string to_hex(std::uint32_t value);
+
 /// How far a conversion has come: these samples are on the disk, with these checksums.
 struct progress_made {
   std::uint64_t samples = 0;
-  std::vector<std::uint32_t> checksums;  ///< of each field
+  std::vector<std::uint32_t> checksums;  ///< CRC-32 of each field, over its samples' bytes
 
   friend bool operator==(const progress_made&, const progress_made&) = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "programs/convert/work/file_identity.hpp"
+#include "programs/convert/work/durable_file.hpp"
 #include "programs/convert/work/job.hpp"
 #include "programs/convert/work/work_folder.hpp"
 
@@ -12,6 +12,16 @@ namespace convert {
 /// The output's path without slashes at its end.
 /// @throws feedline::usage_error if it names no entry of a folder: "", ".", "..", "/".
 [[nodiscard]] std::filesystem::path output_path(const std::filesystem::path& given);
+
+/// Marks a finished output as made by this program: an extended attribute of each file and folder, with
+/// its size and time of change, so that the mark ends when anybody else changes, adds or removes
+/// anything. Copies have no mark, nor has anything on a file system without such attributes.
+/// @param path A file, or a folder of files.
+/// @throws std::system_error if a mark cannot be written though the file system keeps some.
+void mark_as_own(const std::filesystem::path& path);
+
+/// Whether a file, or a folder with all that is in it, is marked and as it was then.
+[[nodiscard]] bool is_marked_as_own(const std::filesystem::path& path);
 
 /// Decides whether a job's output may be written.
 /// @return What it would take the place of; nothing if nothing is there.

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "programs/convert/work/file_identity.hpp"
+#include "programs/convert/work/durable_file.hpp"
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
@@ -25,10 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view claim_text = "feedline-convert makes an output in this folder\n";
-
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw std::system_error{errno, std::generic_category(), path.string() + ": " + what};
-}
 
 [[noreturn]] void refuse(const fs::path& path, const fs::path& found) {
   throw feedline::usage_error{
