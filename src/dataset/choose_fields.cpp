@@ -18,11 +18,14 @@ namespace {
 /// Memory for the fields that nobody wants, which the other dataset writes all the same.
 using unwanted = std::vector<std::vector<std::byte>>;
 
+std::vector<std::size_t> first_places(std::size_t count) {
+  std::vector<std::size_t> places(count);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
 bool is_all_in_order(std::span<const std::size_t> places, const std::vector<field>& all) {
-  if (places.size() != all.size()) return false;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i] != i) return false;
-  return true;
+  return std::ranges::equal(places, first_places(all.size()));
 }
 
 /// The same dataset with its fields called so.
@@ -93,8 +96,7 @@ class chosen_fields final : public contextual_dataset {
 
 dataset_ptr named(dataset_ptr of, std::vector<field> fields) {
   if (of->fields() == fields) return of;
-  std::vector<std::size_t> places(fields.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
+  auto places = first_places(fields.size());
   return std::make_shared<const chosen_fields>(std::move(of), std::move(fields), std::move(places));
 }
 
@@ -133,13 +135,6 @@ dataset_ptr picked(const dataset_ptr& of, std::span<const std::size_t> places) {
   for (const std::size_t place : places) fields.push_back(all[place]);
   return std::make_shared<const chosen_fields>(of, std::move(fields),
                                                std::vector(places.begin(), places.end()));
-}
-
-std::vector<dataset_ptr> with_fields(const std::vector<dataset_ptr>& of,
-                                     std::span<const std::size_t> places) {
-  std::vector<dataset_ptr> some;
-  for (const dataset_ptr& one : of) some.push_back(with_fields(one, places));
-  return some;
 }
 
 dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names) {

@@ -26,8 +26,4 @@ namespace feedline::detail {
 /// The same, though all fields are read.
 [[nodiscard]] dataset_ptr picked(const dataset_ptr& of, std::span<const std::size_t> places);
 
-/// `with_fields` for each of some datasets. @param of All with the same fields.
-[[nodiscard]] std::vector<dataset_ptr> with_fields(const std::vector<dataset_ptr>& of,
-                                                   std::span<const std::size_t> places);
-
 }  // namespace feedline::detail

@@ -63,7 +63,9 @@ class concatenation final : public contextual_dataset {
   }
 
   dataset_ptr select(std::span<const std::size_t> places) const override {
-    return concatenate(detail::with_fields(parts_, places));
+    std::vector<dataset_ptr> chosen;
+    for (const dataset_ptr& part : parts_) chosen.push_back(detail::with_fields(part, places));
+    return concatenate(std::move(chosen));
   }
 
   /// There may be thousands of parts, so they are not all asked each time.

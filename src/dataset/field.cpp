@@ -1,11 +1,21 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 
+#include <array>
 #include <string>
 
 namespace feedline {
+
+std::string_view to_string(element_type type) noexcept {
+  constexpr std::array<std::string_view, 13> names{
+      "uint8", "int8",    "uint16",   "int16",   "uint32",  "int32", "uint64",
+      "int64", "float16", "bfloat16", "float32", "float64", "bool"};  // in the order of the values
+  const auto place = static_cast<std::size_t>(type);
+  return place < names.size() ? names[place] : "unknown";
+}
 
 std::size_t sample_bytes(const field& field) {
   std::size_t bytes = size_bytes(field.type);
@@ -29,6 +39,26 @@ std::string to_string(const field& field) {
     text += std::to_string(field.shape[i]);
   }
   return text + ']';
+}
+
+std::vector<std::size_t> detail::checked_row_bytes(std::string_view who,
+                                                   std::span<const field> fields) {
+  if (fields.empty()) throw usage_error{std::string{who} + ": a dataset needs at least one field"};
+  std::vector<std::size_t> row_bytes;
+  std::size_t total = 0;
+  row_bytes.reserve(fields.size());
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      if (fields[j].name == fields[i].name)
+        throw usage_error{std::string{who} + ": fields " + std::to_string(j) + " and " +
+                          std::to_string(i) + " are both named '" + fields[i].name +
+                          "'; a batch finds a field by its name"};
+    row_bytes.push_back(sample_bytes(fields[i]));
+    if (__builtin_add_overflow(total, row_bytes.back(), &total))
+      throw usage_error{std::string{who} +
+                        ": the bytes of a sample's fields do not fit in 64 bits"};
+  }
+  return row_bytes;
 }
 
 }  // namespace feedline

@@ -1,18 +1,122 @@
+#include <feedline/dataset/contextual_dataset.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/side_by_side.hpp"
+#include "dataset/choose_fields.hpp"
+#include "dataset/field_list.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace feedline {
+namespace {
+
+class joined final : public contextual_dataset {
+ public:
+  explicit joined(std::vector<dataset_ptr> parts) : parts_{std::move(parts)} {
+    for (const dataset_ptr& part : parts_) counts_.push_back(part->fields().size());
+  }
+
+  std::uint64_t size() const override { return parts_.front()->size(); }
+
+  std::vector<field> fields() const override {
+    std::vector<field> all;
+    for (const dataset_ptr& part : parts_)
+      for (field& one : part->fields()) all.push_back(std::move(one));
+    return all;
+  }
+
+  void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
+                const read_context& context) const override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i]->read_in_turn(samples, out.first(counts_[i]), context);
+      out = out.subspan(counts_[i]);
+    }
+  }
+
+  std::vector<std::span<const std::byte>> rows() const override {
+    std::vector<std::span<const std::byte>> all;
+    for (const dataset_ptr& part : parts_) {
+      const auto rows = part->rows();
+      if (rows.empty()) return {};
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+  }
+
+  dataset_ptr select(std::span<const std::size_t> places) const override {
+    std::vector<dataset_ptr> chosen;
+    std::vector<std::size_t> order(places.size());  // of each wanted field among the chosen
+    std::size_t before = 0;
+    std::size_t found = 0;
+    for (std::size_t part = 0; part < parts_.size(); before += counts_[part++]) {
+      std::vector<std::size_t> own;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] < before || places[i] >= before + counts_[part]) continue;
+        own.push_back(places[i] - before);
+        order[i] = found++;
+      }
+      if (!own.empty()) chosen.push_back(detail::with_fields(parts_[part], own));
+    }
+    return detail::picked(zip(std::move(chosen)), order);
+  }
+
+  /// Where parts differ, the largest chunks: an order that suits them is no worse for the others.
+  chunking chunks() const override {
+    chunking largest;
+    for (const dataset_ptr& part : parts_)
+      if (const chunking of_part = part->chunks(); of_part.samples > largest.samples)
+        largest = of_part;
+    return largest;
+  }
+
+  bool wants_prefetch() const noexcept override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const dataset_ptr& part) { return part->wants_prefetch(); });
+  }
+
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    for (const dataset_ptr& part : parts_)
+      if (part->wants_prefetch()) part->prefetch(samples);
+  }
+
+  bool varies_by_epoch() const override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const dataset_ptr& part) { return part->varies_by_epoch(); });
+  }
+
+  read_concurrency concurrency() const override {
+    const bool serialized = std::any_of(parts_.begin(), parts_.end(), [](const dataset_ptr& part) {
+      return part->concurrency() == read_concurrency::serialized;
+    });
+    return serialized ? read_concurrency::serialized : read_concurrency::parallel;
+  }
+
+ private:
+  std::vector<dataset_ptr> parts_;
+  std::vector<std::size_t> counts_;  ///< of each part's fields
+};
+
+}  // namespace
 
 dataset_ptr zip(std::vector<dataset_ptr> parts) {
   if (parts.empty()) throw usage_error{"zip: there is no dataset"};
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (!parts[i]) throw usage_error{"zip: dataset " + std::to_string(i) + " is null"};
-  return detail::side_by_side(std::move(parts));
+  std::vector<field> all;
+  for (const dataset_ptr& part : parts) {
+    for (field& one : part->fields()) all.push_back(std::move(one));
+    if (part->size() != parts.front()->size())
+      throw dataset_error{{.path = {}, .field = part->fields().front().name},
+                          "holds " + std::to_string(part->size()) + " samples, but field '" +
+                              all.front().name + "' holds " +
+                              std::to_string(parts.front()->size()) +
+                              "; all fields of a dataset hold the same number"};
+  }
+  (void)detail::checked_row_bytes("dataset", all);
+  if (parts.size() == 1) return parts.front();
+  return std::make_shared<const joined>(std::move(parts));
 }
 
 }  // namespace feedline

@@ -18,6 +18,21 @@ namespace feedline::detail {
   return __builtin_bswap64(word);
 }
 
+/// The number that at most 8 bytes are, the least one first.
+[[nodiscard]] constexpr std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
+/// The same, the least one last.
+[[nodiscard]] constexpr std::uint64_t big_endian(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t value = 0;
+  for (const std::byte byte : bytes) value = value << 8 | std::to_integer<std::uint64_t>(byte);
+  return value;
+}
+
 /// Copies elements of a word's size with the bytes of each in reverse. Neither side need be
 /// aligned, and `to` may be `from`.
 /// @param bytes A multiple of the word's size.

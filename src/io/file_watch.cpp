@@ -1,11 +1,45 @@
 #include "io/file_watch.hpp"
 
-#include <system_error>
+#include "io/descriptor.hpp"
 
-#include <cerrno>
-#include <utility>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
 
 namespace feedline::detail {
+namespace {
+
+/// `f_type` of local file systems, from statfs(2) and linux/magic.h.
+constexpr std::array<std::uint32_t, 18> local_kinds{
+    0x0000EF53,  // ext2, ext3, ext4
+    0x58465342,  // XFS
+    0x9123683E,  // Btrfs
+    0x2FC12FC1,  // ZFS
+    0xF2F52010,  // F2FS
+    0xCA451A4E,  // bcachefs
+    0x01021994,  // tmpfs
+    0x858458F6,  // ramfs
+    0x958458F6,  // hugetlbfs
+    0x794C7630,  // overlayfs, as in containers
+    0x73717368,  // SquashFS
+    0xE0F5E1E2,  // EROFS
+    0x3153464A,  // JFS
+    0x7366746E,  // NTFS
+    0x2011BAB0,  // exFAT
+    0x00004D44,  // FAT
+    0x00009660,  // ISO 9660
+    0x15013346,  // UDF
+};
+
+}  // namespace
+
+bool is_on_local_file_system(int descriptor) noexcept {
+  struct statfs status {};
+  if (::fstatfs(descriptor, &status) != 0) return false;
+  const auto kind = static_cast<std::uint32_t>(status.f_type);
+  return std::find(local_kinds.begin(), local_kinds.end(), kind) != local_kinds.end();
+}
 
 file_watch::identity file_watch::identity_of(const struct stat& status) noexcept {
   return {.device = static_cast<std::uint64_t>(status.st_dev),
@@ -24,8 +58,7 @@ file_watch::file_watch(const struct stat& now, std::filesystem::path path, bool 
 
 std::string file_watch::change_of(int descriptor) const {
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0)
-    return "cannot be examined any more: " + std::generic_category().message(errno);
+  if (::fstat(descriptor, &status) != 0) return "cannot be examined any more: " + system_words();
   const identity now = identity_of(status);
   if (now.bytes == opened_.bytes && now.written == opened_.written) [[likely]]
     return {};

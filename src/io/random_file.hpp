@@ -2,15 +2,23 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/rate_limiter.hpp"
+#include "io/descriptor.hpp"
+#include "io/file_watch.hpp"
+
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace feedline::detail {
+
+class file_mapping;
 
 /// A regular file that is read at any offset by any number of threads, and that others may cut,
 /// overwrite, replace or delete meanwhile: that ends in a `dataset_error`, never in a signal.
@@ -33,15 +41,15 @@ class random_file {
                        std::chrono::nanoseconds look = look_every);
   /// A file that is open already, and may be closed by its owner. @param path Names it in errors,
   /// and is watched; may be empty.
-  random_file(int descriptor, const std::filesystem::path& path, access how = access::automatic,
+  random_file(int number, const std::filesystem::path& path, access how = access::automatic,
               std::chrono::nanoseconds look = look_every);
   random_file(const random_file&) = delete;
   random_file& operator=(const random_file&) = delete;
   ~random_file();
 
-  [[nodiscard]] const std::string& path() const noexcept;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// When it was opened.
-  [[nodiscard]] std::uint64_t size() const noexcept;
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
   /// The file's bytes in memory, or nothing where it is to be read by `read` at present. Bytes that
   /// were lost read as zeros, so whoever copied from here calls `require_unchanged` before he hands
@@ -64,8 +72,28 @@ class random_file {
   void will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
  private:
-  class state;
-  std::unique_ptr<state> state_;
+  random_file(descriptor file, const std::filesystem::path& path, access how,
+              std::chrono::nanoseconds look);
+
+  [[nodiscard]] dataset_error error(std::optional<std::uint64_t> offset,
+                                    const std::string& message) const;
+  /// Looks at path and memory if nobody did for a while.
+  void look_at_times() const noexcept;
+  void look_at_path() const noexcept;
+  void look_at_memory() const noexcept;
+
+  const descriptor file_;
+  const std::string path_;
+  std::uint64_t size_ = 0;
+  std::optional<file_watch> watch_;
+  std::unique_ptr<const file_mapping> mapping_;  ///< null: always read by calls
+  bool always_mapped_ = false;
+
+  mutable rate_limiter look_;
+  mutable rate_limiter look_at_memory_;  ///< more rarely: it takes as long as fifty looks at a path
+  mutable std::atomic<bool> use_mapping_{false};
+  mutable std::atomic<bool> cold_{true};
+  mutable std::atomic<bool> gone_{false};  ///< another file, or none, was seen under the path
 };
 
 using random_file_ptr = std::shared_ptr<const random_file>;

@@ -1,7 +1,5 @@
 #include "io/sigbus_guard.hpp"
 
-#include "io/sigbus_handler_mark.hpp"
-
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +13,75 @@
 
 namespace feedline::detail {
 namespace {
+
+// How several copies of feedline in one process (say, in two plugins) get along with SIGBUS. Each
+// copy has a handler, which passes on what it does not know to the handler before it. So a copy
+// whose handler is not the first one any more may still be reached, and asks whether it is.
+//
+// A handler is known as feedline's by its mark: which real-time signals it blocks while it runs.
+// Marked handlers can be called with a question in the place of a signal. Mark and question are
+// the same in all versions.
+//
+// Async-signal-safe.
+using bus_handler = void (*)(int, siginfo_t*, void*);
+
+/// Bit i: whether signal `first_signal + i` is blocked. Neither all nor none of them, as others do.
+constexpr std::uint32_t pattern = 0x9A5'E3D7;
+constexpr int pattern_bits = 28;
+constexpr int first_signal = 35;  // the C library keeps the real-time signals 32 and 33 for itself
+
+/// No si_code of the system's, and with a null context, which no signal has.
+constexpr int question_code = 0x6665'6564;
+
+struct question {
+  bus_handler wanted;
+  bool reached;
+};
+
+bool is_in_pattern(int bit) noexcept {
+  return (pattern >> bit & 1) != 0;
+}
+
+bool is_marked(const sigset_t& mask) noexcept {
+  for (int bit = 0; bit < pattern_bits; ++bit)
+    if ((::sigismember(&mask, first_signal + bit) == 1) != is_in_pattern(bit)) return false;
+  return true;
+}
+
+/// Puts the mark into a handler's signal mask.
+void mark_bus_handler(sigset_t& mask) noexcept {
+  for (int bit = 0; bit < pattern_bits; ++bit) {
+    if (is_in_pattern(bit))
+      (void)::sigaddset(&mask, first_signal + bit);
+    else
+      (void)::sigdelset(&mask, first_signal + bit);
+  }
+}
+
+/// Whether a SIGBUS that goes to `first` comes to `wanted`, if nobody on the way handles it. False
+/// where that cannot be known, which is so behind a handler that is not feedline's.
+bool reaches(const struct sigaction& first, bus_handler wanted) noexcept {
+  if ((first.sa_flags & SA_SIGINFO) == 0) return false;
+  if (first.sa_sigaction == wanted) return true;
+  if (!is_marked(first.sa_mask)) return false;
+  question asked{wanted, false};
+  siginfo_t info{};
+  info.si_signo = SIGBUS;
+  info.si_code = question_code;
+  info.si_addr = &asked;
+  first.sa_sigaction(SIGBUS, &info, nullptr);
+  return asked.reached;
+}
+
+/// For a marked handler, with what it was called with and the handler before it: true if that was
+/// no signal but a question, which is answered now.
+bool answer_question(const siginfo_t* info, const void* context,
+                     const struct sigaction& before) noexcept {
+  if (context != nullptr || info->si_code != question_code) return false;
+  question& asked = *static_cast<question*>(info->si_addr);
+  asked.reached = reaches(before, asked.wanted);
+  return true;
+}
 
 /// Files mapped at once; beyond it they are read by calls. Far more than a process may have open by
 /// default.

@@ -2,39 +2,17 @@
 
 #include <feedline/error.hpp>
 
-#include <fcntl.h>
+#include "io/descriptor.hpp"
+
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <system_error>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-
-class descriptor {
- public:
-  explicit descriptor(const std::string& path) noexcept
-      : value_{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}  // a pipe's would wait
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-
-  [[nodiscard]] int get() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
-std::string last_system_error() {
-  return std::generic_category().message(errno);
-}
 
 /// Bytes from the file's beginning that are in memory already: as many as come without waiting.
 std::size_t read_what_is_there(int file, std::span<std::byte> into) {
@@ -67,11 +45,10 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = path, .field = {}}, why};
   };
-  const descriptor file{path};
+  const descriptor file{path.c_str(), O_NONBLOCK};
   struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
-    throw refusal("cannot be opened: " + last_system_error() +
-                  "; check the path and its permissions");
+  if (file.number() < 0) throw refusal(file.refusal());
+  if (::fstat(file.number(), &status) != 0) throw refusal("cannot be examined: " + system_words());
   if (!S_ISREG(status.st_mode)) throw refusal("is no regular file");
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > max_bytes)
@@ -80,13 +57,13 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
   if (memory.size() < size) memory.resize(static_cast<std::size_t>(size));
   const auto bytes = std::span{memory}.first(static_cast<std::size_t>(size));
 
-  std::size_t count = read_what_is_there(file.get(), bytes);
-  const bool was_in_memory = count == bytes.size() || !tells_what_is_there(file.get());
+  std::size_t count = read_what_is_there(file.number(), bytes);
+  const bool was_in_memory = count == bytes.size() || !tells_what_is_there(file.number());
   while (count < bytes.size()) {
-    const ssize_t got =
-        ::pread(file.get(), bytes.data() + count, bytes.size() - count, static_cast<off_t>(count));
+    const ssize_t got = ::pread(file.number(), bytes.data() + count, bytes.size() - count,
+                                static_cast<off_t>(count));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw refusal("cannot be read: " + last_system_error());
+    if (got < 0) throw refusal("cannot be read: " + system_words());
     if (got == 0)
       throw refusal("was cut short to " + std::to_string(count) + " of " + std::to_string(size) +
                     " bytes while it was read");
@@ -96,8 +73,9 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
 }
 
 void will_need_whole_file(const std::string& path) noexcept {
-  const descriptor file{path};
-  if (file.get() >= 0) static_cast<void>(::posix_fadvise(file.get(), 0, 0, POSIX_FADV_WILLNEED));
+  const descriptor file{path.c_str(), O_NONBLOCK};
+  if (file.number() >= 0)
+    static_cast<void>(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_WILLNEED));
 }
 
 }  // namespace feedline::detail

@@ -2,10 +2,12 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/label_type.hpp"
+
 #include <cstring>
-#include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,39 +20,16 @@ bool is_whole_number(element_type type) noexcept {
   return type <= element_type::i64;  // their values are stable, and these come first
 }
 
-bool is_signed(element_type type) noexcept {
-  return type == element_type::i8 || type == element_type::i16 || type == element_type::i32 ||
-         type == element_type::i64;
+bool is_signed(element_type type) {
+  return with_integer(type, [](auto zero) { return std::is_signed_v<decltype(zero)>; });
 }
 
 /// One number as 64 bits; a negative one as its two's complement.
-template <class Stored>
-std::uint64_t widened(const std::byte* from) noexcept {
-  Stored value;
-  std::memcpy(&value, from, sizeof value);
-  if constexpr (std::is_signed_v<Stored>)
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-  else
-    return value;
-}
-
-std::uint64_t widened(element_type type, const std::byte* from) noexcept {
-  switch (type) {
-    case element_type::u8:
-      return widened<std::uint8_t>(from);
-    case element_type::i8:
-      return widened<std::int8_t>(from);
-    case element_type::u16:
-      return widened<std::uint16_t>(from);
-    case element_type::i16:
-      return widened<std::int16_t>(from);
-    case element_type::u32:
-      return widened<std::uint32_t>(from);
-    case element_type::i32:
-      return widened<std::int32_t>(from);
-    default:
-      return widened<std::uint64_t>(from);
-  }
+std::uint64_t widened(element_type type, const std::byte* from) {
+  return with_integer(type, [from](auto value) {
+    std::memcpy(&value, from, sizeof value);
+    return static_cast<std::uint64_t>(value);
+  });
 }
 
 field only_field_of(const dataset& offsets) {
@@ -105,8 +84,9 @@ void require_offsets(std::span<const std::uint64_t> all, const field& spec, std:
   if (all.empty())
     throw dataset_error{{.path = {}, .field = spec.name},
                         "holds no offset; n samples take n + 1, the first of them 0"};
+  const bool may_be_negative = is_signed(spec.type);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_signed(spec.type) && static_cast<std::int64_t>(all[i]) < 0)
+    if (may_be_negative && static_cast<std::int64_t>(all[i]) < 0)
       throw wrong(i, "the offset is " + std::to_string(static_cast<std::int64_t>(all[i])) +
                          ", but it counts values from 0");
     if (i == 0 && all[i] != 0)

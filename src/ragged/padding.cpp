@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/label_type.hpp"
 #include "detail/half.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -23,19 +24,6 @@ bytes bytes_of(T value) {
   bytes all(sizeof value);
   std::memcpy(all.data(), &value, sizeof value);
   return all;
-}
-
-/// The number in an integer type, if it is one of its values.
-template <class T>
-std::optional<bytes> as_integer(std::int64_t number) {
-  if constexpr (std::is_signed_v<T>) {
-    if (number < std::numeric_limits<T>::min() || number > std::numeric_limits<T>::max())
-      return std::nullopt;
-  } else {
-    if (number < 0 || static_cast<std::uint64_t>(number) > std::numeric_limits<T>::max())
-      return std::nullopt;
-  }
-  return bytes_of(static_cast<T>(number));
 }
 
 /// The number in binary32, if that can hold one so large.
@@ -54,30 +42,16 @@ std::optional<bytes> as_half(double number, element_type type) {
   return bytes_of(half);
 }
 
+/// The number in a whole type, if it is one of its values.
 std::optional<bytes> as_element(std::int64_t number, element_type type) {
-  switch (type) {
-    case element_type::u8:
-      return as_integer<std::uint8_t>(number);
-    case element_type::i8:
-      return as_integer<std::int8_t>(number);
-    case element_type::u16:
-      return as_integer<std::uint16_t>(number);
-    case element_type::i16:
-      return as_integer<std::int16_t>(number);
-    case element_type::u32:
-      return as_integer<std::uint32_t>(number);
-    case element_type::i32:
-      return as_integer<std::int32_t>(number);
-    case element_type::u64:
-      return as_integer<std::uint64_t>(number);
-    case element_type::i64:
-      return as_integer<std::int64_t>(number);
-    case element_type::boolean:
-      if (number != 0 && number != 1) return std::nullopt;
-      return bytes_of(static_cast<std::uint8_t>(number));
-    default:
-      return std::nullopt;  // the floating-point types: see below
+  if (type == element_type::boolean) {
+    if (number != 0 && number != 1) return std::nullopt;
+    return bytes_of(static_cast<std::uint8_t>(number));
   }
+  return with_integer(type, [number](auto zero) -> std::optional<bytes> {
+    if (!std::in_range<decltype(zero)>(number)) return std::nullopt;
+    return bytes_of(static_cast<decltype(zero)>(number));
+  });
 }
 
 std::optional<bytes> as_element(double number, element_type type) {
@@ -98,18 +72,13 @@ std::optional<bytes> as_element(double number, element_type type) {
   }
 }
 
-bool is_floating(element_type type) noexcept {
-  return type == element_type::f16 || type == element_type::bf16 || type == element_type::f32 ||
-         type == element_type::f64;
-}
-
 /// The bytes to repeat; whether they suit the element is for the caller to see.
 struct to_pattern {
   const field& element;
 
   std::optional<bytes> operator()(std::int64_t number) const {
-    return is_floating(element.type) ? as_element(static_cast<double>(number), element.type)
-                                     : as_element(number, element.type);
+    return is_whole(element.type) ? as_element(number, element.type)
+                                  : as_element(static_cast<double>(number), element.type);
   }
   std::optional<bytes> operator()(double number) const { return as_element(number, element.type); }
   std::optional<bytes> operator()(const bytes& given) const {

@@ -1,9 +1,10 @@
 #include "formats/npy/array.hpp"
 
-#include "dataset/side_by_side.hpp"
+#include <feedline/dataset/zip.hpp>
+
 #include "detail/byte_order.hpp"
 #include "formats/npy/fortran_rows.hpp"
-#include "io/random_file_source.hpp"
+#include "io/file_source.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ dataset_ptr make_npy_dataset(std::vector<npy_column> columns) {
     parts.push_back(std::holds_alternative<file_rows_field>(column)
                         ? make_file_dataset({std::move(*file++)})
                         : make_memory_dataset({std::move(*ram++)}));
-  return side_by_side(std::move(parts));
+  return zip(std::move(parts));
 }
 
 }  // namespace feedline::detail

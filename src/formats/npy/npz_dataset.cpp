@@ -5,8 +5,8 @@
 #include "formats/npy/array.hpp"
 #include "formats/npy/npz_magic.hpp"
 #include "formats/npy/zip_archive.hpp"
+#include "io/file_source.hpp"
 #include "io/random_file.hpp"
-#include "io/random_file_source.hpp"
 
 #include <algorithm>
 #include <memory>
