@@ -23,4 +23,8 @@ template <std::size_t N>
   return begins_with<8>(file, {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'});
 }
 
+[[nodiscard]] inline bool is_zip(std::span<const std::byte> file) noexcept {
+  return begins_with<4>(file, {'P', 'K', 3, 4});
+}
+
 }  // namespace feedline::detail

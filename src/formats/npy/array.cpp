@@ -4,8 +4,8 @@
 
 #include "detail/byte_order.hpp"
 #include "formats/npy/fortran_rows.hpp"
+#include "formats/read_elements.hpp"
 #include "io/file_source.hpp"
-#include "rows/row_storage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// What is allocated before any byte has arrived, where the number of bytes is only a claim.
-constexpr std::size_t first_piece_bytes = std::size_t{1} << 20;
 
 dataset_error no_memory(const npy_header& header, const file_field& name, const char* advice) {
   return name.error(header.header_bytes, "the elements (" + header.describe() + ") take " +
@@ -39,19 +36,10 @@ memory_field transposed(const npy_header& header, const element_bytes& read,
                   "numpy.ascontiguousarray(array), which is read from the file");
 }
 
-/// Reads the elements into memory that grows with them.
 row_storage read_payload(byte_source& from, const npy_header& header, const file_field& name) try {
-  const std::size_t wanted = header.payload_bytes;
-  row_storage storage;
-  std::size_t count = 0;
-  while (count < wanted) {
-    const std::size_t doubled = count > wanted / 2 ? wanted : 2 * count;
-    storage.grow(std::min(wanted, std::max(doubled, first_piece_bytes)));
-    const auto room = storage.bytes().subspan(count);
-    const std::size_t got = from.read(room);
-    count += got;
-    if (got < room.size()) require_npy_room(header, header.header_bytes + count, name);
-  }
+  row_storage storage = read_elements(from, header.payload_bytes, false, [&](std::size_t count) {
+    require_npy_room(header, header.header_bytes + count, name);
+  });
   std::array<std::byte, 4096> beyond{};
   while (from.read(beyond) != 0) continue;  // reading to the end has checksums looked at
   return storage;

@@ -1,19 +1,21 @@
 #include "formats/npy/header.hpp"
 
 #include "detail/arithmetic.hpp"
+#include "detail/byte_order.hpp"
 #include "detail/log.hpp"
 #include "formats/npy/literal.hpp"
-#include "formats/npy/type.hpp"
+#include "io/file_magic.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <string_view>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t magic_bytes = 6;
 constexpr std::size_t version_bytes = 2;
 
 /// No type that serves makes a header a tenth as long; a length beyond is a claim not worth memory.
@@ -30,17 +32,9 @@ std::array<std::byte, Bytes> read_some(byte_source& file, std::uint64_t& offset,
   return bytes;
 }
 
-template <std::size_t Bytes>
-std::uint64_t little_endian(const std::array<std::byte, Bytes>& bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = Bytes; i-- > 0;)
-    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
-
 /// Reads all before the dictionary. @return How many bytes long that is announced to be.
 std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file_field& name) {
-  std::array<std::byte, magic.size()> begin{};
+  std::array<std::byte, magic_bytes> begin{};
   const std::size_t got = file.read(begin);
   if (!is_npy(std::span{begin}.first(got)))
     throw name.error(0,
@@ -51,10 +45,9 @@ std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file
   const auto major = std::to_integer<unsigned>(version[0]);
   const auto minor = std::to_integer<unsigned>(version[1]);
   if (major < 1 || major > 3 || minor != 0)
-    throw name.error(magic.size(), "version " + std::to_string(major) + "." +
-                                       std::to_string(minor) +
-                                       " of the format is not known (1.0, 2.0 and 3.0 are); save "
-                                       "the array again with numpy.save");
+    throw name.error(magic_bytes, "version " + std::to_string(major) + "." + std::to_string(minor) +
+                                      " of the format is not known (1.0, 2.0 and 3.0 are); save "
+                                      "the array again with numpy.save");
   const std::uint64_t length_offset = offset;
   const std::uint64_t length = major == 1 ? little_endian(read_some<2>(file, offset, name))
                                           : little_endian(read_some<4>(file, offset, name));
@@ -66,13 +59,87 @@ std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file
   return length;
 }
 
+struct numeric_type {
+  std::string_view word;
+  element_type type;
+};
+
+constexpr std::array numeric_types{
+    numeric_type{"b1", element_type::boolean},
+    numeric_type{"u1", element_type::u8},
+    numeric_type{"i1", element_type::i8},
+    numeric_type{"u2", element_type::u16},
+    numeric_type{"i2", element_type::i16},
+    numeric_type{"u4", element_type::u32},
+    numeric_type{"i4", element_type::i32},
+    numeric_type{"u8", element_type::u64},
+    numeric_type{"i8", element_type::i64},
+    numeric_type{"f2", element_type::f16},
+    numeric_type{"f4", element_type::f32},
+    numeric_type{"f8", element_type::f64},
+    // NumPy's names of one letter, with the sizes that they have on 64-bit Linux.
+    numeric_type{"?", element_type::boolean},
+    numeric_type{"B", element_type::u8},
+    numeric_type{"b", element_type::i8},
+    numeric_type{"H", element_type::u16},
+    numeric_type{"h", element_type::i16},
+    numeric_type{"I", element_type::u32},
+    numeric_type{"i", element_type::i32},
+    numeric_type{"L", element_type::u64},
+    numeric_type{"l", element_type::i64},
+    numeric_type{"Q", element_type::u64},
+    numeric_type{"q", element_type::i64},
+    numeric_type{"e", element_type::f16},
+    numeric_type{"f", element_type::f32},
+    numeric_type{"d", element_type::f64},
+};
+
+/// What a kind is of which no size has an element_type, and what to save instead.
+std::string_view reason(char kind) {
+  switch (kind) {
+    case 'c':
+      return "complex numbers, which have no element_type; save array.real and array.imag as "
+             "arrays "
+             "of their own";
+    case 'f':
+      return "floating-point numbers of a size that has no element_type; save "
+             "array.astype('float64')";
+    case 'O':
+      return "Python objects, which feedline never unpickles; save an array of numbers";
+    case 'S':
+    case 'a':
+    case 'U':
+      return "strings, which have no element_type; save numbers that stand for them";
+    case 'V':
+      return "raw bytes of no stated type (bfloat16 is written so); save array.view() of an "
+             "integer "
+             "type of that size, or array.astype('float32')";
+    case 'M':
+    case 'm':
+      return "dates or time spans, which have no element_type; save array.view('int64')";
+    default:
+      return "of a type that feedline does not know; save an array of bool, integers or floats";
+  }
+}
+
+/// Takes NumPy's word for the type: "<f4", byte order, kind, bytes.
 void set_type(npy_header& header, const npy_literal& literal, const file_field& name) {
-  const auto parsed = parse_npy_type(literal.descr);
-  if (const auto* reason = std::get_if<std::string>(&parsed))
-    throw name.error(literal.descr_offset, *reason);
-  const auto& known = std::get<npy_type>(parsed);
-  header.type = known.type;
-  header.is_swapped = size_bytes(known.type) > 1 && known.order != std::endian::native;
+  std::endian order = std::endian::native;  // '=', '|', and what has no order, as NumPy takes them
+  std::string_view rest = literal.descr;
+  if (!rest.empty() && std::string_view{"<>=|"}.find(rest.front()) != std::string_view::npos) {
+    if (rest.front() == '<') order = std::endian::little;
+    if (rest.front() == '>') order = std::endian::big;
+    rest.remove_prefix(1);
+  }
+  const auto* const known =
+      std::find_if(numeric_types.begin(), numeric_types.end(),
+                   [rest](const numeric_type& each) { return each.word == rest; });
+  if (known == numeric_types.end())
+    throw name.error(literal.descr_offset,
+                     "the elements ('" + literal.descr + "') are " +
+                         std::string{reason(rest.empty() ? '\0' : rest.front())});
+  header.type = known->type;
+  header.is_swapped = size_bytes(known->type) > 1 && order != std::endian::native;
 }
 
 void set_extents(npy_header& header, const npy_literal& literal, const file_field& name) {
@@ -103,10 +170,7 @@ void set_extents(npy_header& header, const npy_literal& literal, const file_fiel
 }  // namespace
 
 bool is_npy(std::span<const std::byte> head) noexcept {
-  if (head.size() < magic.size()) return false;
-  return std::equal(magic.begin(), magic.end(), head.begin(), [](char expected, std::byte found) {
-    return static_cast<std::byte>(expected) == found;
-  });
+  return begins_with<magic_bytes>(head, {0x93, 'N', 'U', 'M', 'P', 'Y'});
 }
 
 field npy_header::to_field(std::string name) const {

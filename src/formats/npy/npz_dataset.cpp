@@ -29,7 +29,7 @@ class npz_file {
   npz_file(const std::filesystem::path& path, const npz_options& options)
       : options_{options},
         file_{std::make_shared<const detail::random_file>(path)},
-        archive_{file_} {}
+        archive_{detail::open_zip_archive(file_)} {}
 
   dataset_ptr open(const std::vector<std::string>& names) const {
     std::vector<wanted_member> wanted = names.empty() ? all() : find(names);
@@ -50,7 +50,7 @@ class npz_file {
   }
 
   wanted_member want(std::size_t number) const {
-    const auto& members = archive_.members();
+    const auto& members = archive_->members();
     const std::string& name = members[number].name;
     if (std::count_if(members.begin(), members.end(),
                       [&](const auto& member) { return member.name == name; }) > 1)
@@ -58,20 +58,20 @@ class npz_file {
                   "'; remove all but one (zip -d removes them all), or write the archive again "
                   "with numpy.savez");
     return {number,
-            {file_->path(), std::string{field_of(archive_.members()[number])},
+            {file_->path(), std::string{field_of(archive_->members()[number])},
              " (the byte is the member's)"}};
   }
 
   std::vector<wanted_member> all() const {
     std::vector<wanted_member> wanted;
-    for (std::size_t i = 0; i < archive_.members().size(); ++i)
-      if (archive_.members()[i].name.ends_with(detail::npy_suffix)) wanted.push_back(want(i));
+    for (std::size_t i = 0; i < archive_->members().size(); ++i)
+      if (archive_->members()[i].name.ends_with(detail::npy_suffix)) wanted.push_back(want(i));
     if (wanted.empty()) throw error("holds no arrays: no member's name ends in .npy");
     return wanted;
   }
 
   std::vector<wanted_member> find(const std::vector<std::string>& names) const {
-    const auto& members = archive_.members();
+    const auto& members = archive_->members();
     std::vector<wanted_member> wanted;
     for (const std::string& name : names) {
       const auto named = [&](const std::string& full) {
@@ -90,23 +90,23 @@ class npz_file {
   std::string list() const {
     constexpr std::size_t most = 20;
     std::string text;
-    const auto& members = archive_.members();
+    const auto& members = archive_->members();
     for (std::size_t i = 0; i < std::min(most, members.size()); ++i)
       text += (i == 0 ? "" : ", ") + std::string{field_of(members[i])};
     return members.size() > most ? text + ", …" : text.empty() ? "none" : text;
   }
 
   void look_at(wanted_member& member) const {
-    const detail::zip_member& claimed = archive_.members()[member.number];
+    const detail::zip_member& claimed = archive_->members()[member.number];
     if (claimed.is_encrypted)
       throw member.name.error(0, "the member is encrypted; save the archive without a password");
-    member.place = archive_.place(member.number, member.name);
+    member.place = archive_->place(member.number, member.name);
     if (member.place) {
       detail::random_file_source head{file_, *member.place, claimed.bytes};
       member.header = detail::read_npy_header(head, member.name);
     } else {
       member.header =
-          detail::read_npy_header(*archive_.open(member.number, member.name), member.name);
+          detail::read_npy_header(*archive_->open(member.number, member.name), member.name);
     }
     detail::require_npy_room(member.header, claimed.bytes, member.name);
   }
@@ -144,9 +144,9 @@ class npz_file {
   }
 
   detail::npy_column column(const wanted_member& member) const {
-    const std::uint64_t bytes = archive_.members()[member.number].bytes;
+    const std::uint64_t bytes = archive_->members()[member.number].bytes;
     if (member.place) return detail::open_npy_array(file_, *member.place, bytes, member.name);
-    return detail::read_npy_array(*archive_.open(member.number, member.name), bytes, member.name);
+    return detail::read_npy_array(*archive_->open(member.number, member.name), bytes, member.name);
   }
 
   dataset_error error(const std::string& message) const {
@@ -155,7 +155,7 @@ class npz_file {
 
   npz_options options_;
   detail::random_file_ptr file_;
-  detail::zip_archive archive_;
+  std::unique_ptr<detail::zip_archive> archive_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include "detail/byte_order.hpp"
+#include "io/file_magic.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -14,19 +15,12 @@ inline constexpr std::string_view npy_suffix = ".npy";
 /// Whether a file that begins so is an archive of NumPy arrays: a zip archive whose first member is
 /// named "….npy". @param head Its first bytes; 256 are enough for names that people give.
 [[nodiscard]] inline bool is_npz(std::span<const std::byte> head) noexcept {
-  // APPNOTE.TXT 4.3.7: the signature of a local header, at byte 26 the length of the name, at 30 the
-  // name.
-  constexpr std::array signature{std::byte{'P'}, std::byte{'K'}, std::byte{3}, std::byte{4}};
-  constexpr std::size_t length_at = 26;
+  // APPNOTE.TXT 4.3.7: a local header has the name's length at byte 26, and the name at 30.
   constexpr std::size_t name_at = 30;
-  if (head.size() < name_at || !std::equal(signature.begin(), signature.end(), head.begin()))
-    return false;
-  const auto length = std::to_integer<std::size_t>(head[length_at]) |
-                      std::to_integer<std::size_t>(head[length_at + 1]) << 8;
-  if (length < npy_suffix.size() || length > head.size() - name_at) return false;
-  const auto end = head.subspan(name_at + length - npy_suffix.size(), npy_suffix.size());
-  return std::equal(npy_suffix.begin(), npy_suffix.end(), end.begin(),
-                    [](char a, std::byte b) { return static_cast<std::byte>(a) == b; });
+  if (head.size() < name_at || !is_zip(head)) return false;
+  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  const std::size_t length = little_endian(head.subspan(26, 2));
+  return length <= head.size() - name_at && text.substr(name_at, length).ends_with(npy_suffix);
 }
 
 }  // namespace feedline::detail

@@ -143,11 +143,9 @@ class member_source final : public byte_source {
   std::uint64_t done_ = 0;
 };
 
-}  // namespace
-
-class zip_archive::state {
+class libzip_archive final : public zip_archive {
  public:
-  explicit state(random_file_ptr file) : reader_{std::move(file)} {
+  explicit libzip_archive(random_file_ptr file) : reader_{std::move(file)} {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_function_create(&file_reader::serve, &reader_, &error);
@@ -164,9 +162,39 @@ class zip_archive::state {
     list_members();
   }
 
-  ~state() { zip_discard(archive_); }
+  ~libzip_archive() override { zip_discard(archive_); }
 
-  member_handle open(std::size_t member, zip_flags_t flags, const file_field& name) {
+  std::unique_ptr<byte_source> open(std::size_t member, const file_field& name) override {
+    return std::make_unique<member_source>(handle(member, 0, name), members_[member].bytes, reader_,
+                                           name);
+  }
+
+  const std::vector<zip_member>& members() const noexcept override { return members_; }
+
+  // libzip does not tell a member's place, but it asks for its bytes: where the first of them are read
+  // from, the member begins.
+  std::optional<std::uint64_t> place(std::size_t member, const file_field& name) override {
+    const zip_member& claimed = members_[member];
+    if (!claimed.is_stored || claimed.is_encrypted || claimed.bytes == 0) return std::nullopt;
+    const member_handle opened = handle(member, ZIP_FL_COMPRESSED, name);
+
+    std::array<std::byte, 512> head{};
+    const auto bytes = std::min<std::uint64_t>(head.size(), claimed.bytes);
+    reader_.accesses.clear();
+    const zip_int64_t got = zip_fread(opened.get(), head.data(), bytes);
+    reader_.rethrow();
+    if (got != static_cast<zip_int64_t>(bytes) || reader_.accesses.size() != 1 ||
+        reader_.accesses[0].bytes != bytes)
+      return std::nullopt;
+    const std::uint64_t begin = reader_.accesses[0].offset;
+    std::array<std::byte, head.size()> there{};
+    reader_.file().read(begin, std::span{there}.first(static_cast<std::size_t>(bytes)));
+    if (there != head || claimed.bytes > reader_.file().size() - begin) return std::nullopt;
+    return begin;
+  }
+
+ private:
+  member_handle handle(std::size_t member, zip_flags_t flags, const file_field& name) {
     member_handle opened{zip_fopen_index(archive_, member, flags)};
     if (opened) return opened;
     reader_.rethrow();
@@ -177,10 +205,6 @@ class zip_archive::state {
     throw name.error(0, refusal("the member cannot be opened", zip_strerror(archive_)));
   }
 
-  const std::vector<zip_member>& members() const { return members_; }
-  file_reader& reader() { return reader_; }
-
- private:
   void list_members() {
     const zip_int64_t count = zip_get_num_entries(archive_, 0);
     for (zip_int64_t i = 0; i < count; ++i) {
@@ -204,40 +228,10 @@ class zip_archive::state {
   std::vector<zip_member> members_;
 };
 
-zip_archive::zip_archive(random_file_ptr file) : state_{std::make_unique<state>(std::move(file))} {}
+}  // namespace
 
-zip_archive::~zip_archive() = default;
-
-const std::vector<zip_member>& zip_archive::members() const noexcept {
-  return state_->members();
-}
-
-std::unique_ptr<byte_source> zip_archive::open(std::size_t member, const file_field& name) const {
-  return std::make_unique<member_source>(state_->open(member, 0, name), members()[member].bytes,
-                                         state_->reader(), name);
-}
-
-// libzip does not tell a member's place, but it asks for its bytes: where the first of them are read
-// from, the member begins.
-std::optional<std::uint64_t> zip_archive::place(std::size_t member, const file_field& name) const {
-  const zip_member& claimed = members()[member];
-  if (!claimed.is_stored || claimed.is_encrypted || claimed.bytes == 0) return std::nullopt;
-  file_reader& reader = state_->reader();
-  const member_handle opened = state_->open(member, ZIP_FL_COMPRESSED, name);
-
-  std::array<std::byte, 512> head{};
-  const auto bytes = std::min<std::uint64_t>(head.size(), claimed.bytes);
-  reader.accesses.clear();
-  const zip_int64_t got = zip_fread(opened.get(), head.data(), bytes);
-  reader.rethrow();
-  if (got != static_cast<zip_int64_t>(bytes) || reader.accesses.size() != 1 ||
-      reader.accesses[0].bytes != bytes)
-    return std::nullopt;
-  const std::uint64_t begin = reader.accesses[0].offset;
-  std::array<std::byte, head.size()> there{};
-  reader.file().read(begin, std::span{there}.first(static_cast<std::size_t>(bytes)));
-  if (there != head || claimed.bytes > reader.file().size() - begin) return std::nullopt;
-  return begin;
+std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file) {
+  return std::make_unique<libzip_archive>(std::move(file));
 }
 
 }  // namespace feedline::detail

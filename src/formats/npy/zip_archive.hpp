@@ -20,31 +20,30 @@ struct zip_member {
   bool is_encrypted = false;
 };
 
-/// A zip archive, read by libzip. One thread.
+/// A zip archive. One thread.
 class zip_archive {
  public:
-  /// @throws dataset_error: no zip archive, damaged, or feedline was built without libzip.
-  explicit zip_archive(random_file_ptr file);
+  zip_archive() = default;
   zip_archive(const zip_archive&) = delete;
   zip_archive& operator=(const zip_archive&) = delete;
-  ~zip_archive();
+  virtual ~zip_archive() = default;
 
-  [[nodiscard]] const std::vector<zip_member>& members() const noexcept;
+  [[nodiscard]] virtual const std::vector<zip_member>& members() const noexcept = 0;
 
   /// A member's bytes, decompressed; who reads to the end has their checksum verified. The archive
   /// must outlive them.
   /// @throws dataset_error
-  [[nodiscard]] std::unique_ptr<byte_source> open(std::size_t member, const file_field& name) const;
+  [[nodiscard]] virtual std::unique_ptr<byte_source> open(std::size_t member,
+                                                          const file_field& name) = 0;
 
   /// Where in the file the bytes of a member begin that is not compressed; nothing where they do not
   /// all lie there as they are.
   /// @throws dataset_error
-  [[nodiscard]] std::optional<std::uint64_t> place(std::size_t member,
-                                                   const file_field& name) const;
-
- private:
-  class state;
-  std::unique_ptr<state> state_;
+  [[nodiscard]] virtual std::optional<std::uint64_t> place(std::size_t member,
+                                                           const file_field& name) = 0;
 };
+
+/// @throws dataset_error: no zip archive, damaged, or feedline was built without libzip.
+[[nodiscard]] std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file);
 
 }  // namespace feedline::detail

@@ -1,8 +1,9 @@
 #include "formats/tokens/shard.hpp"
 
+#include "detail/byte_order.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,10 +30,8 @@ constexpr std::array shard_kinds{
 constexpr std::uint32_t evaluation_magic = 20240522;
 
 std::uint32_t word(std::span<const std::byte> head, std::size_t place) {
-  std::uint32_t value = 0;
-  for (std::size_t i = sizeof value; i-- > 0;)
-    value = value << 8 | std::to_integer<std::uint32_t>(head[place * sizeof value + i]);
-  return value;
+  constexpr std::size_t bytes = sizeof(std::uint32_t);
+  return static_cast<std::uint32_t>(little_endian(head.subspan(place * bytes, bytes)));
 }
 
 const shard_kind* kind_of(std::span<const std::byte> head) {
