@@ -1,13 +1,13 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "detail/text.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -95,13 +95,8 @@ class image_decoder final : public decoder {
     if (is_jpeg(file)) return *worker.jpeg;
     if (is_png(file)) return *worker.png;
     if (file.empty()) throw image_error{"it is empty"};
-    std::string head;
-    for (const std::byte byte : file.first(std::min<std::size_t>(file.size(), 4))) {
-      std::array<char, 4> text{};
-      std::snprintf(text.data(), text.size(), " %02x", std::to_integer<unsigned>(byte));
-      head += text.data();
-    }
-    throw image_error{"it is neither JPEG nor PNG: it begins with" + head};
+    throw image_error{"it is neither JPEG nor PNG: it begins with " +
+                      to_hex(file.first(std::min<std::size_t>(file.size(), 4)))};
   }
 
   image_options options_;

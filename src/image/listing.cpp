@@ -2,6 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/text.hpp"
+
 #include <system_error>
 
 #include <algorithm>
@@ -19,9 +21,7 @@ bool is_hidden(std::string_view name) {
 bool is_named_as_image(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return false;
-  std::string extension{name.substr(dot)};
-  for (char& letter : extension)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  const std::string extension = in_lower_case(name.substr(dot));
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 

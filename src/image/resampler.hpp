@@ -2,15 +2,87 @@
 
 #include <feedline/dataset/image_layout.hpp>
 
-#include "image/resample_axis.hpp"
-#include "image/rgb_image.hpp"
-
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace feedline::detail {
+
+struct image_extents {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+
+  [[nodiscard]] std::uint64_t pixels() const noexcept { return std::uint64_t{height} * width; }
+  friend bool operator==(const image_extents&, const image_extents&) = default;
+};
+
+/// Pixels of three bytes, row after row with no gaps, in memory that grows to the largest image and stays.
+class rgb_image {
+ public:
+  /// Makes room; what was in it is lost. @param pixel_bytes More than 3 while a decoder needs them.
+  void resize(image_extents extents, std::size_t pixel_bytes = 3) {
+    const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * pixel_bytes;
+    if (bytes > capacity_) {
+      bytes_.reset();
+      capacity_ = 0;
+      bytes_ = std::make_unique_for_overwrite<std::uint8_t[]>(
+          bytes);  // NOLINT(modernize-avoid-c-arrays)
+      capacity_ = bytes;
+    }
+    extents_ = extents;
+  }
+
+  [[nodiscard]] image_extents extents() const noexcept { return extents_; }
+  [[nodiscard]] std::size_t row_bytes() const noexcept { return std::size_t{3} * extents_.width; }
+  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.get(); }
+  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.get(); }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> bytes_;  // NOLINT(modernize-avoid-c-arrays)
+  std::size_t capacity_ = 0;
+  image_extents extents_;
+};
+
+/// Part of a resize along one axis: which source elements make up each of the wanted ones, and how much.
+///
+/// A triangle as wide as two wanted elements (two source elements, when enlarging) is laid over the source:
+/// what PIL calls bilinear, and torchvision bilinear with antialiasing. One thread's; keeps its memory.
+class resample_axis {
+ public:
+  static constexpr int weight_bits = 14;  ///< weights of one element sum up to 2^14 exactly
+
+  /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does nothing if that
+  /// was the last plan. None is 0; begin + count <= to.
+  void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
+
+  [[nodiscard]] std::uint32_t count() const noexcept { return wanted_.count; }
+  /// Source elements of each wanted one; weights may be 0.
+  [[nodiscard]] std::uint32_t taps() const noexcept { return taps_; }
+  /// The first source element of a wanted one; `first(i) + taps() <= from`.
+  [[nodiscard]] std::uint32_t first(std::uint32_t i) const noexcept { return first_[i]; }
+  [[nodiscard]] std::span<const std::int16_t> weights(std::uint32_t i) const noexcept {
+    return std::span{weights_}.subspan(std::size_t{i} * taps_, taps_);
+  }
+  /// Source elements that are used at all: [used_begin, used_end).
+  [[nodiscard]] std::uint32_t used_begin() const noexcept { return first_.front(); }
+  [[nodiscard]] std::uint32_t used_end() const noexcept { return first_.back() + taps_; }
+
+ private:
+  struct request {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t count = 0;
+    friend bool operator==(const request&, const request&) = default;
+  };
+
+  request wanted_;
+  std::uint32_t taps_ = 0;
+  std::vector<std::uint32_t> first_;
+  std::vector<std::int16_t> weights_;
+};
 
 /// A window of an image after its resize.
 struct resample_window {

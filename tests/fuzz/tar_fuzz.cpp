@@ -77,7 +77,7 @@ bool walk(const byte_vector& file, detail::tar_rules rules) {
 }
 
 void index(const byte_vector& file, bool skip_incomplete, bool can_be_walked) {
-  const std::vector<detail::tar_wanted_field> fields{{"image", {"jpg", "png"}}, {"label", {"cls"}}};
+  const std::vector<tar_field> fields{{"image", {"jpg", "png"}, {}}, {"label", {"cls"}, {}}};
   try {
     auto members = scanner_of(file);
     const detail::tar_index index{members, "fuzz.tar", fields, skip_incomplete};

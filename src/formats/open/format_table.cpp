@@ -10,10 +10,9 @@
 #include <feedline/image/folder.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "detail/arithmetic.hpp"
+#include "formats/idx/array.hpp"
 #include "formats/npy/header.hpp"
 #include "formats/npy/npz_magic.hpp"
-#include "formats/open/open_whole.hpp"
 #include "formats/records/cifar_format.hpp"
 #include "formats/tar/header.hpp"
 #include "formats/tokens/shard.hpp"
@@ -32,31 +31,6 @@ using paths = std::vector<std::filesystem::path>;
 
 constexpr std::array<unsigned char, 8> hdf5_signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-/// Two zeros, one of the element types, a number of dimensions.
-bool begins_as_idx(std::span<const std::byte> head) noexcept {
-  if (head.size() < 4 || head[0] != std::byte{} || head[1] != std::byte{}) return false;
-  const auto type = std::to_integer<unsigned>(head[2]);
-  return (type == 8 || type == 9 || (type >= 0x0b && type <= 0x0e)) && head[3] != std::byte{};
-}
-
-/// Whether a file that begins as IDX is as long as its dimensions say.
-bool has_length_of_idx(std::span<const std::byte> head, std::uint64_t file_bytes) noexcept {
-  const auto dimensions = std::to_integer<std::size_t>(head[3]);
-  const auto type = std::to_integer<unsigned>(head[2]);
-  const std::size_t header_bytes = 4 + 4 * dimensions;
-  if (head.size() < header_bytes) return false;
-  std::uint64_t payload = type < 0x0b ? 1 : type == 0x0b ? 2 : type == 0x0e ? 8 : 4;
-  for (std::size_t at = 4; at < header_bytes; at += 4) {
-    std::uint64_t extent = 0;
-    for (const std::byte byte : head.subspan(at, 4))
-      extent = extent << 8U | std::to_integer<std::uint64_t>(byte);
-    const auto product = checked_multiply(payload, extent);
-    if (!product) return false;
-    payload = *product;
-  }
-  return payload == file_bytes - header_bytes;
-}
-
 bool is_hdf5(const probed_file& file) {
   return begins_with(file.head, hdf5_signature);
 }
@@ -72,13 +46,9 @@ bool has_hdf5_behind(const probed_file& file) {
   return false;
 }
 
-bool may_be_idx(const probed_file& file) {
-  return begins_as_idx(file.content);
-}
-
 /// CIFAR's records may begin as an IDX file does, but are not as long as it says.
-bool is_idx(const probed_file& file) {
-  return may_be_idx(file) && (file.is_compressed || has_length_of_idx(file.head, file.file.size()));
+bool is_idx_file(const probed_file& file) {
+  return file.is_compressed ? may_be_idx(file.content) : is_idx(file.head, file.file.size());
 }
 
 template <const cifar_format& Format>
@@ -165,7 +135,8 @@ constexpr std::array<format_entry, 9> table{{
      [](const paths& files, const open_options& options) {
        return choose_fields(open_cifar100(files), options.fields);
      }},
-    {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx, may_be_idx, each<open_one_idx>},
+    {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx_file,
+     [](const probed_file& file) { return may_be_idx(file.content); }, each<open_one_idx>},
     {file_format::image_folder, "folder of images", "folders of images by class", nullptr, nullptr,
      each<open_images>},
 }};

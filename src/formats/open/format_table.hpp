@@ -39,4 +39,12 @@ struct format_entry {
 /// A format's entry; null: unknown.
 [[nodiscard]] const format_entry* find_format(file_format format) noexcept;
 
+/// All datasets of an HDF5 file, if they belong together, or those that options name.
+[[nodiscard]] dataset_ptr open_whole_hdf5(const std::filesystem::path& path,
+                                          const open_options& options);
+
+/// Tar shards, with the fields that the first one's first sample has.
+[[nodiscard]] dataset_ptr open_whole_tar(const std::vector<std::filesystem::path>& shards,
+                                         const open_options& options);
+
 }  // namespace feedline::detail

@@ -1,4 +1,6 @@
-#include "formats/open/open_whole.hpp"
+#include <feedline/error.hpp>
+
+#include "formats/open/format_table.hpp"
 
 namespace feedline::detail {
 

@@ -2,9 +2,10 @@
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
-#include "formats/open/open_whole.hpp"
 #include "formats/tar/header.hpp"
+#include "io/file_magic.hpp"
 #include "io/file_source.hpp"
 #include "io/gzip_source.hpp"
 
@@ -43,10 +44,34 @@ file_format format_of(const detail::probed_file& probed) {
   return file_format::unknown;
 }
 
+std::string described(std::span<const std::byte> head) {
+  if (head.empty()) return "it is empty";
+  if (detail::is_jpeg(head) || detail::is_png(head))
+    return "it is a single image; open the folder that holds a folder of images for each class";
+  if (detail::is_gzip(head)) return "it is compressed, and not IDX; decompress it";
+  if (detail::is_zip(head)) return "it is a zip archive, but not one of NumPy arrays; unpack it";
+  return "it begins with " + detail::to_hex(head.first(std::min<std::size_t>(head.size(), 8)));
+}
+
+/// What is wrong with a file of no format that is known: what it looks like, or what it begins with.
+dataset_error unknown_format(const std::filesystem::path& path) {
+  const detail::random_file file{path};
+  std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(8, file.size())));
+  file.read(0, head);
+  std::string known;
+  for (const detail::format_entry& entry : detail::format_table())
+    known += (known.empty() ? "" : ", ") + std::string{entry.known_as};
+  return {
+      {.path = path.string(), .field = {}},
+      "of no format that is known by its content: " + described(head) + ". Known are " + known +
+          "; records of a fixed size and tokens without a header are opened by open_records and "
+          "open_tokens"};
+}
+
 void require_one_format(const paths& files, file_format format) {
   for (const std::filesystem::path& path : files) {
     const file_format other = detect_format(path);
-    if (other == file_format::unknown) throw detail::unknown_format(path);
+    if (other == file_format::unknown) throw unknown_format(path);
     if (other != format)
       throw dataset_error{{.path = path.string(), .field = {}},
                           "of the format " + std::string{to_string(other)} + ", but " +

@@ -1,7 +1,8 @@
+#include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
 #include "dataset/name_list.hpp"
-#include "formats/open/open_whole.hpp"
+#include "formats/open/format_table.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,30 +1,18 @@
+#include <feedline/error.hpp>
 #include <feedline/formats/tar.hpp>
 
 #include "dataset/label_type.hpp"
-#include "formats/open/open_whole.hpp"
+#include "detail/text.hpp"
+#include "formats/open/format_table.hpp"
 #include "formats/tar/name.hpp"
 #include "formats/tar/scanner.hpp"
-#include "io/random_file.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower{text};
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
 
 /// The field that a member with this extension would be; no name if it is of no kind that is known.
 tar_field field_of(const std::string& extension, const open_options& options) {
@@ -33,7 +21,7 @@ tar_field field_of(const std::string& extension, const open_options& options) {
     return {"image", images, make_image_decoder(options.image)};
   if (extension == "cls") return {"label", {extension}, decode_decimal(options.label_type)};
   if (extension == "npy") return {extension, {extension}, decode_npy()};
-  if (ends_with(extension, ".npy"))
+  if (extension.ends_with(".npy"))
     return {extension.substr(0, extension.size() - 4), {extension}, decode_npy()};
   return {};
 }

@@ -146,8 +146,7 @@ class tar_dataset final : public contextual_dataset {
   mutable scratch_pool<tar_worker> workers_{[] { return std::make_unique<tar_worker>(); }};
 };
 
-std::vector<tar_wanted_field> checked(const std::vector<tar_field>& fields) {
-  std::vector<tar_wanted_field> wanted;
+void require_usable(const std::vector<tar_field>& fields) {
   for (const tar_field& field : fields) {
     if (field.extensions.empty())
       throw usage_error{"tar: field '" + field.name +
@@ -155,9 +154,7 @@ std::vector<tar_wanted_field> checked(const std::vector<tar_field>& fields) {
     if (field.decoder == nullptr)
       throw usage_error{"tar: field '" + field.name +
                         "' has no decoder: decode_raw(type, shape) takes bytes as they are"};
-    wanted.push_back({field.name, field.extensions});
   }
-  return wanted;
 }
 
 /// Types and shapes, as the first sample has them.
@@ -194,8 +191,8 @@ dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
                      const std::vector<tar_field>& fields, const tar_options& options) {
   if (shards.empty()) throw usage_error{"tar: there is no shard"};
   if (fields.empty()) throw usage_error{"tar: there is no field"};
-  const auto wanted = detail::checked(fields);
-  detail::tar_shards index{expand_paths(shards), wanted, options};
+  detail::require_usable(fields);
+  detail::tar_shards index{expand_paths(shards), fields, options};
   if (index.skipped() != 0)
     detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
                         index.skipped(), index.samples());

@@ -1,5 +1,7 @@
 #include "formats/tar/header.hpp"
 
+#include "io/file_magic.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -43,8 +45,8 @@ std::optional<std::uint64_t> octal(std::string_view text) {
   return value;
 }
 
-/// A number in octal, or, with the highest bit set, in base 256; nothing if it is negative, too large, or
-/// no number.
+/// A number in octal, or, with the highest bit set, in base 256; nothing if it is negative, too
+/// large, or no number.
 std::optional<std::uint64_t> number_at(std::span<const std::byte> block, place where) {
   const auto bytes = block.subspan(where.offset, where.bytes);
   const auto lead = std::to_integer<unsigned>(bytes[0]);
@@ -75,21 +77,17 @@ bool has_right_checksum(std::span<const std::byte> block) {
          static_cast<std::int64_t>(*claimed) == with_signs;
 }
 
-bool is_zero_bytes(std::span<const std::byte> block) {
+}  // namespace
+
+bool is_zero(std::span<const std::byte> block) noexcept {
   return std::all_of(block.begin(), block.end(),
                      [](std::byte byte) { return byte == std::byte{}; });
 }
 
-}  // namespace
-
 bool is_tar(std::span<const std::byte> head) noexcept {
   if (head.size() < tar_block_bytes) return false;
   const auto block = head.first(tar_block_bytes);
-  return !is_zero_bytes(block) && has_right_checksum(block) && number_at(block, size_place);
-}
-
-bool is_zero(const tar_block& block) noexcept {
-  return is_zero_bytes(block);
+  return !is_zero(block) && has_right_checksum(block) && number_at(block, size_place);
 }
 
 tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file_field& name) {
@@ -120,6 +118,26 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
   if (!header.name.empty()) header.name += '/';
   header.name += string_at(block, name_place);
   return header;
+}
+
+void refuse_compressed(std::span<const std::byte> head, const file_field& name) {
+  if (is_tar(head)) return;  // whose first member may have any name
+  struct compressor {
+    const char* kind;
+    const char* program;
+    bool is_it;
+  };
+  const std::array known{
+      compressor{"gzip", "gunzip", begins_with<2>(head, {0x1f, 0x8b})},
+      compressor{"zstd", "unzstd", begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd})},
+      compressor{"bzip2", "bunzip2", begins_with<3>(head, {'B', 'Z', 'h'})},
+      compressor{"xz", "unxz", begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0})}};
+  for (const compressor& each : known)
+    if (each.is_it)
+      throw name.error(0, std::string{"compressed by "} + each.kind +
+                              ", so that samples cannot be read in any order; decompress it once "
+                              "with " +
+                              each.conversion);
 }
 
 }  // namespace feedline::detail

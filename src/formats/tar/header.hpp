@@ -26,11 +26,15 @@ struct tar_header {
 
 using tar_block = std::array<std::byte, tar_block_bytes>;
 
-[[nodiscard]] bool is_zero(const tar_block& block) noexcept;
+[[nodiscard]] bool is_zero(std::span<const std::byte> block) noexcept;
 
 /// @param at Where in the file the block stands.
 /// @throws dataset_error naming the byte: no header, a wrong checksum, a size that is no number.
 [[nodiscard]] tar_header parse_tar_header(const tar_block& block, std::uint64_t at,
                                           const file_field& name);
+
+/// @param head The file's first bytes; 512 are enough.
+/// @throws dataset_error if they are of a compressed file: by what, and how to undo that.
+void refuse_compressed(std::span<const std::byte> head, const file_field& name);
 
 }  // namespace feedline::detail

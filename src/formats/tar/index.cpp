@@ -1,5 +1,6 @@
 #include "formats/tar/index.hpp"
 
+#include "detail/text.hpp"
 #include "formats/tar/name.hpp"
 
 #include <algorithm>
@@ -11,19 +12,12 @@ namespace {
 /// A member that a field wants is not larger: it may have to be read into memory whole.
 constexpr std::uint64_t max_member_bytes = std::uint64_t{1} << 30;
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower{text};
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
-
-bool is_wanted(const tar_wanted_field& field, const std::string& extension) {
+bool is_wanted(const tar_field& field, const std::string& extension) {
   return std::find(field.extensions.begin(), field.extensions.end(), extension) !=
          field.extensions.end();
 }
 
-std::string described(const tar_wanted_field& field) {
+std::string described(const tar_field& field) {
   std::string text = "field '" + field.name + "' (";
   for (std::size_t i = 0; i < field.extensions.size(); ++i)
     text += (i == 0 ? "." : ", .") + field.extensions[i];
@@ -35,7 +29,7 @@ std::string described(const tar_wanted_field& field) {
 /// The sample that members are being gathered for.
 class tar_index::grouping {
  public:
-  grouping(tar_index& index, const std::string& path, std::span<const tar_wanted_field> fields,
+  grouping(tar_index& index, const std::string& path, std::span<const tar_field> fields,
            bool skip_incomplete)
       : index_{index},
         path_{path},
@@ -111,7 +105,7 @@ class tar_index::grouping {
 
   tar_index& index_;
   const std::string& path_;
-  std::span<const tar_wanted_field> fields_;
+  std::span<const tar_field> fields_;
   bool skip_incomplete_;
   std::string key_;
   std::uint64_t header_ = 0;  ///< offset of its first member's
@@ -120,7 +114,7 @@ class tar_index::grouping {
 };
 
 tar_index::tar_index(tar_scanner& members, const std::string& path,
-                     std::span<const tar_wanted_field> fields, bool skip_incomplete)
+                     std::span<const tar_field> fields, bool skip_incomplete)
     : field_count_{fields.size()} {
   constexpr std::size_t told = 100;  // bytes of names are enough to tell what a shard is
   grouping group{*this, path, fields, skip_incomplete};

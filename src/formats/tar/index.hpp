@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/formats/tar.hpp>
+
 #include "formats/tar/scanner.hpp"
 
 #include <cstddef>
@@ -17,18 +19,12 @@ struct tar_place {
   std::uint64_t size = 0;
 };
 
-/// A field as far as the index is concerned.
-struct tar_wanted_field {
-  std::string name;
-  std::vector<std::string> extensions;  ///< in lower case
-};
-
 /// The samples of one shard: for each, where the members of its fields lie. Constant once made.
 class tar_index {
  public:
   /// Walks over a shard. @param path Names it in errors.
   /// @throws dataset_error: see `open_tar`; a shard without samples is none.
-  tar_index(tar_scanner& members, const std::string& path, std::span<const tar_wanted_field> fields,
+  tar_index(tar_scanner& members, const std::string& path, std::span<const tar_field> fields,
             bool skip_incomplete);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return key_ends_.size(); }

@@ -1,7 +1,6 @@
 #include "formats/tar/scanner.hpp"
 
 #include "formats/tar/name.hpp"
-#include "io/file_magic.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -35,7 +34,10 @@ std::optional<std::uint64_t> decimal(std::string_view text) {
 
 tar_scanner::tar_scanner(std::uint64_t file_bytes, std::string path, read_at read, tar_rules rules)
     : file_bytes_{file_bytes}, name_{std::move(path), {}}, read_{std::move(read)}, rules_{rules} {
-  refuse_compressed();
+  std::vector<std::byte> head(
+      static_cast<std::size_t>(std::min<std::uint64_t>(tar_block_bytes, file_bytes_)));
+  if (!head.empty()) read_(0, head);
+  refuse_compressed(head, name_);
 }
 
 std::optional<tar_member> tar_scanner::next() {
@@ -244,23 +246,6 @@ void tar_scanner::pass_zeros() {
     at_ += block.size();
   }
   is_done_ = true;
-}
-
-void tar_scanner::refuse_compressed() {
-  std::vector<std::byte> head(
-      static_cast<std::size_t>(std::min<std::uint64_t>(tar_block_bytes, file_bytes_)));
-  if (!head.empty()) read_(0, head);
-  if (is_tar(head)) return;  // whose first member may have any name
-  const char* kind = nullptr;
-  const char* program = nullptr;
-  if (begins_with<2>(head, {0x1f, 0x8b})) kind = "gzip", program = "gunzip";
-  if (begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd})) kind = "zstd", program = "unzstd";
-  if (begins_with<3>(head, {'B', 'Z', 'h'})) kind = "bzip2", program = "bunzip2";
-  if (begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0})) kind = "xz", program = "unxz";
-  if (kind != nullptr)
-    throw name_.error(
-        0, std::string{"compressed by "} + kind +
-               ", so that samples cannot be read in any order; decompress it once with " + program);
 }
 
 }  // namespace feedline::detail

@@ -57,7 +57,6 @@ class tar_scanner {
   [[nodiscard]] std::optional<tar_member> to_member(tar_header header, std::uint64_t at);
   void require_end(std::uint64_t at);
   void pass_zeros();
-  void refuse_compressed();
 
   std::uint64_t file_bytes_;
   file_field name_;

@@ -1,19 +1,17 @@
 #include "formats/tar/shards.hpp"
 
+#include "detail/parallel_for.hpp"
+
 #include <system_error>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace feedline::detail {
 namespace {
-
-constexpr std::size_t max_threads = 8;
 
 /// What walking over one shard brought.
 struct indexed_shard {
@@ -34,8 +32,8 @@ random_file_ptr open_shard(const std::filesystem::path& path) {
   return std::make_shared<const random_file>(path);
 }
 
-indexed_shard index_shard(const std::filesystem::path& path,
-                          std::span<const tar_wanted_field> fields, const tar_options& options) {
+indexed_shard index_shard(const std::filesystem::path& path, std::span<const tar_field> fields,
+                          const tar_options& options) {
   indexed_shard result;
   try {
     result.file = open_shard(path);
@@ -60,33 +58,9 @@ indexed_shard index_shard(const std::filesystem::path& path,
   return result;
 }
 
-/// In the order of the paths, whichever thread did which.
-std::vector<indexed_shard> index_all(const std::vector<std::filesystem::path>& paths,
-                                     std::span<const tar_wanted_field> fields,
-                                     const tar_options& options) {
-  std::vector<indexed_shard> results(paths.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < paths.size(); i = next++)
-      results[i] = index_shard(paths[i], fields, options);
-  };
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::thread> helpers;
-  while (helpers.size() + 1 < std::min({cores, max_threads, paths.size()})) {
-    try {
-      helpers.emplace_back(work);
-    } catch (const std::system_error&) {
-      break;  // those that there are do it
-    }
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  return results;
-}
-
-std::string list_extensions(std::span<const tar_wanted_field> fields) {
+std::string list_extensions(std::span<const tar_field> fields) {
   std::string text;
-  for (const tar_wanted_field& field : fields)
+  for (const tar_field& field : fields)
     for (const std::string& extension : field.extensions)
       text += (text.empty() ? "." : ", .") + extension;
   return text;
@@ -95,9 +69,12 @@ std::string list_extensions(std::span<const tar_wanted_field> fields) {
 }  // namespace
 
 tar_shards::tar_shards(const std::vector<std::filesystem::path>& paths,
-                       std::span<const tar_wanted_field> fields, const tar_options& options) {
+                       std::span<const tar_field> fields, const tar_options& options) {
+  std::vector<indexed_shard> shards(paths.size());
+  parallel_for(paths.size(),
+               [&](std::size_t i) { shards[i] = index_shard(paths[i], fields, options); });
   std::uint64_t samples = 0;
-  for (indexed_shard& shard : index_all(paths, fields, options)) {
+  for (indexed_shard& shard : shards) {
     if (shard.fault) std::rethrow_exception(shard.fault);
     samples += shard.index->size();
     skipped_ += shard.index->skipped();

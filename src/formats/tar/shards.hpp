@@ -27,8 +27,8 @@ class tar_shards {
  public:
   /// Indexes all shards, some at a time.
   /// @throws dataset_error: see `open_tar`; of several shards at fault, the first's.
-  tar_shards(const std::vector<std::filesystem::path>& paths,
-             std::span<const tar_wanted_field> fields, const tar_options& options);
+  tar_shards(const std::vector<std::filesystem::path>& paths, std::span<const tar_field> fields,
+             const tar_options& options);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
