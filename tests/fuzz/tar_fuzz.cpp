@@ -5,7 +5,6 @@
 #include <feedline/error.hpp>
 
 #include "formats/tar/index.hpp"
-#include "formats/tar/name.hpp"
 #include "formats/tar/scanner.hpp"
 #include "support/files/tar_bytes.hpp"
 

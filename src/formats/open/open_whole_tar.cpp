@@ -4,7 +4,6 @@
 #include "dataset/label_type.hpp"
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
-#include "formats/tar/name.hpp"
 #include "formats/tar/scanner.hpp"
 
 #include <algorithm>

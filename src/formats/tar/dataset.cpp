@@ -7,7 +7,6 @@
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
-#include "formats/tar/name.hpp"
 #include "formats/tar/shards.hpp"
 #include "io/random_file.hpp"
 #include "rows/scratch_pool.hpp"

@@ -1,7 +1,6 @@
 #include "formats/tar/index.hpp"
 
 #include "detail/text.hpp"
-#include "formats/tar/name.hpp"
 
 #include <algorithm>
 #include <optional>

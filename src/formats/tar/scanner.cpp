@@ -1,7 +1,5 @@
 #include "formats/tar/scanner.hpp"
 
-#include "formats/tar/name.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -49,19 +47,17 @@ std::optional<tar_member> tar_scanner::next() {
       continue;
     }
     tar_header header = parse_tar_header(block, at, name_);
+    if (std::string_view{"LKxX"}.find(header.type) != std::string_view::npos) has_local_ = true;
     switch (header.type) {
       case 'L':
         local_.name = read_payload(header, at);
-        has_local_ = true;
         break;
       case 'K':
         local_.link = read_payload(header, at);
-        has_local_ = true;
         break;
       case 'x':
       case 'X':  // Solaris's
         parse_pax(read_payload(header, at), at, local_);
-        has_local_ = true;
         break;
       case 'g':
         parse_pax(read_payload(header, at), at, global_);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "formats/tar/header.hpp"
-#include "formats/tar/name.hpp"
 #include "io/byte_source.hpp"
 
 #include <cstddef>
