@@ -24,4 +24,15 @@ namespace feedline::detail {
   std::throw_with_nested(dataset_error{std::move(where), inner.message() + " (" + place + ")"});
 }
 
+/// What the exception that is being handled says.
+[[nodiscard]] inline std::string current_words() {
+  try {
+    throw;
+  } catch (const std::exception& cause) {
+    return cause.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
 }  // namespace feedline::detail

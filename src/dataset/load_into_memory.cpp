@@ -2,6 +2,7 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine_memory.hpp"
@@ -61,7 +62,17 @@ class holding {
 
   void read_all(int threads, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
     std::vector<std::jthread> readers;
-    const cancel_at_end before_they_are_joined{*this};
+    try {
+      start(readers, threads);
+      wait(progress);
+    } catch (...) {
+      cancelled_.store(true);  // before they are joined
+      throw;
+    }
+  }
+
+ private:
+  void start(std::vector<std::jthread>& readers, int threads) {
     try {
       for (int i = 0; i < threads; ++i) {
         const std::scoped_lock lock{mutex_};
@@ -72,8 +83,13 @@ class holding {
         ++reading_;
       }
     } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
-      if (readers.empty()) read_here();
+      if (!readers.empty()) return;
+      reading_ = 1;
+      drive();
     }
+  }
+
+  void wait(const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
     for (std::uint64_t told = 0;;) {
       std::unique_lock lock{mutex_};
       changed_.wait(lock, [&] { return done_ != told || reading_ == 0; });
@@ -84,24 +100,6 @@ class holding {
       if (progress) progress(told, cut_.samples);
       if (ended) return;
     }
-  }
-
- private:
-  /// Ends the reading of what is left, whatever is thrown.
-  class cancel_at_end {
-   public:
-    explicit cancel_at_end(holding& of) noexcept : of_{of} {}
-    cancel_at_end(const cancel_at_end&) = delete;
-    cancel_at_end& operator=(const cancel_at_end&) = delete;
-    ~cancel_at_end() { of_.cancelled_.store(true); }
-
-   private:
-    holding& of_;
-  };
-
-  void read_here() noexcept {
-    reading_ = 1;
-    drive();
   }
 
   void drive() noexcept {
@@ -139,20 +137,16 @@ class holding {
 
   void read_piece(std::span<const sample_index> samples,
                   std::span<const std::span<std::byte>> out) const {
-    const auto failure = [&](const std::string& cause) {
-      return dataset_error{{},
-                           "load_into_memory: samples " + std::to_string(samples.front().value) +
-                               " to " + std::to_string(samples.back().value) +
-                               " could not be read: " + cause};
-    };
     try {
       of_.read_in_turn(samples, out);
     } catch (const dataset_error&) {
       throw;  // says where
-    } catch (const std::exception& cause) {
-      std::throw_with_nested(failure(cause.what()));
     } catch (...) {
-      std::throw_with_nested(failure("an exception that is no std::exception"));
+      std::throw_with_nested(dataset_error{{},
+                                           "load_into_memory: samples " +
+                                               std::to_string(samples.front().value) + " to " +
+                                               std::to_string(samples.back().value) +
+                                               " could not be read: " + detail::current_words()});
     }
   }
 

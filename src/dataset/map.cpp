@@ -2,6 +2,7 @@
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 
@@ -110,16 +111,11 @@ class mapped_dataset final : public contextual_dataset {
       } else {
         transform_(sample, in, out);
       }
-    } catch (const std::exception& cause) {
-      std::throw_with_nested(failure(sample, cause.what()));
     } catch (...) {
-      std::throw_with_nested(failure(sample, "an exception that is no std::exception"));
+      std::throw_with_nested(
+          dataset_error{{.path = {}, .field = {}, .sample = sample.value},
+                        "the map's transform threw: " + detail::current_words()});
     }
-  }
-
-  static dataset_error failure(sample_index sample, const std::string& cause) {
-    return {{.path = {}, .field = {}, .sample = sample.value},
-            "the map's transform threw: " + cause};
   }
 
   dataset_ptr of_;

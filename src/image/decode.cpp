@@ -17,22 +17,6 @@ namespace {
 
 constexpr std::uint32_t largest_side = 65535;  // as JPEG's
 
-}  // namespace
-
-void require_within(image_extents extents, const image_options& options) {
-  const std::string size = std::to_string(extents.width) + " x " + std::to_string(extents.height);
-  const auto [shorter, longer] = std::minmax(extents.height, extents.width);
-  if (shorter == 0 || longer > largest_side)
-    throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
-                      std::to_string(largest_side) + " long"};
-  if (extents.pixels() > options.max_pixels)
-    throw image_error{"it claims to be " + size + " pixels, and more than " +
-                      std::to_string(options.max_pixels) +
-                      " are refused; raise image_options::max_pixels if that is right"};
-}
-
-namespace {
-
 image_options checked(image_options options) {
   const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
     if (value >= least && value <= largest_side) return;
@@ -105,6 +89,19 @@ class image_decoder final : public decoder {
 };
 
 }  // namespace
+
+void require_within(image_extents extents, const image_options& options) {
+  const std::string size = std::to_string(extents.width) + " x " + std::to_string(extents.height);
+  const auto [shorter, longer] = std::minmax(extents.height, extents.width);
+  if (shorter == 0 || longer > largest_side)
+    throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
+                      std::to_string(largest_side) + " long"};
+  if (extents.pixels() > options.max_pixels)
+    throw image_error{"it claims to be " + size + " pixels, and more than " +
+                      std::to_string(options.max_pixels) +
+                      " are refused; raise image_options::max_pixels if that is right"};
+}
+
 }  // namespace detail
 
 decoder_ptr make_image_decoder(const image_options& options) {

@@ -1,6 +1,7 @@
 #include "detail/log.hpp"
 #include "image/reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csetjmp>
@@ -29,12 +30,6 @@ constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_JFIF_MAJOR),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
 
-bool is_harmless(int warning) {
-  for (const int each : harmless_warnings)
-    if (each == warning) return true;
-  return false;
-}
-
 /// What libjpeg's callbacks find by way of `client_data`.
 struct session {
   std::jmp_buf way_out{};
@@ -54,7 +49,7 @@ session& session_of(j_common_ptr info) {
 
 void on_message(j_common_ptr info, int level) {
   const bool is_warning = level < 0;
-  if (!is_warning || is_harmless(info->err->msg_code)) return;
+  if (!is_warning || std::ranges::count(harmless_warnings, info->err->msg_code) != 0) return;
   session& current = session_of(info);
   if (!current.allow_damaged) give_up(info);
   if (info->err->num_warnings++ == 0) info->err->format_message(info, current.words.data());
@@ -179,8 +174,8 @@ class jpeg_reader final : public image_reader {
       jpeg_start_decompress(&info_);
       while (info_.output_scanline < info_.output_height) {
         std::array<JSAMPROW, 16> rows;
-        const auto left = info_.output_height - info_.output_scanline;
-        const auto count = left < rows.size() ? left : static_cast<JDIMENSION>(rows.size());
+        const auto count = std::min(info_.output_height - info_.output_scanline,
+                                    static_cast<JDIMENSION>(rows.size()));
         for (JDIMENSION i = 0; i < count; ++i)
           rows[i] = to + (std::size_t{info_.output_scanline} + i) * row_bytes;
         jpeg_read_scanlines(&info_, rows.data(), count);

@@ -7,37 +7,13 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-
-/// Bytes from the file's beginning that are in memory already: as many as come without waiting.
-std::size_t read_what_is_there(int file, std::span<std::byte> into) {
-#ifdef RWF_NOWAIT
-  const iovec place{into.data(), into.size()};
-  const ssize_t got = ::preadv2(file, &place, 1, 0, RWF_NOWAIT);
-  return got > 0 ? static_cast<std::size_t>(got) : 0;
-#else
-  static_cast<void>(file);
-  static_cast<void>(into);
-  return 0;
-#endif
-}
-
-/// Whether the system can tell what is in memory; where it cannot, nothing is cold.
-bool tells_what_is_there(int file) {
-#ifdef RWF_NOWAIT
-  std::byte first{};
-  const iovec place{&first, 1};
-  return ::preadv2(file, &place, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
-#else
-  static_cast<void>(file);
-  return false;
-#endif
-}
 
 }  // namespace
 
@@ -57,8 +33,12 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
   if (memory.size() < size) memory.resize(static_cast<std::size_t>(size));
   const auto bytes = std::span{memory}.first(static_cast<std::size_t>(size));
 
-  std::size_t count = read_what_is_there(file.number(), bytes);
-  const bool was_in_memory = count == bytes.size() || !tells_what_is_there(file.number());
+  // First what is in memory. Where the system cannot tell what is, no file is cold.
+  const iovec all{memory.data(), bytes.size()};
+  const ssize_t there = ::preadv2(file.number(), &all, 1, 0, RWF_NOWAIT);
+  const bool can_tell = there >= 0 || errno == EAGAIN;
+  auto count = static_cast<std::size_t>(std::max<ssize_t>(there, 0));
+  const bool was_in_memory = count == bytes.size() || !can_tell;
   while (count < bytes.size()) {
     const ssize_t got = ::pread(file.number(), bytes.data() + count, bytes.size() - count,
                                 static_cast<off_t>(count));

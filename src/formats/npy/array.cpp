@@ -3,7 +3,6 @@
 #include <feedline/dataset/zip.hpp>
 
 #include "detail/byte_order.hpp"
-#include "formats/npy/fortran_rows.hpp"
 #include "formats/read_elements.hpp"
 #include "io/file_source.hpp"
 

@@ -6,8 +6,12 @@
 #include "dataset/file_dataset.hpp"
 #include "formats/npy/header.hpp"
 #include "io/byte_source.hpp"
+#include "rows/row_storage.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -31,5 +35,18 @@ using npy_column = std::variant<file_rows_field, memory_field>;
 /// Arrays as the fields of one dataset.
 /// @throws usage_error, dataset_error as `make_memory_dataset`.
 [[nodiscard]] dataset_ptr make_npy_dataset(std::vector<npy_column> columns);
+
+/// Reads bytes of an array's elements, in the order in which the file has them. Called by several
+/// threads at once.
+using element_bytes = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+
+/// Puts an array in Fortran order into sample after sample, each in C order, in the machine's byte
+/// order: one pass over the file, on all cores.
+///
+/// In a file of that order a sample's elements lie `extents[0]` elements apart, so that gathering one
+/// sample would touch as many cache lines, or pages of a disk, as it has elements.
+/// @throws dataset_error as `read` does.  @throws std::bad_alloc
+[[nodiscard]] row_storage rows_of_fortran_array(const npy_header& header,
+                                                const element_bytes& read);
 
 }  // namespace feedline::detail

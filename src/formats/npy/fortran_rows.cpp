@@ -1,8 +1,7 @@
-#include "formats/npy/fortran_rows.hpp"
-
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/parallel_for.hpp"
+#include "formats/npy/array.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "formats/npy/literal.hpp"
 
-#include <optional>
+#include <set>
 
 namespace feedline::detail {
 namespace {
@@ -33,10 +33,9 @@ class literal_reader {
     }
     skip_space();
     if (at_ != text_.size()) throw damaged("something follows its closing brace");
-    require(descr_, "descr");
-    require(fortran_order_, "fortran_order");
-    require(shape_, "shape");
-    return {*descr_, *fortran_order_, *shape_, descr_offset_, shape_offset_};
+    for (const char* key : {"descr", "fortran_order", "shape"})
+      if (keys_.count(key) == 0) throw damaged("it has no '" + std::string{key} + "'");
+    return found_;
   }
 
  private:
@@ -46,17 +45,18 @@ class literal_reader {
     const std::string key = read_string();
     expect(':', "after a key");
     skip_space();
+    if (!keys_.insert(key).second) {
+      at_ = begin;
+      throw damaged("it has a key twice");
+    }
     if (key == "descr") {
-      refuse_again(begin, descr_.has_value());
-      descr_offset_ = offset_ + at_;
-      descr_ = read_descr();
+      found_.descr_offset = offset_ + at_;
+      found_.descr = read_descr();
     } else if (key == "fortran_order") {
-      refuse_again(begin, fortran_order_.has_value());
-      fortran_order_ = read_bool();
+      found_.fortran_order = read_bool();
     } else if (key == "shape") {
-      refuse_again(begin, shape_.has_value());
-      shape_offset_ = offset_ + at_;
-      shape_ = read_shape();
+      found_.shape_offset = offset_ + at_;
+      found_.shape = read_shape();
     } else {
       at_ = begin;
       throw damaged("it has the key '" + key +
@@ -66,7 +66,7 @@ class literal_reader {
 
   std::string read_descr() {
     if (peek() == '[' || peek() == '(')
-      throw name_.error(descr_offset_,
+      throw name_.error(found_.descr_offset,
                         "the elements are records of several values, which have no element_type; "
                         "save each of their fields as an array of its own");
     return read_string();
@@ -140,17 +140,6 @@ class literal_reader {
     if (!accept(c)) throw damaged("there is no '" + std::string{c} + "' " + where);
   }
 
-  void refuse_again(std::size_t key, bool is_there) {
-    if (!is_there) return;
-    at_ = key;
-    throw damaged("it has a key twice");
-  }
-
-  template <class Value>
-  void require(const std::optional<Value>& value, const std::string& key) const {
-    if (!value) throw damaged("it has no '" + key + "'");
-  }
-
   dataset_error damaged(const std::string& what) const {
     return name_.error(offset_ + at_, "the header is no dictionary as NumPy writes it: " + what +
                                           "; the file is damaged, get it anew");
@@ -160,11 +149,8 @@ class literal_reader {
   std::uint64_t offset_;
   const file_field& name_;
   std::size_t at_ = 0;
-  std::optional<std::string> descr_;
-  std::optional<bool> fortran_order_;
-  std::optional<std::vector<std::uint64_t>> shape_;
-  std::uint64_t descr_offset_ = 0;
-  std::uint64_t shape_offset_ = 0;
+  npy_literal found_;
+  std::set<std::string> keys_;
 };
 
 }  // namespace

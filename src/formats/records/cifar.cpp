@@ -1,12 +1,14 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/cifar.hpp>
+#include <feedline/formats/expand_paths.hpp>
+#include <feedline/formats/records.hpp>
 
 #include "formats/records/cifar_format.hpp"
-#include "formats/records/record_file.hpp"
 #include "rows/file_rows.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 namespace feedline {
@@ -73,11 +75,14 @@ void require_labels(const detail::random_file_ptr& file, const detail::cifar_for
 dataset_ptr open_cifar(const std::string& who, const std::vector<std::filesystem::path>& files,
                        const std::vector<record_field>& fields,
                        const detail::cifar_format& format) {
-  return detail::open_record_files(who, files, fields, {},
-                                   [&](const detail::random_file_ptr& file) {
-                                     require_whole_records(*file, format);
-                                     require_labels(file, format);
-                                   });
+  if (files.empty()) throw usage_error{who + ": there is no file to open"};
+  const auto paths = expand_paths(files);
+  for (const std::filesystem::path& path : paths) {
+    const auto file = std::make_shared<const detail::random_file>(path);
+    require_whole_records(*file, format);
+    require_labels(file, format);
+  }
+  return open_records(paths, fields);
 }
 
 }  // namespace

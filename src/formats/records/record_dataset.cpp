@@ -5,11 +5,12 @@
 
 #include "dataset/field_list.hpp"
 #include "dataset/file_dataset.hpp"
-#include "formats/records/record_file.hpp"
+#include "io/random_file.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace feedline {
 namespace {
@@ -22,11 +23,10 @@ struct record_layout {
   std::uint64_t record_bytes = 0;
 };
 
-record_layout lay_out(const std::string& who, const std::vector<record_field>& fields,
-                      const record_options& options) {
+record_layout lay_out(const std::vector<record_field>& fields, const record_options& options) {
   record_layout layout;
   for (const record_field& one : fields) layout.specs.push_back({one.name, one.type, one.shape});
-  layout.row_bytes = detail::checked_row_bytes(who, layout.specs);
+  layout.row_bytes = detail::checked_row_bytes("open_records", layout.specs);
 
   std::uint64_t end = 0;  // of the field before
   std::uint64_t farthest = 0;
@@ -34,10 +34,10 @@ record_layout lay_out(const std::string& who, const std::vector<record_field>& f
     const bool follows = fields[i].offset == record_field::after_previous;
     layout.offsets.push_back(follows ? end : fields[i].offset);
     if (__builtin_add_overflow(layout.offsets[i], layout.row_bytes[i], &end))
-      throw usage_error{who + ": field " + to_string(layout.specs[i]) +
+      throw usage_error{"open_records: field " + to_string(layout.specs[i]) +
                         " ends beyond what 64 bits can count"};
     if (options.record_bytes != 0 && end > options.record_bytes)
-      throw usage_error{who + ": field " + to_string(layout.specs[i]) + " ends at byte " +
+      throw usage_error{"open_records: field " + to_string(layout.specs[i]) + " ends at byte " +
                         std::to_string(end) + " of a record, but record_bytes is " +
                         std::to_string(options.record_bytes)};
     farthest = std::max(farthest, end);
@@ -87,26 +87,14 @@ dataset_ptr open_file(const detail::random_file_ptr& file, const record_layout& 
 
 }  // namespace
 
-dataset_ptr detail::open_record_files(std::string_view who,
-                                      const std::vector<std::filesystem::path>& files,
-                                      const std::vector<record_field>& fields,
-                                      const record_options& options,
-                                      const record_file_check& check) {
-  if (files.empty()) throw usage_error{std::string{who} + ": there is no file to open"};
-  const record_layout layout = lay_out(std::string{who}, fields, options);
-  std::vector<dataset_ptr> parts;
-  for (const std::filesystem::path& path : expand_paths(files)) {
-    const auto file = std::make_shared<const random_file>(path);
-    check(file);
-    parts.push_back(open_file(file, layout, options));
-  }
-  return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
-}
-
 dataset_ptr open_records(const std::vector<std::filesystem::path>& files,
                          const std::vector<record_field>& fields, const record_options& options) {
-  return detail::open_record_files("open_records", files, fields, options,
-                                   [](const detail::random_file_ptr&) {});
+  if (files.empty()) throw usage_error{"open_records: there is no file to open"};
+  const record_layout layout = lay_out(fields, options);
+  std::vector<dataset_ptr> parts;
+  for (const std::filesystem::path& path : expand_paths(files))
+    parts.push_back(open_file(std::make_shared<const detail::random_file>(path), layout, options));
+  return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
 }
 
 }  // namespace feedline

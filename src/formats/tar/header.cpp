@@ -85,7 +85,7 @@ std::string_view take_part(std::string_view& path) {
 }
 
 bool is_of_another_kind(std::string_view part) {
-  return part.size() >= 4 && part.substr(0, 2) == "__" && part.substr(part.size() - 2) == "__";
+  return part.size() >= 4 && part.starts_with("__") && part.ends_with("__");
 }
 
 }  // namespace
@@ -154,14 +154,14 @@ void refuse_compressed(std::span<const std::byte> head, const file_field& name) 
 std::variant<std::string, refused_name> checked_tar_name(std::string_view name, tar_rules rules) {
   if (name.find('\0') != std::string_view::npos)
     return refused_name{"has a zero byte in its name; the archive is damaged, get it anew"};
-  if (!name.empty() && name.front() == '/') {
+  if (name.starts_with('/')) {
     if (rules == tar_rules::strict)
       return refused_name{
           "has an absolute name; make the archive with relative ones, or open it with "
           "tar_options::lenient"};
     name.remove_prefix(std::min(name.find_first_not_of('/'), name.size()));
   }
-  while (name.substr(0, 2) == "./")  // with all slashes: ".//a" is no absolute name
+  while (name.starts_with("./"))  // with all slashes: ".//a" is no absolute name
     name.remove_prefix(std::min(name.find_first_not_of('/', 1), name.size()));
   if (name.empty()) return refused_name{"has no name; the archive is damaged, get it anew"};
   for (std::string_view rest = name; !rest.empty();)

@@ -133,7 +133,7 @@ void tar_scanner::parse_pax_value(std::string_view key, std::string_view value, 
       throw name_.error(at,
                         "the pax header's size is no number; the archive is damaged, get it anew");
   }
-  if (key.substr(0, 11) == "GNU.sparse.")
+  if (key.starts_with("GNU.sparse."))
     throw name_.error(at,
                       "a sparse member, which feedline does not read; make the archive without "
                       "tar's --sparse");
@@ -172,8 +172,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   const std::uint64_t size = has_no_payload(header.type) ? 0 : *known.size;
   require_within(size, at, quoted);
   pass(size);
-  const bool is_old_folder =
-      header.type == '\0' && !known.name->empty() && known.name->back() == '/';
+  const bool is_old_folder = header.type == '\0' && known.name->ends_with('/');
   if (header.type == '5' || header.type == 'V' || header.type == 'D' || is_old_folder)
     return std::nullopt;
 

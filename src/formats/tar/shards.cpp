@@ -80,13 +80,12 @@ tar_shards::tar_shards(const std::vector<std::filesystem::path>& paths,
     skipped_ += shard.index->skipped();
     payload_bytes_ += shard.index->payload_bytes();
     ends_.push_back(samples);
-    files_.push_back(std::move(shard.file));
-    indices_.push_back(std::move(*shard.index));
+    shards_.push_back({std::move(shard.file), std::move(*shard.index)});
   }
   if (samples != 0) return;
-  const std::string& names = indices_.front().first_names();
+  const std::string& names = shards_.front().index.first_names();
   throw dataset_error{
-      {.path = files_.front()->path(), .field = {}},
+      {.path = file(0).path(), .field = {}},
       "holds no sample with a member " + list_extensions(fields) +
           (names.empty() ? std::string{"; it is empty"} : "; its first members are " + names)};
 }
@@ -95,25 +94,26 @@ tar_sample tar_shards::find(sample_index sample) const noexcept {
   const auto found = std::upper_bound(ends_.begin(), ends_.end(), sample.value);
   const auto shard = static_cast<std::size_t>(found - ends_.begin());
   const std::uint64_t within = sample.value - (shard == 0 ? 0 : ends_[shard - 1]);
-  return {shard, indices_[shard].places(within), indices_[shard].key(within)};
+  const tar_index& index = shards_[shard].index;
+  return {shard, index.places(within), index.key(within)};
 }
 
 std::span<const std::byte> tar_shards::stored(std::size_t shard, tar_place place,
                                               std::vector<std::byte>& memory) const {
-  const random_file& file = *files_[shard];
-  if (const auto map = file.mapped(); !map.empty())
+  const random_file& from = file(shard);
+  if (const auto map = from.mapped(); !map.empty())
     return map.subspan(static_cast<std::size_t>(place.offset),
                        static_cast<std::size_t>(place.size));
   memory.resize(static_cast<std::size_t>(place.size));
-  file.read(place.offset, memory);
+  from.read(place.offset, memory);
   return memory;
 }
 
 bool tar_shards::is_cold() const noexcept {
   constexpr std::size_t looked_at = 16;
-  const std::size_t step = std::max<std::size_t>(1, files_.size() / looked_at);
-  for (std::size_t i = 0; i < files_.size(); i += step)
-    if (files_[i]->is_cold()) return true;
+  const std::size_t step = std::max<std::size_t>(1, shards_.size() / looked_at);
+  for (std::size_t i = 0; i < shards_.size(); i += step)
+    if (file(i).is_cold()) return true;
   return false;
 }
 

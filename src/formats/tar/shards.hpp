@@ -33,7 +33,9 @@ class tar_shards {
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
   [[nodiscard]] std::uint64_t payload_bytes() const noexcept { return payload_bytes_; }
-  [[nodiscard]] const random_file& file(std::size_t shard) const noexcept { return *files_[shard]; }
+  [[nodiscard]] const random_file& file(std::size_t number) const noexcept {
+    return *shards_[number].file;
+  }
 
   /// @param sample Less than `samples()`.
   [[nodiscard]] tar_sample find(sample_index sample) const noexcept;
@@ -47,8 +49,12 @@ class tar_shards {
   [[nodiscard]] bool is_cold() const noexcept;
 
  private:
-  std::vector<random_file_ptr> files_;
-  std::vector<tar_index> indices_;
+  struct opened_shard {
+    random_file_ptr file;
+    tar_index index;
+  };
+
+  std::vector<opened_shard> shards_;
   std::vector<std::uint64_t> ends_;  ///< samples of all shards up to each
   std::uint64_t skipped_ = 0;
   std::uint64_t payload_bytes_ = 0;
