@@ -3,6 +3,7 @@
 #include "image/reader.hpp"
 
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 namespace {

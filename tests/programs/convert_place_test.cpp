@@ -5,7 +5,6 @@
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
-#include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

@@ -24,8 +24,7 @@ dataset_ptr counting(const std::string& name, std::size_t samples, std::uint8_t 
 
 }  // namespace
 
-TEST_CASE("zip: datasets of equal size are one with the fields of all",
-          "[dataset][host]") {
+TEST_CASE("zip: datasets of equal size are one with the fields of all", "[dataset][host]") {
   const auto pair = make_memory_dataset(
       {own("b", std::vector<std::uint8_t>(30, 7)), own("c", std::vector<std::uint8_t>(30, 9))});
   const auto all = zip({counting("a", 30, 1), pair, counting("d", 30, 100)});
@@ -48,8 +47,7 @@ TEST_CASE("zip: one part that is read by one thread at a time makes the whole so
   CHECK(all->rows().empty());  // it knows where its rows are of one part only
 }
 
-TEST_CASE("zip: parts of different sizes, or with one name, are refused",
-          "[dataset][host]") {
+TEST_CASE("zip: parts of different sizes, or with one name, are refused", "[dataset][host]") {
   CHECK(test::message_of<dataset_error>([] {
           (void)zip({counting("a", 3, 0), counting("b", 4, 0)});
         }) ==
