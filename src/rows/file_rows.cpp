@@ -3,101 +3,184 @@
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/sample_range.hpp"
+#include "rows/copy_spread.hpp"
 #include "rows/gather_rows.hpp"
+#include "rows/gather_scattered.hpp"
+#include "rows/hint_ranges.hpp"
 #include "rows/read_spread.hpp"
+#include "rows/repeat_element.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace feedline::detail {
 namespace {
 
-/// What lies between two rows that will be read soon is read with them if it is no more than this:
-/// one larger read is faster than two, and rows in between will be wanted later in the epoch.
-constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
-
 /// The end of the last row, or nothing if it does not fit in 64 bits.
 std::optional<std::uint64_t> end_of(const row_place& place, std::uint64_t rows) noexcept {
   if (rows == 0) return place.offset;
-  const auto last = checked_multiply(rows - 1, place.stride);
+  const auto parts = checked_multiply<std::uint64_t>(rows, place.parts);
+  const auto last = parts ? checked_multiply(*parts - 1, place.stride) : std::nullopt;
   std::uint64_t end = 0;
   if (!last || __builtin_add_overflow(*last, place.offset, &end) ||
-      __builtin_add_overflow(end, std::uint64_t{place.row_bytes}, &end))
+      __builtin_add_overflow(end, std::uint64_t{place.row_bytes / place.parts}, &end))
     return std::nullopt;
   return end;
 }
 
-/// How many of the samples, from the first on, follow one another in the dataset.
-std::size_t consecutive(std::span<const sample_index> samples) noexcept {
-  std::size_t count = 1;
-  while (count < samples.size() && samples[count].value == samples[0].value + count) ++count;
-  return count;
+row_blocks one_block(std::uint64_t rows) {
+  return {.begins = std::make_shared<const std::vector<std::uint64_t>>(1, 0),
+          .rows_per_block = std::max<std::uint64_t>(rows, 1)};
 }
 
 }  // namespace
 
+file_rows::file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
+                     row_blocks blocks)
+    : file_{std::move(file)},
+      field_{std::move(field)},
+      place_{place},
+      rows_{rows},
+      blocks_{std::move(blocks)},
+      in_blocks_{rows, blocks_.rows_per_block},
+      parts_per_read_{rows_per_read(place_.stride, part_bytes())} {
+  reverse_elements(blocks_.fill, place_.swapped_bytes);  // for what is read is reversed
+}
+
 file_rows::file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows)
-    : file_{std::move(file)}, field_{std::move(field)}, place_{place}, rows_{rows} {
+    : file_rows{std::move(file), std::move(field), place, rows, one_block(rows)} {
   const auto end = end_of(place_, rows_);
   if (end && *end <= file_->size()) return;
+  const std::string parts =
+      place_.parts == 1 ? ", " : " in " + std::to_string(place_.parts) + " parts, ";
   throw dataset_error{
       {.path = file_->path(), .field = field_, .sample = {}, .offset = place_.offset},
-      std::to_string(rows_) + " rows of " + std::to_string(place_.row_bytes) + " bytes, " +
+      std::to_string(rows_) + " rows of " + std::to_string(place_.row_bytes) + " bytes" + parts +
           std::to_string(place_.stride) + " apart, would end at " +
           (end ? "byte " + std::to_string(*end) : std::string{"a byte beyond 64 bits"}) +
           ", but the file has " + std::to_string(file_->size()) +
           "; it was cut, or its header is wrong"};
 }
 
+std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
+  const std::uint64_t block = in_blocks_.block_of(sample.value);
+  const std::uint64_t begin = (*blocks_.begins)[block];
+  if (begin == row_blocks::nowhere) return begin;
+  return begin + place_.offset +
+         in_blocks_.place_in(block, sample.value) * place_.parts * place_.stride;
+}
+
 void file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   require_in_range(samples, rows_);
   const auto bytes = file_->mapped();
   if (bytes.empty()) return read_by_calls(samples, out);
-  gather_swapped_rows({.first = bytes.data() + place_.offset,
+  if (place_.parts != 1) return gather_parts(bytes.data(), samples, out);
+  const auto& begins = *blocks_.begins;
+  if (begins.size() != 1 || begins[0] == row_blocks::nowhere)
+    return gather(bytes.data(), samples, out);
+  gather_swapped_rows({.first = bytes.data() + begins[0] + place_.offset,
                        .row_bytes = place_.row_bytes,
                        .stride = static_cast<std::size_t>(place_.stride)},
                       place_.swapped_bytes, samples, out);
 }
 
-void file_rows::read_by_calls(std::span<const sample_index> samples, std::byte* out) const {
-  const std::size_t most = rows_per_read(place_.stride, place_.row_bytes);
+void file_rows::gather(const std::byte* file, std::span<const sample_index> samples,
+                       std::byte* out) const {
+  std::array<const std::byte*, 128> rows;
+  std::array<std::size_t, rows.size()> places;
   while (!samples.empty()) {
-    const std::size_t count =
-        most == 1 ? 1 : consecutive(samples.first(std::min(most, samples.size())));
-    const std::span<std::byte> into{out, count * place_.row_bytes};
-    try {
-      read_spread(*file_, offset_of(samples[0]), place_.stride, place_.row_bytes, into);
-    } catch (const dataset_error& failure) {
-      dataset_location where = failure.where();
-      where.field = field_;
-      const std::uint64_t beyond = where.offset.value_or(offset_of(samples[0])) - place_.offset;
-      // What is lost may begin between two rows.
-      where.sample = count == 1 ? samples[0].value
-                                : (beyond + place_.stride - place_.row_bytes) / place_.stride;
-      throw dataset_error{std::move(where), failure.message()};
+    const auto run = samples.first(std::min(rows.size(), samples.size()));
+    const std::span<std::byte> into{out, run.size() * place_.row_bytes};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const std::uint64_t offset = offset_of(run[i]);
+      if (offset == row_blocks::nowhere) {
+        repeat_element(blocks_.fill, into.subspan(i * place_.row_bytes, place_.row_bytes));
+      } else {
+        rows[count] = file + offset;
+        places[count++] = i;
+      }
     }
+    gather_scattered(std::span{rows}.first(count), std::span{places}.first(count), place_.row_bytes,
+                     out);
+    reverse_elements(into, place_.swapped_bytes);
+    out += into.size();
+    samples = samples.subspan(run.size());
+  }
+}
+
+void file_rows::gather_parts(const std::byte* file, std::span<const sample_index> samples,
+                             std::byte* out) const {
+  for (const sample_index sample : samples) {
+    const std::span<std::byte> into{out, place_.row_bytes};
+    if (const std::uint64_t offset = offset_of(sample); offset == row_blocks::nowhere)
+      repeat_element(blocks_.fill, into);
+    else
+      copy_spread(file + offset, place_.stride, place_.parts, part_bytes(), out);
+    reverse_elements(into, place_.swapped_bytes);
+    out += into.size();
+  }
+}
+
+/// How many of the samples, from the first on, follow one another in a block, and are read together.
+std::size_t file_rows::consecutive(std::span<const sample_index> samples) const noexcept {
+  const std::uint64_t block = in_blocks_.block_of(samples[0].value);
+  const std::uint64_t left =
+      in_blocks_.rows_per_block() - in_blocks_.place_in(block, samples[0].value);
+  const std::uint64_t most = std::max<std::uint64_t>(parts_per_read_ / place_.parts, 1);
+  const auto end = static_cast<std::size_t>(std::min<std::uint64_t>({left, most, samples.size()}));
+  std::size_t count = 1;
+  while (count < end && samples[count].value == samples[0].value + count) ++count;
+  return count;
+}
+
+void file_rows::read_by_calls(std::span<const sample_index> samples, std::byte* out) const {
+  while (!samples.empty()) {
+    const std::size_t count = consecutive(samples);
+    const std::span<std::byte> into{out, count * place_.row_bytes};
+    if (const std::uint64_t offset = offset_of(samples[0]); offset == row_blocks::nowhere)
+      repeat_element(blocks_.fill, into);
+    else
+      read_run(samples[0], offset, into);
     reverse_elements(into, place_.swapped_bytes);
     out += into.size();
     samples = samples.subspan(count);
   }
 }
 
-void file_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
-  thread_local std::vector<std::uint64_t> offsets;  // of this thread's last hint: no allocation
-  offsets.clear();
-  for (const sample_index sample : samples)
-    if (sample.value < rows_) offsets.push_back(offset_of(sample));
-  std::sort(offsets.begin(), offsets.end());
-  for (std::size_t i = 0; i < offsets.size();) {
-    const std::uint64_t begin = offsets[i];
-    std::uint64_t end = begin + place_.row_bytes;
-    for (++i; i < offsets.size() && offsets[i] <= end + largest_gap_bytes; ++i)
-      end = offsets[i] + place_.row_bytes;
-    file_->will_need(begin, end - begin);
+/// Reads rows that follow one another: some of their parts at a time, so that no row is too long.
+void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std::byte> out) const {
+  const std::size_t parts = out.size() / part_bytes();
+  std::size_t count = 0;
+  for (std::size_t done = 0; done < parts; done += count) {
+    count = std::min(parts_per_read_, parts - done);
+    const std::uint64_t begin = offset + done * place_.stride;
+    try {
+      read_spread(*file_, begin, place_.stride, part_bytes(),
+                  out.subspan(done * part_bytes(), count * part_bytes()));
+    } catch (const dataset_error& failure) {
+      dataset_location where = failure.where();
+      where.field = field_;
+      // What is lost may begin between two parts.
+      const std::uint64_t beyond = where.offset.value_or(begin) - begin;
+      const std::uint64_t before =
+          count == 1 ? 0 : (beyond + place_.stride - part_bytes()) / place_.stride;
+      where.sample = first.value + (done + before) / place_.parts;
+      throw dataset_error{std::move(where), failure.message()};
+    }
   }
-} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+void file_rows::prefetch(std::span<const sample_index> samples) const noexcept {
+  const std::uint64_t bytes = (place_.parts - 1) * place_.stride + part_bytes();
+  hint_ranges(*file_, samples, [&](sample_index sample) -> file_range {
+    if (sample.value >= rows_) return {};
+    const std::uint64_t offset = offset_of(sample);
+    if (offset == row_blocks::nowhere) return {};
+    return {offset, offset + bytes};
+  });
 }
 
 }  // namespace feedline::detail

@@ -3,11 +3,14 @@
 #include <feedline/index.hpp>
 
 #include "io/random_file.hpp"
+#include "rows/block_place.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -16,17 +19,34 @@ struct row_place {
   std::uint64_t offset = 0;
   std::uint64_t stride = 0;  ///< in bytes; less than `row_bytes` where rows overlap
   std::size_t row_bytes = 0;
-  std::size_t swapped_bytes =
-      1;  ///< size of the elements whose bytes are to be reversed: 2, 4, 8; 1: none
+  /// Size of the elements whose bytes are to be reversed: 2, 4, 8; 1: none.
+  std::size_t swapped_bytes = 1;
+  /// Of a row, if it lies in equal parts: `stride` is from one part to the next, through all rows.
+  std::size_t parts = 1;
 };
 
-/// Rows of one field that lie in a file at equal distances. Any number of threads.
+/// Where blocks of rows begin, which may lie anywhere in a file.
+struct row_blocks {
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  /// `nowhere`: the block was never written.
+  std::shared_ptr<const std::vector<std::uint64_t>> begins;
+  std::uint64_t rows_per_block = 1;
+  /// What stands, over and over, in rows that were never written: whole elements, as in memory.
+  std::vector<std::byte> fill = {};
+};
+
+/// Rows of one field that lie in a file at equal distances, all of them or those of each block. Any
+/// number of threads.
 class file_rows {
  public:
   /// @param field Names it in errors.
   /// @param rows How many there are; all of them lie within the file, or else
   /// @throws dataset_error naming the file's size, and what it should be.
   file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows);
+  /// Of blocks that all lie within the file. @param place Its offset counts from a block's beginning.
+  file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
+            row_blocks blocks);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return rows_; }
   [[nodiscard]] const row_place& place() const noexcept { return place_; }
@@ -41,15 +61,22 @@ class file_rows {
   void prefetch(std::span<const sample_index> samples) const noexcept;
 
  private:
-  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
-    return place_.offset + sample.value * place_.stride;
-  }
+  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept;
+  [[nodiscard]] std::size_t part_bytes() const noexcept { return place_.row_bytes / place_.parts; }
+  [[nodiscard]] std::size_t consecutive(std::span<const sample_index> samples) const noexcept;
   void read_by_calls(std::span<const sample_index> samples, std::byte* out) const;
+  void read_run(sample_index first, std::uint64_t offset, std::span<std::byte> out) const;
+  void gather(const std::byte* file, std::span<const sample_index> samples, std::byte* out) const;
+  void gather_parts(const std::byte* file, std::span<const sample_index> samples,
+                    std::byte* out) const;
 
   random_file_ptr file_;
   std::string field_;
   row_place place_;
   std::uint64_t rows_;
+  row_blocks blocks_;
+  block_place in_blocks_;
+  std::size_t parts_per_read_;
 };
 
 }  // namespace feedline::detail

@@ -5,11 +5,9 @@
 #include "hdf5/library/chunk_lookup.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"
-#include "hdf5/rows/chunk_rows.hpp"
 #include "hdf5/rows/library_rows.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "hdf5/rows/plain_rows.hpp"
-#include "hdf5/rows/spread_rows.hpp"
 #include "hdf5/rows/tiled_rows.hpp"
 
 #include <algorithm>
@@ -59,20 +57,6 @@ std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
           std::move(blocks), found.samples, found.row_bytes, max_cached, found.shared_decoder);
   return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
                                                   max_cached);
-}
-
-std::unique_ptr<const hdf5_rows> make_contiguous_rows(const hdf5_resolved_field& found) {
-  const hdf5_storage_layout& storage = found.storage;
-  const std::size_t elements = found.row_bytes / storage.element_bytes;
-  if (storage.is_spread() && elements > 1)
-    return std::make_unique<hdf5_spread_rows>(found.file, found.name, storage, elements,
-                                              found.samples);
-  return std::make_unique<hdf5_contiguous_rows>(
-      file_rows{found.file,
-                found.name,
-                {storage.offset, storage.is_spread() ? storage.stored_bytes : found.row_bytes,
-                 found.row_bytes, storage.swapped_bytes},
-                found.samples});
 }
 
 /// A tiny file may claim rows of any size; one that no memory holds could only be asked for in
@@ -127,8 +111,7 @@ hdf5_library_dataset open_column(const hdf5_session& hdf5, const hdf5_file& file
 }  // namespace
 
 std::size_t hdf5_resolved_field::block_bytes() const {
-  if (storage.stored != layout::chunked) return 0;
-  if (chunks && hdf5_chunk_rows::serves(storage, chunks->extents())) return 0;
+  if (storage.stored != layout::chunked || row_chunks) return 0;
   return checked_multiply<std::size_t>(storage.chunk.front(), row_bytes)
       .value_or(std::numeric_limits<std::size_t>::max());
 }
@@ -148,6 +131,12 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
     known.chunks = std::make_shared<const hdf5_chunk_map>(
         map_hdf5_chunks(hdf5, dataset, *found.file, found.name));
     known.members = std::make_shared<hdf5_shared_chunk_decoder>();
+  }
+  if (has_row_chunks(storage, known.chunks->extents())) {
+    if (!known.row_chunks)
+      known.row_chunks = find_row_chunks(*found.file, found.name, storage, *known.chunks);
+    found.row_chunks = known.row_chunks;
+    return;
   }
   found.chunks = known.chunks;
   if (storage.is_spread()) found.shared_decoder = known.members;
@@ -189,16 +178,15 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field found, std::size_
         std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
         found, cache_bytes);
   }
-  switch (storage.stored) {
-    case layout::unwritten:
-      return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
-    case layout::contiguous:
-      return make_contiguous_rows(found);
-    default:
-      break;
-  }
-  if (block_bytes == 0)
-    return std::make_unique<hdf5_chunk_rows>(found.file, found.name, storage, found.chunks);
+  if (storage.stored == layout::unwritten)
+    return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
+  const std::size_t elements = found.row_bytes / storage.element_bytes;
+  if (storage.stored == layout::contiguous)
+    return std::make_unique<hdf5_file_rows>(found.file, found.name, storage, elements,
+                                            found.samples);
+  if (found.row_chunks)
+    return std::make_unique<hdf5_file_rows>(found.file, found.name, storage, elements,
+                                            found.samples, found.row_chunks);
   auto blocks =
       std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);

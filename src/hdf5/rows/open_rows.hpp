@@ -3,6 +3,7 @@
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/storage_layout.hpp"
+#include "hdf5/rows/plain_rows.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "hdf5/rows/shared_chunk_decoder.hpp"
 
@@ -25,7 +26,8 @@ struct hdf5_resolved_field {
   std::size_t row_bytes = 0;
   hdf5_storage_layout storage;
   random_file_ptr file = nullptr;                          ///< where feedline reads it itself
-  std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< where it does, and they are chunked
+  hdf5_row_chunks row_chunks = nullptr;                    ///< where they are read out of chunks
+  std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;  ///< where chunks are read whole
   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder =
       nullptr;                                                ///< of a member of records, likewise
   std::optional<hdf5_library_dataset> column = std::nullopt;  ///< where the library reads it
@@ -39,6 +41,7 @@ struct hdf5_resolved_field {
 struct hdf5_open_context {
   struct dataset {
     std::shared_ptr<const hdf5_chunk_map> chunks = nullptr;
+    hdf5_row_chunks row_chunks = nullptr;
     std::shared_ptr<hdf5_shared_chunk_decoder> members = nullptr;
   };
 

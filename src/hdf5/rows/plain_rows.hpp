@@ -1,5 +1,7 @@
 #pragma once
 
+#include "hdf5/format/chunk_map.hpp"
+#include "hdf5/library/storage_layout.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "rows/file_rows.hpp"
@@ -7,11 +9,28 @@
 #include "rows/repeat_element.hpp"
 #include "rows/row_storage.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace feedline::detail {
+
+/// Where chunks begin whose rows are read one by one: they are stored as they are, and do not split
+/// rows.
+using hdf5_row_chunks = std::shared_ptr<const std::vector<std::uint64_t>>;
+
+/// Whether a dataset is stored so.
+[[nodiscard]] bool has_row_chunks(const hdf5_storage_layout& place,
+                                  std::span<const std::uint64_t> extents);
+
+/// @throws hdf5_error if a chunk's size in the file is not that of its rows.
+[[nodiscard]] hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name,
+                                              const hdf5_storage_layout& place,
+                                              const hdf5_chunk_map& map);
 
 /// Rows that were read whole when the file was opened.
 class hdf5_memory_rows final : public hdf5_rows {
@@ -29,14 +48,19 @@ class hdf5_memory_rows final : public hdf5_rows {
   std::size_t row_bytes_;
 };
 
-/// Rows of the contiguous layout.
-class hdf5_contiguous_rows final : public hdf5_rows {
+/// Rows that are read where they lie in the file: of the contiguous layout, or of chunks that are
+/// stored as they are and do not split rows. Of records, one member.
+class hdf5_file_rows final : public hdf5_rows {
  public:
-  explicit hdf5_contiguous_rows(file_rows rows) : rows_{std::move(rows)} {}
+  /// Of the contiguous layout. @param name Of the dataset, for errors. @param elements Of a row.
+  /// @throws hdf5_error if they do not lie within the file.
+  hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
+                 std::size_t elements, std::uint64_t rows);
+  /// Of chunks. @param chunks Of `find_row_chunks`.
+  hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
+                 std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks);
 
-  void read(std::span<const sample_index> samples, std::byte* out) const override {
-    rows_.read(samples, out);
-  }
+  void read(std::span<const sample_index> samples, std::byte* out) const override;
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     rows_.prefetch(samples);
   }
@@ -45,7 +69,8 @@ class hdf5_contiguous_rows final : public hdf5_rows {
   file_rows rows_;
 };
 
-/// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not kept.
+/// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not
+/// kept.
 class hdf5_single_rows final : public hdf5_rows {
  public:
   /// @param blocks Of one row each.

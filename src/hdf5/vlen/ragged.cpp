@@ -6,6 +6,7 @@
 #include "hdf5/rows/cache_bytes.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
 #include "ragged/element_range.hpp"
+#include "rows/hint_ranges.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -103,13 +104,17 @@ class hdf5_file_ragged final : public hdf5_ragged {
   }
 
   bool wants_prefetch() const noexcept override { return file_->is_cold(); }
-  void prefetch(std::span<const sample_index> samples) const noexcept override;
+  void prefetch(std::span<const sample_index> samples) const noexcept override {
+    detail::hint_ranges(*file_, samples, [&](sample_index sample) -> detail::file_range {
+      if (sample.value >= size()) return {};
+      const std::uint64_t begin = offset_of(sample);
+      return {begin, begin + std::min(bytes_of(sample), max_hinted_bytes)};
+    });
+  }
 
  private:
   /// No hint reaches further into a sample, of which perhaps only the beginning will be read.
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
-  /// As `file_rows` has it.
-  static constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
 
   void read_by_call(const element_run& run, std::uint64_t offset) const {
     try {
@@ -126,28 +131,6 @@ class hdf5_file_ragged final : public hdf5_ragged {
   std::string name_;
   std::size_t swapped_bytes_;
 };
-
-void hdf5_file_ragged::prefetch(std::span<const sample_index> samples) const noexcept try {
-  struct range {
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-  thread_local std::vector<range> ranges;  // of this thread's last hint: no allocation
-  ranges.clear();
-  for (const sample_index sample : samples)
-    if (sample.value < size() && length(sample) != 0)
-      ranges.push_back(
-          {offset_of(sample), offset_of(sample) + std::min(bytes_of(sample), max_hinted_bytes)});
-  std::sort(ranges.begin(), ranges.end(),
-            [](const range& a, const range& b) { return a.begin < b.begin; });
-  for (std::size_t i = 0; i < ranges.size();) {
-    range hint = ranges[i];
-    for (++i; i < ranges.size() && ranges[i].begin <= hint.end + largest_gap_bytes; ++i)
-      hint.end = std::max(hint.end, ranges[i].end);
-    file_->will_need(hint.begin, hint.end - hint.begin);
-  }
-} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
-}
 
 /// Places are a claim of the file until they were read.
 void require_memory_for_places(const detail::hdf5_file& file,

@@ -24,7 +24,7 @@ feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline::hdf5 HDF5::HDF5 SOURC
   unit/hdf5/listing_test.cpp
   unit/hdf5/rows/cached_rows_test.cpp
   unit/hdf5/rows/readers_test.cpp
-  unit/hdf5/rows/spread_rows_test.cpp
+  unit/hdf5/rows/plain_rows_test.cpp
   unit/hdf5/rows/tiled_rows_test.cpp
   unit/hdf5/library/time_test.cpp
   unit/hdf5/unreadable_test.cpp

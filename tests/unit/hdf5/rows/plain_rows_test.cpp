@@ -1,8 +1,7 @@
-#include "hdf5/rows/spread_rows.hpp"
+#include "hdf5/rows/plain_rows.hpp"
 
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
-#include "hdf5/rows/chunk_rows.hpp"
 #include "hdf5/rows/open_rows.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -82,8 +81,8 @@ TEST_CASE("hdf5: rows of several records give one member of each, mapped and rea
   const temporary_directory folder;
   const auto bytes = various_bytes(7 + rows * elements * record_bytes);
   const auto path = folder.write("rows.bin", bytes);
-  const hdf5_spread_rows under_test{std::make_shared<const random_file>(path, how), "x", place,
-                                    elements, rows};
+  const hdf5_file_rows under_test{std::make_shared<const random_file>(path, how), "x", place,
+                                  elements, rows};
   const auto samples = every_sample(rows);
   under_test.prefetch(samples);
   std::vector<std::byte> out(samples.size() * elements * 12);
@@ -110,18 +109,18 @@ TEST_CASE("hdf5: rows of records that do not fit into their file are refused", "
   const auto refusal = [&](std::uint64_t offset, std::size_t elements, std::uint64_t rows) {
     place.offset = offset;
     return message_of<hdf5_error>([&] {
-      const hdf5_spread_rows made{file, "x", place, elements, rows};
+      const hdf5_file_rows made{file, "x", place, elements, rows};
     });
   };
   constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
-  CHECK(refusal(13, 4, 6) == "[nothing was thrown]");
-  CHECK(refusal(14, 4, 6) == path.string() +
-                                 ": field 'x', byte 14: 6 rows of 4 records of 16 bytes would end "
-                                 "beyond the file's end at "
-                                 "byte 394; it was cut, or its header is wrong");
+  CHECK(refusal(14, 4, 6) == "[nothing was thrown]");
+  CHECK(refusal(15, 4, 6) == path.string() +
+                                 ": field 'x', byte 15: 6 rows of 48 bytes in 4 parts, 16 apart, "
+                                 "would end at byte 395, but the file has 394; it was cut, or its "
+                                 "header is wrong");
   for (const auto& message : {refusal(13, 5, 6), refusal(13, 4, 7), refusal(13, huge, 6),
-                              refusal(13, 4, huge), refusal(huge, 4, 6), refusal(2, 4, 6)})
-    CHECK(message.find("would end beyond the file's end") != std::string::npos);
+                              refusal(13, 4, huge), refusal(huge, 4, 6)})
+    CHECK(message.find("but the file has 394; it was cut") != std::string::npos);
 }
 
 TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is named",
@@ -136,23 +135,25 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
   place.stored = hdf5_storage_layout::layout::chunked;
   place.chunk = {rows_per_chunk};
   const std::size_t chunk_bytes = rows_per_chunk * record_bytes;
-  auto map = std::make_shared<hdf5_chunk_map>(std::vector<std::uint64_t>{rows},
-                                              std::vector<std::uint64_t>{rows_per_chunk});
+  hdf5_chunk_map map{{rows}, {rows_per_chunk}};
   const temporary_directory folder;
-  const auto bytes = various_bytes(1 + map->size() * chunk_bytes);
-  for (std::uint64_t chunk = 0; chunk < map->size(); ++chunk)  // from the last to the first
+  const auto bytes = various_bytes(1 + map.size() * chunk_bytes);
+  for (std::uint64_t chunk = 0; chunk < map.size(); ++chunk)  // from the last to the first
     if (chunk != 4)
-      (*map)[chunk] = {.address = 1 + (map->size() - 1 - chunk) * chunk_bytes,
-                       .bytes = static_cast<std::uint32_t>(chunk_bytes)};
+      map[chunk] = {.address = 1 + (map.size() - 1 - chunk) * chunk_bytes,
+                    .bytes = static_cast<std::uint32_t>(chunk_bytes)};
   const auto path = folder.write("rows.bin", bytes);
-  const hdf5_chunk_rows under_test{std::make_shared<const random_file>(path, how), "x", place, map};
+  const auto file = std::make_shared<const random_file>(path, how);
+  REQUIRE(has_row_chunks(place, map.extents()));
+  const hdf5_file_rows under_test{file, "x",  place,
+                                  1,    rows, find_row_chunks(*file, "x", place, map)};
   const auto samples = every_sample(rows);
   under_test.prefetch(samples);
   std::vector<std::byte> out(samples.size() * 12);
   under_test.read(samples, out.data());
   std::vector<std::byte> expected;
   for (const sample_index sample : samples) {
-    const auto& chunk = (*map)[sample.value / rows_per_chunk];
+    const auto& chunk = map[sample.value / rows_per_chunk];
     if (chunk.is_written())
       append_element(expected,
                      bytes.data() + chunk.address + place.stored_offset +
@@ -165,8 +166,7 @@ TEST_CASE("hdf5: rows of chunks are read by runs, and the first that is lost is 
 
   if (how == file_access::mapped) return;
   // Chunk 0 lies last; what is lost begins just behind its row 6.
-  std::filesystem::resize_file(path,
-                               (*map)[0].address + 6 * record_bytes + place.stored_offset + 12);
+  std::filesystem::resize_file(path, map[0].address + 6 * record_bytes + place.stored_offset + 12);
   CHECK(lost_of(under_test, {{90}, {3}, {4}, {5}, {6}, {7}, {8}}, 12) == 7);
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include "io/random_file.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Bytes [begin, end) of a file.
+struct file_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Asks the system for the bytes of samples, in order of place, near ones together.
+/// @param range_of Takes a sample, which there may not be, and gives its `file_range`; empty: none.
+template <class RangeOf>
+void hint_ranges(const random_file& file, std::span<const sample_index> samples,
+                 RangeOf range_of) noexcept try {
+  // What lies between two ranges is read with them if it is no more than this: one larger read is
+  // faster than two, and rows in between will be wanted later in the epoch.
+  constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;
+  thread_local std::vector<file_range> ranges;  // of this thread's last hint: no allocation
+  ranges.clear();
+  for (const sample_index sample : samples)
+    if (const file_range range = range_of(sample); range.begin != range.end)
+      ranges.push_back(range);
+  std::ranges::sort(ranges, {}, &file_range::begin);
+  for (std::size_t i = 0; i < ranges.size();) {
+    file_range hint = ranges[i];
+    for (++i; i < ranges.size() && ranges[i].begin <= hint.end + largest_gap_bytes; ++i)
+      hint.end = std::max(hint.end, ranges[i].end);
+    file.will_need(hint.begin, hint.end - hint.begin);
+  }
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}
+
+}  // namespace feedline::detail
