@@ -2,8 +2,6 @@
 
 #include <feedline/index.hpp>
 
-#include "io/random_file.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -18,10 +16,11 @@ struct file_range {
 };
 
 /// Asks the system for the bytes of samples, in order of place, near ones together.
+/// @param file     A `random_file`; in tests, what notes how it is asked.
 /// @param range_of Takes a sample, which there may not be, and gives its `file_range`; empty: none.
-template <class RangeOf>
-void hint_ranges(const random_file& file, std::span<const sample_index> samples,
-                 RangeOf range_of) noexcept try {
+template <class File, class RangeOf>
+void hint_ranges(const File& file, std::span<const sample_index> samples, RangeOf range_of) noexcept
+    try {
   // What lies between two ranges is read with them if it is no more than this: one larger read is
   // faster than two, and rows in between will be wanted later in the epoch.
   constexpr std::uint64_t largest_gap_bytes = std::uint64_t{64} << 10;

@@ -75,6 +75,57 @@ TEST_CASE("file rows: rows at any distance, of any element order, mapped and rea
   under_test.read({}, nullptr);
 }
 
+TEST_CASE(
+    "file rows: rows of blocks that lie anywhere are the file's, and of blocks never written "
+    "the fill value",
+    "[dataset][host]") {
+  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const std::size_t swapped = GENERATE(1U, 4U);
+  const std::size_t parts = GENERATE(1U, 3U);
+  const std::size_t part_bytes = GENERATE(8U, 2400U);
+  const std::uint64_t gap = GENERATE(0U, 5U, 5000U);
+  const row_place place{.offset = 2,
+                        .stride = part_bytes + gap,
+                        .row_bytes = parts * part_bytes,
+                        .swapped_bytes = swapped,
+                        .parts = parts};
+  CAPTURE(swapped, parts, part_bytes, gap);
+  constexpr std::uint64_t rows_per_block = 4;
+  const std::uint64_t block_bytes = rows_per_block * parts * place.stride;
+  const std::vector<std::uint64_t> begins{1 + 2 * block_bytes, row_blocks::nowhere, 1,
+                                          1 + block_bytes};
+  const auto bytes = numbered(3 + 3 * block_bytes);
+  const auto fill = numbered(4);
+  const test::temporary_directory folder;
+  const auto file = std::make_shared<const random_file>(folder.write("rows.bin", bytes), how);
+  const file_rows under_test{
+      file, "x", place, 15, {std::make_shared<const std::vector<std::uint64_t>>(begins), 4, fill}};
+
+  // Runs that cross blocks, both ways, more samples than are looked up at a time.
+  auto samples = samples_of({7, 8, 9, 10, 11, 12, 13, 14, 0, 1, 2, 3, 4, 5, 6, 14, 13, 3, 3});
+  while (samples.size() < 300) samples.push_back({samples.size() * 7 % 15});
+  std::vector<std::byte> out(samples.size() * place.row_bytes);
+  under_test.read(samples, out.data());
+  std::vector<std::byte> expected;
+  for (const sample_index sample : samples) {
+    const std::uint64_t begin = begins[sample.value / rows_per_block];
+    for (std::size_t part = 0; part < parts; ++part) {
+      std::vector<std::byte> values;
+      for (std::size_t i = 0; i < part_bytes; ++i) values.push_back(fill[i % fill.size()]);
+      if (begin != row_blocks::nowhere)
+        values = expected_row(bytes,
+                              {.offset = begin + place.offset,
+                               .stride = place.stride,
+                               .row_bytes = part_bytes,
+                               .swapped_bytes = swapped},
+                              sample.value % rows_per_block * parts + part);
+      expected.insert(expected.end(), values.begin(), values.end());
+    }
+  }
+  CHECK(out == expected);
+  under_test.prefetch(samples);
+}
+
 TEST_CASE("file rows: rows that do not fit into their file are refused, with what is amiss",
           "[dataset][host]") {
   const test::temporary_directory folder;
