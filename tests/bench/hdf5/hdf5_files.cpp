@@ -2,8 +2,9 @@
 
 #include "bench/measure.hpp"
 #include "hdf5/filter/filters.hpp"
+#include "hdf5/library/handle.hpp"
+#include "support/hdf5/writer.hpp"
 
-#include <hdf5.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -17,35 +18,23 @@
 namespace feedline::bench {
 namespace {
 
+using namespace test;
+using detail::hdf5_dataset_id;
+using detail::hdf5_file_id;
+using detail::hdf5_space_id;
+
 constexpr int deflate_level = 4;
 constexpr std::uint64_t least_chunks = 8192;
 constexpr std::size_t chunk_bytes = 64 << 10;
-
-/// A program that measures need not go on after a failed call.
-hid_t checked(hid_t id) {
-  if (id < 0) throw std::runtime_error{"the HDF5 library refused a call; see above"};
-  return id;
-}
 
 std::uint64_t row_bytes(const shape& shape) {
   return sample_bytes(shape) - 1;
 }
 
-std::vector<hsize_t> extents_of(const shape& shape, std::uint64_t samples) {
-  std::vector<hsize_t> extents{samples};
+extent_vector extents_of(const shape& shape, std::uint64_t samples) {
+  extent_vector extents{samples};
   extents.insert(extents.end(), shape.row.begin(), shape.row.end());
   return extents;
-}
-
-void write_dataset(hid_t file, const char* name, const std::vector<hsize_t>& extents,
-                   hid_t creation, const void* values) {
-  const hid_t space =
-      checked(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr));
-  const hid_t dataset =
-      checked(H5Dcreate2(file, name, H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
-  checked(H5Dwrite(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
-  H5Dclose(dataset);
-  H5Sclose(space);
 }
 
 /// Deflates whole chunks of the rows, on all cores.
@@ -74,13 +63,11 @@ std::vector<std::vector<std::byte>> deflate_all(const std::vector<std::uint8_t>&
 class row_by_row final : public dataset {
  public:
   row_by_row(const std::filesystem::path& file, const shape& shape)
-      : shape_{shape}, file_{checked(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT))} {
-    datasets_ = {checked(H5Dopen2(file_, "image", H5P_DEFAULT)),
-                 checked(H5Dopen2(file_, "label", H5P_DEFAULT))};
-  }
-  ~row_by_row() override {
-    for (const hid_t each : datasets_) H5Dclose(each);
-    H5Fclose(file_);
+      : shape_{shape}, file_{H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)} {
+    for (const char* name : {"image", "label"}) {
+      datasets_.emplace_back(H5Dopen2(file_.get(), name, H5P_DEFAULT));
+      require_hdf5(static_cast<bool>(datasets_.back()), "open the dataset again");
+    }
   }
 
   std::uint64_t size() const override { return shape_.samples; }
@@ -94,29 +81,30 @@ class row_by_row final : public dataset {
     for (std::size_t field = 0; field < datasets_.size(); ++field) {
       const std::size_t bytes = out[field].size() / samples.size();
       for (std::size_t i = 0; i < samples.size(); ++i)
-        read_row(datasets_[field], field == 0, samples[i].value, out[field].data() + i * bytes);
+        read_row(datasets_[field].get(), field == 0, samples[i].value,
+                 out[field].data() + i * bytes);
     }
   }
 
  private:
   void read_row(hid_t from, bool image, std::uint64_t row, std::byte* out) const {
-    std::vector<hsize_t> count{1};
+    extent_vector count{1};
     if (image) count = extents_of(shape_, 1);
-    std::vector<hsize_t> start(count.size(), 0);
+    extent_vector start(count.size(), 0);
     start[0] = row;
-    const hid_t space = checked(H5Dget_space(from));
-    const hid_t memory =
-        checked(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
-    checked(
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
-    checked(H5Dread(from, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, out));
-    H5Sclose(memory);
-    H5Sclose(space);
+    const hdf5_space_id space{H5Dget_space(from)};
+    const hdf5_space_id memory{
+        H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr)};
+    require_hdf5(
+        H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                            nullptr) >= 0 &&
+            H5Dread(from, H5T_NATIVE_UINT8, memory.get(), space.get(), H5P_DEFAULT, out) >= 0,
+        "read a row");
   }
 
   shape shape_;
-  hid_t file_;
-  std::vector<hid_t> datasets_;
+  hdf5_file_id file_;
+  std::vector<hdf5_dataset_id> datasets_ = {};
 };
 
 }  // namespace
@@ -153,18 +141,13 @@ std::string to_string(hdf5_kind kind) {
 
 std::filesystem::path write_hdf5(const std::filesystem::path& folder, const shape& shape,
                                  const drawn_rows& rows, hdf5_kind kind) {
-  const auto path = folder / (shape.name + "_" + to_string(kind) + ".h5");
-  const hid_t file = checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-  const hid_t creation = checked(H5Pcreate(H5P_DATASET_CREATE));
-  if (kind != hdf5_kind::contiguous) {
-    const auto chunk = extents_of(shape, samples_per_chunk(shape));
-    checked(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()));
-  }
-  write_dataset(file, "image", extents_of(shape, shape.samples), creation, rows.images.data());
-  write_dataset(file, "label", {shape.samples}, H5P_DEFAULT, rows.labels.data());
-  H5Pclose(creation);
-  checked(H5Fclose(file));
-  return path;
+  hdf5_writer writer{folder / (shape.name + "_" + to_string(kind) + ".h5")};
+  hdf5_layout layout;
+  if (kind == hdf5_kind::chunks) layout = chunked("", extents_of(shape, samples_per_chunk(shape)));
+  writer.write("image", H5T_STD_U8LE, extents_of(shape, shape.samples), H5T_NATIVE_UINT8,
+               rows.images.data(), layout);
+  writer.write("label", H5T_STD_U8LE, {shape.samples}, H5T_NATIVE_UINT8, rows.labels.data());
+  return writer.close();
 }
 
 dataset_ptr open_row_by_row(const std::filesystem::path& file, const shape& shape) {
@@ -180,29 +163,18 @@ deflated_file write_deflated(const std::filesystem::path& folder, const shape& s
   written.chunks = written.stored.size() * copies;
   written.samples = written.chunks * per_chunk;
 
-  const hid_t file =
-      checked(H5Fcreate(written.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
-  const hid_t creation = checked(H5Pcreate(H5P_DATASET_CREATE));
-  const auto chunk = extents_of(shape, per_chunk);
-  checked(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()));
-  checked(H5Pset_deflate(creation, deflate_level));
+  hdf5_writer writer{written.path};
+  const auto layout = chunked("", extents_of(shape, per_chunk), [](hid_t creation) {
+    require_hdf5(H5Pset_deflate(creation, deflate_level) >= 0, "deflate");
+  });
   const auto extents = extents_of(shape, written.samples);
-  const hid_t space =
-      checked(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr));
-  const hid_t images =
-      checked(H5Dcreate2(file, "image", H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
-  std::vector<hsize_t> place(extents.size(), 0);
-  for (std::uint64_t number = 0; number < written.chunks; ++number, place[0] += per_chunk) {
-    const auto& bytes = written.stored[number % written.stored.size()];
-    checked(H5Dwrite_chunk(images, H5P_DEFAULT, 0, place.data(), bytes.size(), bytes.data()));
-  }
-  H5Dclose(images);
-  H5Sclose(space);
-  H5Pclose(creation);
+  const auto images = writer.make("image", H5T_STD_U8LE, extents, layout);
+  extent_vector place(extents.size(), 0);
+  for (std::uint64_t number = 0; number < written.chunks; ++number, place[0] += per_chunk)
+    writer.write_chunk(images.get(), place, written.stored[number % written.stored.size()]);
   std::vector<std::uint8_t> labels(written.samples);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = rows.labels[i % rows.labels.size()];
-  write_dataset(file, "label", {written.samples}, H5P_DEFAULT, labels.data());
-  checked(H5Fclose(file));
+  writer.write("label", H5T_STD_U8LE, {written.samples}, H5T_NATIVE_UINT8, labels.data());
   return written;
 }
 

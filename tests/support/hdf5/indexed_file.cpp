@@ -14,16 +14,13 @@ extent_vector grid_of(const indexed_dataset& dataset) {
   return grid;
 }
 
-void write_chunk(hid_t dataset, const indexed_dataset& like, const extent_vector& grid,
-                 std::uint64_t number) {
+void write_chunk(hdf5_writer& writer, hid_t dataset, const indexed_dataset& like,
+                 const extent_vector& grid, std::uint64_t number) {
   extent_vector first(grid.size());
   std::uint64_t rest = number;
   for (std::size_t d = grid.size(); d-- > 0; rest /= grid[d])
     first[d] = rest % grid[d] * like.chunk[d];
-  const auto bytes = like.stored(number);
-  require_hdf5(H5Dwrite_chunk(dataset, H5P_DEFAULT, like.filter_mask(number), first.data(),
-                              bytes.size(), bytes.data()) >= 0,
-               "write chunk " + std::to_string(number));
+  writer.write_chunk(dataset, first, like.stored(number), like.filter_mask(number));
 }
 
 }  // namespace
@@ -46,28 +43,23 @@ std::uint32_t indexed_dataset::filter_mask(std::uint64_t number) const {
   return is_filtered ? static_cast<std::uint32_t>(number % 3) : 0;
 }
 
-detail::hdf5_dataset_id write_indexed(hid_t file, const indexed_dataset& dataset) {
-  const int rank = static_cast<int>(dataset.extents.size());
-  const detail::hdf5_properties_id creation{H5Pcreate(H5P_DATASET_CREATE)};
-  H5Pset_chunk(creation.get(), rank, dataset.chunk.data());
-  if (dataset.is_filtered) {
-    H5Pset_shuffle(creation.get());
-    H5Pset_deflate(creation.get(), 1);
-  }
-  if (dataset.allocates_early) H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-  if (dataset.options != 0) H5Pset_chunk_opts(creation.get(), dataset.options);
-  const detail::hdf5_space_id space{
-      H5Screate_simple(rank, dataset.extents.data(),
-                       dataset.max_extents.empty() ? nullptr : dataset.max_extents.data())};
-  detail::hdf5_dataset_id made{H5Dcreate2(file, indexed_name, H5T_NATIVE_UINT8, space.get(),
-                                          H5P_DEFAULT, creation.get(), H5P_DEFAULT)};
-  require_hdf5(static_cast<bool>(made), "make dataset " + dataset.name);
+detail::hdf5_dataset_id write_indexed(hdf5_writer& writer, const indexed_dataset& dataset) {
+  auto layout = chunked(dataset.name, dataset.chunk, [&](hid_t creation) {
+    if (dataset.is_filtered) {
+      H5Pset_shuffle(creation);
+      H5Pset_deflate(creation, 1);
+    }
+    if (dataset.allocates_early) H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+    if (dataset.options != 0) H5Pset_chunk_opts(creation, dataset.options);
+  });
+  layout.max_extents = dataset.max_extents;
+  auto made = writer.make(indexed_name, H5T_NATIVE_UINT8, dataset.extents, layout);
   const auto grid = grid_of(dataset);
   std::uint64_t chunks = 1;
   for (const hsize_t along : grid) chunks *= along;
   for (std::uint64_t number = 0; number < chunks; ++number)
-    if (dataset.writes(number)) write_chunk(made.get(), dataset, grid, number);
+    if (dataset.writes(number)) write_chunk(writer, made.get(), dataset, grid, number);
   return made;
 }
 
@@ -76,7 +68,7 @@ std::filesystem::path write_indexed_file(const std::filesystem::path& path,
                                          hdf5_writer::file_options options) {
   options.latest_format = dataset.latest_format;
   hdf5_writer writer{path, options};
-  (void)write_indexed(writer.id(), dataset);
+  (void)write_indexed(writer, dataset);
   return writer.close();
 }
 

@@ -37,9 +37,9 @@ struct indexed_dataset {
 /// The name of the dataset in the files below.
 inline constexpr const char* indexed_name = "x";
 
-/// Writes all chunks of a dataset, as they are to be stored, into an open file.
+/// Writes all chunks of a dataset, as they are to be stored, into a file that is being written.
 /// @return The dataset, still open.
-detail::hdf5_dataset_id write_indexed(hid_t file, const indexed_dataset& dataset);
+detail::hdf5_dataset_id write_indexed(hdf5_writer& writer, const indexed_dataset& dataset);
 
 /// Writes a file of that dataset alone.
 std::filesystem::path write_indexed_file(const std::filesystem::path& path,

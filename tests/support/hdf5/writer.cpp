@@ -72,7 +72,8 @@ detail::hdf5_dataset_id hdf5_writer::make(const std::string& name, hid_t file_ty
   const detail::hdf5_space_id space{
       extents.empty()
           ? H5Screate(H5S_SCALAR)
-          : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr)};
+          : H5Screate_simple(static_cast<int>(extents.size()), extents.data(),
+                             layout.max_extents.empty() ? nullptr : layout.max_extents.data())};
   detail::hdf5_dataset_id dataset{H5Dcreate2(file_.get(), name.c_str(), file_type, space.get(),
                                              H5P_DEFAULT, creation.get(), H5P_DEFAULT)};
   require_hdf5(static_cast<bool>(dataset), "make dataset " + name);
@@ -101,6 +102,13 @@ void hdf5_writer::write_rows(hid_t dataset, hsize_t first, hsize_t count, hid_t 
                           nullptr) >= 0 &&
           H5Dwrite(dataset, memory_type, memory.get(), space.get(), H5P_DEFAULT, values) >= 0,
       "write rows");
+}
+
+void hdf5_writer::write_chunk(hid_t dataset, const extent_vector& first,
+                              std::span<const std::byte> stored, std::uint32_t filter_mask) {
+  require_hdf5(H5Dwrite_chunk(dataset, H5P_DEFAULT, filter_mask, first.data(), stored.size(),
+                              stored.data()) >= 0,
+               "write a chunk");
 }
 
 std::filesystem::path hdf5_writer::close() {

@@ -4,6 +4,7 @@
 #include "support/files/temporary_directory.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -18,10 +19,11 @@ using extent_vector = std::vector<hsize_t>;
 struct hdf5_layout {
   std::string name;
   std::function<void(hid_t creation)> apply = [](hid_t) {};
+  extent_vector max_extents = {};  ///< empty: those that it has
 };
 
-/// Writes an HDF5 file of its own for a test. Every failing call throws: a test file that is not
-/// what it should be would prove nothing. Main thread only.
+/// Writes an HDF5 file of its own for a test or a benchmark. Every failing call throws: a file that is
+/// not what it should be would prove nothing. Main thread only.
 class hdf5_writer {
  public:
   struct file_options {
@@ -52,6 +54,10 @@ class hdf5_writer {
   /// Writes rows `first` to `first + count` of a dataset of the file.
   void write_rows(hid_t dataset, hsize_t first, hsize_t count, hid_t memory_type,
                   const void* values);
+
+  /// Writes a chunk as it is to be stored. @param first Its first element.
+  void write_chunk(hid_t dataset, const extent_vector& first, std::span<const std::byte> stored,
+                   std::uint32_t filter_mask = 0);
 
   [[nodiscard]] hid_t id() const noexcept { return file_.get(); }
 

@@ -124,16 +124,11 @@ TEST_CASE("hdf5: a dataset that has grown or shrunk is read as long as it is now
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "resized.h5", {.latest_format = true}};
   const auto values = various_bytes(samples * row_bytes);
-  const extent_vector most{H5S_UNLIMITED, 3, 4};
   for (const hsize_t before : {hsize_t{20}, hsize_t{90}}) {
-    const extent_vector first{before, 3, 4};
-    const extent_vector chunk{7, 3, 4};
-    const detail::hdf5_space_id space{H5Screate_simple(3, first.data(), most.data())};
-    const detail::hdf5_properties_id creation{H5Pcreate(H5P_DATASET_CREATE)};
-    H5Pset_chunk(creation.get(), 3, chunk.data());
-    const detail::hdf5_dataset_id dataset{
-        H5Dcreate2(writer.id(), ("from" + std::to_string(before)).c_str(), H5T_STD_U8LE,
-                   space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT)};
+    auto layout = chunked("", {7, 3, 4});
+    layout.max_extents = {H5S_UNLIMITED, 3, 4};
+    const auto dataset =
+        writer.make("from" + std::to_string(before), H5T_STD_U8LE, {before, 3, 4}, layout);
     require_hdf5(H5Dset_extent(dataset.get(), extents.data()) >= 0, "resize");
     writer.write_rows(dataset.get(), 0, samples, H5T_NATIVE_UINT8, values.data());
   }

@@ -210,7 +210,7 @@ TEST_CASE("hdf5 chunk map: what has no chunks is refused", "[dataset][host]") {
                                 .extents = {0, 3},
                                 .chunk = {2, 3},
                                 .max_extents = {indexed_dataset::unlimited, 3}};
-    (void)write_indexed(writer.id(), empty);
+    (void)write_indexed(writer, empty);
     CHECK(contains(refusal_of(writer.close()), ": field 'x': has no elements"));
   }
 }
@@ -232,7 +232,7 @@ TEST_CASE("hdf5 chunk map: more chunks than the file could hold are refused befo
     auto few = sparse;
     few.extents = {4, 4};
     few.max_extents = {indexed_dataset::unlimited, 4};
-    const auto made = write_indexed(writer.id(), few);
+    const auto made = write_indexed(writer, few);
     require_hdf5(H5Dset_extent(made.get(), extents.data()) >= 0, "resize");
   }
   const auto path = writer.close();

@@ -142,7 +142,7 @@ TEST_CASE("hdf5 chunk map: a dataset that grew or shrank has the chunks of its p
   const auto path = directory.path() / "x.h5";
   {
     hdf5_writer writer{path, {.latest_format = latest_format}};
-    const auto made = write_indexed(writer.id(), dataset);
+    const auto made = write_indexed(writer, dataset);
     write_whole(made.get(), 20 * 14);
     require_hdf5(H5Dset_extent(made.get(), resized.data()) >= 0, "resize");
   }
@@ -174,7 +174,7 @@ TEST_CASE("hdf5 chunk map: partial chunks that were left unfiltered say so", "[d
   std::vector<std::byte> values;
   {
     hdf5_writer writer{path, {.latest_format = true}};
-    values = write_whole(write_indexed(writer.id(), dataset).get(), 20 * 14);
+    values = write_whole(write_indexed(writer, dataset).get(), 20 * 14);
   }
   const auto [map, why_asked] = map_indexed(path);
   CHECK(why_asked.empty());
