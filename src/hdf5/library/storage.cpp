@@ -32,6 +32,17 @@ void require_filters(const hdf5_file& file, const std::string& name, hid_t creat
   }
 }
 
+/// @param get Is given room and its size; returns the text's length.
+template <class Get>
+std::string text_of(Get get) {
+  const ssize_t length = get(nullptr, std::size_t{0});
+  if (length <= 0) return {};
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  get(text.data(), text.size());
+  text.pop_back();
+  return text;
+}
+
 fs::path folder_of(const hdf5_session& hdf5, hid_t dataset) {
   return path_of_file(hdf5, dataset).parent_path();
 }
@@ -64,16 +75,6 @@ void require_raw_files(const hdf5_session& hdf5, const hdf5_file& file, const st
   }
 }
 
-std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t creation,
-                    std::size_t at) {
-  const ssize_t length = get(creation, at, nullptr, 0);
-  if (length <= 0) return {};
-  std::string text(static_cast<std::size_t>(length) + 1, '\0');
-  get(creation, at, text.data(), text.size());
-  text.pop_back();
-  return text;
-}
-
 /// Virtual layout: the values are those of datasets in other files. Numbered sources ("%b") may be
 /// open-ended and are left to the library.
 void require_sources(const hdf5_session& hdf5, const hdf5_file& file, const std::string& name,
@@ -82,8 +83,10 @@ void require_sources(const hdf5_session& hdf5, const hdf5_file& file, const std:
   if (H5Pget_layout(creation) != H5D_VIRTUAL || H5Pget_virtual_count(creation, &count) < 0) return;
   std::string last;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string source = text_of(H5Pget_virtual_filename, creation, i);
-    const std::string part = text_of(H5Pget_virtual_dsetname, creation, i);
+    const auto source = text_of(
+        [&](char* to, std::size_t room) { return H5Pget_virtual_filename(creation, i, to, room); });
+    const auto part = text_of(
+        [&](char* to, std::size_t room) { return H5Pget_virtual_dsetname(creation, i, to, room); });
     const std::string key = source + '\n' + part;
     if (key == last || source.find('%') != std::string::npos || part.find('%') != std::string::npos)
       continue;
@@ -109,12 +112,7 @@ void require_sources(const hdf5_session& hdf5, const hdf5_file& file, const std:
 }  // namespace
 
 fs::path path_of_file(const hdf5_session& /*hdf5*/, hid_t dataset) {
-  const ssize_t length = H5Fget_name(dataset, nullptr, 0);
-  if (length <= 0) return {};
-  std::string path(static_cast<std::size_t>(length) + 1, '\0');
-  H5Fget_name(dataset, path.data(), path.size());
-  path.pop_back();
-  return path;
+  return text_of([&](char* to, std::size_t room) { return H5Fget_name(dataset, to, room); });
 }
 
 void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,

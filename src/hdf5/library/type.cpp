@@ -1,9 +1,8 @@
 #include "hdf5/library/type.hpp"
 
-#include "hdf5/library/float_type.hpp"
-
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,35 +14,6 @@ constexpr std::string_view what_serves =
     "; a field can hold integers and bit fields of 1, 2, 4 or 8 bytes, times of 4 or 8, IEEE half, "
     "single and double precision, bfloat16, complex numbers of these, enumerations of these "
     "integers, opaque values and strings of fixed size, and fixed-size arrays of all these";
-
-std::string_view name_of(H5T_class_t type_class) {
-  switch (type_class) {
-    case H5T_INTEGER:
-      return "integer";
-    case H5T_FLOAT:
-      return "floating-point";
-    case H5T_TIME:
-      return "time";
-    case H5T_STRING:
-      return "string";
-    case H5T_BITFIELD:
-      return "bitfield";
-    case H5T_OPAQUE:
-      return "opaque";
-    case H5T_COMPOUND:
-      return "compound";
-    case H5T_REFERENCE:
-      return "reference";
-    case H5T_ENUM:
-      return "enumeration";
-    case H5T_VLEN:
-      return "variable-length";
-    case H5T_ARRAY:
-      return "array";
-    default:
-      return "unknown";
-  }
-}
 
 hdf5_element refuse(const std::string& what) {
   hdf5_element element;
@@ -127,8 +97,47 @@ hdf5_element describe_bytes(hid_t type) {
   return element;
 }
 
-hdf5_element describe_float(const hdf5_session& hdf5, hid_t type) {
-  const auto format = hdf5_float_type(hdf5, type);
+/// What a floating-point type is by its bits.
+struct float_format {
+  element_type type;
+  std::size_t bytes;
+  std::size_t exponent_bits;
+  std::size_t mantissa_bits;
+  std::size_t bias;
+};
+
+constexpr std::array<float_format, 4> float_formats{{
+    {element_type::f16, 2, 5, 10, 15},
+    {element_type::bf16, 2, 8, 7, 127},
+    {element_type::f32, 4, 8, 23, 127},
+    {element_type::f64, 8, 11, 52, 1023},
+}};
+
+bool has_format(hid_t type, const float_format& format) {
+  std::size_t sign_at = 0;
+  std::size_t exponent_at = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa_at = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at, &mantissa_bits) < 0)
+    return false;
+  return H5Tget_size(type) == format.bytes && sign_at == 8 * format.bytes - 1 &&
+         exponent_at == format.mantissa_bits && exponent_bits == format.exponent_bits &&
+         mantissa_at == 0 && mantissa_bits == format.mantissa_bits &&
+         H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED;
+}
+
+/// In either byte order; nothing if it is none of feedline's.
+std::optional<element_type> float_type_of(hid_t type) {
+  const H5T_order_t order = H5Tget_order(type);
+  if (order != H5T_ORDER_LE && order != H5T_ORDER_BE) return std::nullopt;
+  for (const auto& format : float_formats)
+    if (has_format(type, format)) return format.type;
+  return std::nullopt;
+}
+
+hdf5_element describe_float(hid_t type) {
+  const auto format = float_type_of(type);
   if (!format)
     return refuse("floating-point of " + std::to_string(H5Tget_size(type)) +
                   " bytes in a format of its own");
@@ -192,12 +201,11 @@ hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
 }  // namespace
 
 hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
-  const H5T_class_t type_class = H5Tget_class(type);
-  switch (type_class) {
+  switch (H5Tget_class(type)) {
     case H5T_INTEGER:
       return describe_integer(type);
     case H5T_FLOAT:
-      return describe_float(hdf5, type);
+      return describe_float(type);
     case H5T_TIME:
       return describe_time(type);
     case H5T_ENUM:
@@ -213,8 +221,12 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
     case H5T_STRING:
       if (H5Tis_variable_str(type) > 0) return refuse("string of variable length");
       return describe_bytes(type);
+    case H5T_REFERENCE:
+      return refuse("class 'reference'");
+    case H5T_VLEN:
+      return refuse("class 'variable-length'");
     default:
-      return refuse("class '" + std::string{name_of(type_class)} + "'");
+      return refuse("class 'unknown'");
   }
 }
 

@@ -52,35 +52,43 @@ class hdf5_cached_rows::help_request_guard {
   std::vector<help_requests::place>& places_;
 };
 
+void hdf5_shared_chunk_decoder::read(const block_cache& own, std::uint64_t block,
+                                     std::span<std::byte> out) const {
+  std::vector<hdf5_chunk_blocks::part> parts(1);
+  std::vector<block_cache::fill> fills;
+  for (const kept_field& each : fields_) {
+    if (each.cache == &own) {
+      parts.front() = {each.blocks, out};
+    } else if (auto fill = each.cache->try_fill(block)) {
+      parts.push_back({each.blocks, fill->bytes()});
+      fills.push_back(std::move(*fill));
+    }
+  }
+  parts.front().blocks->read(block, parts);
+  for (auto& fill : fills) fill.publish(0);
+}
+
 hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                                   std::size_t row_bytes, std::uint64_t max_cached)
+                                   std::size_t row_bytes, std::uint64_t max_cached,
+                                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder)
     : blocks_{std::move(blocks)},
       rows_{rows},
       row_bytes_{row_bytes},
       place_{rows, blocks_->rows_per_block()},
       max_cached_{std::min(max_cached, divide_up(rows, place_.rows_per_block()))},
       cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
-             place_.rows_per_block(), max_cached_} {}
-
-hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
-                                   std::uint64_t rows, std::size_t row_bytes,
-                                   std::uint64_t max_cached,
-                                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder)
-    : hdf5_cached_rows{std::move(blocks), rows, row_bytes, max_cached} {
-  chunk_blocks_ = static_cast<const hdf5_chunk_blocks*>(blocks_.get());
-  shared_decoder->add(*chunk_blocks_, cache_);
-  shared_decoder_ = std::move(shared_decoder);
+             place_.rows_per_block(), max_cached_},
+      shared_decoder_{std::move(shared_decoder)} {
+  if (shared_decoder_)
+    shared_decoder_->add(static_cast<const hdf5_chunk_blocks&>(*blocks_), cache_);
 }
 
 hdf5_cached_rows::~hdf5_cached_rows() {
-  if (shared_decoder_) shared_decoder_->remove(*chunk_blocks_);
+  if (shared_decoder_) shared_decoder_->remove(cache_);
 }
 
 void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
-  if (shared_decoder_)
-    shared_decoder_->read(*chunk_blocks_, block, out);
-  else
-    blocks_->read(block, out);
+  shared_decoder_ ? shared_decoder_->read(cache_, block, out) : blocks_->read(block, out);
 }
 
 chunking hdf5_cached_rows::chunks() const {

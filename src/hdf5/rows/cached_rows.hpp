@@ -2,7 +2,6 @@
 
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
-#include "hdf5/rows/shared_chunk_decoder.hpp"
 #include "rows/block_cache.hpp"
 #include "rows/block_place.hpp"
 #include "rows/help_requests.hpp"
@@ -11,8 +10,36 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace feedline::detail {
+
+/// Fields that are members of one dataset's records, and whose blocks are kept: whoever decodes a
+/// chunk for one of them gives the others theirs, so that a chunk is decoded once for all.
+///
+/// Threads: `read` by any number at once; `add` and `remove` while nobody reads.
+class hdf5_shared_chunk_decoder {
+ public:
+  /// Both stay until they are removed. @param blocks Of the same chunks as the others'.
+  void add(const hdf5_chunk_blocks& blocks, block_cache& cache) {
+    fields_.push_back({&blocks, &cache});
+  }
+  void remove(const block_cache& cache) noexcept {
+    std::erase_if(fields_, [&](const kept_field& each) { return each.cache == &cache; });
+  }
+
+  /// Reads a block of the field of `own`, and fills the same block of each of the others where it
+  /// is absent.
+  void read(const block_cache& own, std::uint64_t block, std::span<std::byte> out) const;
+
+ private:
+  struct kept_field {
+    const hdf5_chunk_blocks* blocks;
+    block_cache* cache;
+  };
+
+  std::vector<kept_field> fields_ = {};
+};
 
 /// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on
 /// with rows of blocks that are there, or read blocks that somebody will need.
@@ -20,12 +47,12 @@ class hdf5_cached_rows final : public hdf5_rows {
  public:
   /// @param rows      Of the field.
   /// @param most_kept Blocks, at least 1.
+  /// @param siblings  Of a field that shares its chunks with others, which may come later: `blocks`
+  /// are
+  ///                  `hdf5_chunk_blocks` then.
   hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                   std::size_t row_bytes, std::uint64_t max_cached);
-  /// Of a field that shares its chunks with others, which may come later.
-  hdf5_cached_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
                    std::size_t row_bytes, std::uint64_t max_cached,
-                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder);
+                   std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
   ~hdf5_cached_rows() override;
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
@@ -50,8 +77,7 @@ class hdf5_cached_rows final : public hdf5_rows {
   const std::uint64_t max_cached_;
   mutable block_cache cache_;
   mutable help_requests wanted_ = {};
-  std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_ = nullptr;
-  const hdf5_chunk_blocks* chunk_blocks_ = nullptr;  ///< with siblings: `blocks_`
+  const std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_;
 };
 
 }  // namespace feedline::detail

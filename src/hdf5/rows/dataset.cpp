@@ -6,7 +6,6 @@
 #include "detail/sample_range.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
-#include "hdf5/rows/cache_bytes.hpp"
 #include "hdf5/rows/open_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
 #include "rows/row_storage.hpp"
@@ -138,13 +137,11 @@ std::vector<source> open_sources(std::vector<detail::hdf5_resolved_field> found,
     const double share =
         each.block_bytes() == 0 ? 0 : static_cast<double>(each.row_bytes) / cached_row_bytes;
     const auto bytes = static_cast<std::size_t>(static_cast<double>(cache_bytes) * share);
-    source opened{.spec = each.spec,
-                  .row_bytes = each.row_bytes,
-                  .name = each.name,
-                  .library = each.storage.refusal,
-                  .rows = nullptr};
-    opened.rows = detail::open_rows(std::move(each), bytes);
-    sources.push_back(std::move(opened));
+    sources.push_back({.spec = each.spec,
+                       .row_bytes = each.row_bytes,
+                       .name = each.name,
+                       .library = each.storage.refusal,
+                       .rows = detail::open_rows(each, bytes)});
   }
   return sources;
 }

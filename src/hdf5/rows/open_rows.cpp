@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 namespace feedline::detail {
@@ -41,22 +40,17 @@ bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
          found.block_bytes() > std::min(cache_bytes / least_kept, max_together_bytes);
 }
 
-template <class Blocks>
-std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const Blocks> blocks,
+std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
                                            const hdf5_resolved_field& found,
                                            std::size_t cache_bytes) {
   const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
-  std::uint64_t max_cached =
+  const std::uint64_t max_cached =
       block_cache::max_blocks_within(cache_bytes, count, found.block_bytes());
   if (blocks->rows_per_block() == 1 && max_cached < count)
     return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  max_cached = std::max(max_cached, least_kept);
-  if constexpr (std::is_same_v<Blocks, hdf5_chunk_blocks>)
-    if (found.shared_decoder)
-      return std::make_unique<const hdf5_cached_rows>(
-          std::move(blocks), found.samples, found.row_bytes, max_cached, found.shared_decoder);
   return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
-                                                  max_cached);
+                                                  std::max(max_cached, least_kept),
+                                                  found.shared_decoder);
 }
 
 /// A tiny file may claim rows of any size; one that no memory holds could only be asked for in
@@ -116,6 +110,11 @@ std::size_t hdf5_resolved_field::block_bytes() const {
       .value_or(std::numeric_limits<std::size_t>::max());
 }
 
+std::size_t cache_bytes_of(const hdf5_options& options) noexcept {
+  return options.max_host_cache_bytes != 0 ? options.max_host_cache_bytes
+                                           : machine_memory_bytes() / 4;
+}
+
 void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_context& common,
                           hdf5_resolved_field& found) {
   hdf5_storage_layout& storage = found.storage;
@@ -162,7 +161,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
   return found;
 }
 
-std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field found, std::size_t cache_bytes) {
+std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size_t cache_bytes) {
   const hdf5_storage_layout& storage = found.storage;
   const std::size_t block_bytes = found.block_bytes();
   if (found.column) {

@@ -3,9 +3,9 @@
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/storage_layout.hpp"
+#include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
 #include "hdf5/rows/rows.hpp"
-#include "hdf5/rows/shared_chunk_decoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +52,9 @@ struct hdf5_open_context {
       {};  ///< datasets, by their paths as they were chosen
 };
 
+/// `hdf5_options::max_host_cache_bytes`, with a quarter of the machine's memory where it is 0.
+[[nodiscard]] std::size_t cache_bytes_of(const hdf5_options& options) noexcept;
+
 /// Finds the file and the chunks of a dataset that feedline may read itself, or says in its
 /// storage's refusal why it may not after all. @throws hdf5_error
 void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_context& common,
@@ -61,9 +64,10 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
 [[nodiscard]] hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
                                              hdf5_open_context& common, const hdf5_field& chosen);
 
+/// @param found       Its column becomes the rows'.
 /// @param cache_bytes What its blocks may take, where it has any.
 /// Not within a session.
-[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field found,
+[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found,
                                                          std::size_t cache_bytes);
 
 }  // namespace feedline::detail

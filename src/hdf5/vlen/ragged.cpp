@@ -3,7 +3,6 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
-#include "hdf5/rows/cache_bytes.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
 #include "ragged/element_range.hpp"
 #include "rows/hint_ranges.hpp"
@@ -21,12 +20,12 @@ namespace {
 
 /// What is found of a dataset under the library's lock.
 struct found_values {
-  std::string name;  ///< of the dataset within the file
   field element;
   std::size_t element_bytes = 0;
   std::size_t swapped_bytes = 1;
-  detail::hdf5_resolved_field rows;  ///< which say where values are
-  detail::random_file_ptr file;      ///< null: values were never written, or the library reads them
+  /// Which say where values are; of no file if values were never written, or the library reads
+  /// them.
+  detail::hdf5_resolved_field rows;
   detail::hdf5_vlen_library_reader held = {};  ///< in that case
 };
 
@@ -84,8 +83,8 @@ class hdf5_file_ragged final : public hdf5_ragged {
   /// @param places All within the file.
   hdf5_file_ragged(const found_values& found, detail::hdf5_value_places places)
       : hdf5_ragged{found, std::move(places)},
-        file_{found.file},
-        name_{found.name},
+        file_{found.rows.file},
+        name_{found.rows.name},
         swapped_bytes_{found.swapped_bytes} {}
 
   void read(std::span<const element_run> runs) const override {
@@ -151,17 +150,13 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
   const detail::hdf5_file file{hdf5, path};
   const detail::hdf5_sequence_column column{hdf5, file, chosen};
   require_memory_for_places(file, column, max_bytes);
-  found_values found{.name = column.name(),
-                     .element = column.element(),
+  found_values found{.element = column.element(),
                      .element_bytes = column.element_bytes(),
                      .swapped_bytes = column.swapped_bytes(),
-                     .rows = column.find_rows(hdf5, file),
-                     .file = nullptr};
+                     .rows = column.find_rows(hdf5, file)};
   if (const auto& why = found.rows.storage.refusal; !why.empty()) {
     found.held = column.read_whole(hdf5, file, max_bytes, why);
-  } else if (found.rows.file) {
-    found.file = found.rows.file;
-  } else {  // never written
+  } else if (!found.rows.file) {  // never written
     const auto samples = static_cast<std::size_t>(column.samples());
     found.held.places.offsets.resize(samples);
     found.held.places.lengths.resize(samples);
@@ -169,18 +164,16 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
   return found;
 }
 
-void add_rows(detail::hdf5_resolved_field found, detail::hdf5_heap_search& search) {
+void add_rows(detail::hdf5_resolved_field& found, detail::hdf5_heap_search& search) {
   constexpr std::uint64_t run_samples = 16'384;
-  const std::uint64_t samples = found.samples;
-  const std::size_t row_bytes = found.row_bytes;
-  const auto rows = detail::open_rows(std::move(found), 0);
-  search.reserve(samples);
+  const auto rows = detail::open_rows(found, 0);
+  search.reserve(found.samples);
   std::vector<sample_index> run;
   std::vector<std::byte> bytes;
-  for (std::uint64_t first = 0; first < samples; first += run.size()) {
-    run.resize(static_cast<std::size_t>(std::min(run_samples, samples - first)));
+  for (std::uint64_t first = 0; first < found.samples; first += run.size()) {
+    run.resize(static_cast<std::size_t>(std::min(run_samples, found.samples - first)));
     for (std::size_t i = 0; i < run.size(); ++i) run[i].value = first + i;
-    bytes.resize(run.size() * row_bytes);
+    bytes.resize(run.size() * found.row_bytes);
     rows->read(run, bytes.data());
     search.add(bytes);
   }
@@ -188,10 +181,10 @@ void add_rows(detail::hdf5_resolved_field found, detail::hdf5_heap_search& searc
 
 /// Without the lock.
 detail::hdf5_value_places find_places(found_values& found) {
-  const detail::random_file& file = *found.file;
+  const detail::random_file& file = *found.rows.file;
   const auto fail = [&](std::optional<std::uint64_t> sample, const std::exception& damage) {
     file.require_unchanged();  // which would be the better reason
-    throw hdf5_error{{.path = file.path(), .field = found.name, .sample = sample},
+    throw hdf5_error{{.path = file.path(), .field = found.rows.name, .sample = sample},
                      std::string{"cannot be read: "} + damage.what() +
                          "; the file is cut short or damaged: copy it anew"};
   };
@@ -199,7 +192,7 @@ detail::hdf5_value_places find_places(found_values& found) {
   try {
     detail::hdf5_metadata metadata{file};
     detail::hdf5_heap_search search{metadata, found.element_bytes};
-    add_rows(std::move(found.rows), search);
+    add_rows(found.rows, search);
     places = search.find();
   } catch (const detail::hdf5_heap_error& damage) {
     fail(damage.value(), damage);
@@ -215,7 +208,7 @@ detail::hdf5_value_places find_places(found_values& found) {
 ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf5_field& field,
                                     const hdf5_options& options) {
   auto found = find_values(file, field, detail::cache_bytes_of(options));
-  if (found.file) {
+  if (found.rows.file && found.rows.storage.refusal.empty()) {
     auto places = find_places(found);
     return std::make_shared<const hdf5_file_ragged>(found, std::move(places));
   }
@@ -223,7 +216,7 @@ ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf
     detail::log()->warn(
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
-        file.string(), found.name, why);
+        file.string(), found.rows.name, why);
   return std::make_shared<const hdf5_in_memory_ragged>(std::move(found));
 }
 

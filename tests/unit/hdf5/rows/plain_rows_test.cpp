@@ -193,7 +193,7 @@ TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other m
     for (const auto& member : record_members())
       found.push_back(find_field(hdf5, file, common, {"x/" + member.path()}));
   }
-  for (auto& each : found) fields.push_back(open_rows(std::move(each), std::size_t{1} << 20));
+  for (auto& each : found) fields.push_back(open_rows(each, std::size_t{1} << 20));
   for (const auto& member : record_members()) wanted.push_back(rows_by_library(path, "x", member));
   std::vector<sample_index> samples;
   for (std::uint64_t i = 0; i < rows; ++i) samples.push_back({i});
