@@ -124,7 +124,7 @@ void file_rows::gather_parts(const std::byte* file, std::span<const sample_index
   }
 }
 
-/// How many of the samples, from the first on, follow one another in a block, and are read together.
+/// How many of the samples, from the first on, follow one another in a block and are read at once.
 std::size_t file_rows::consecutive(std::span<const sample_index> samples) const noexcept {
   const std::uint64_t block = in_blocks_.block_of(samples[0].value);
   const std::uint64_t left =

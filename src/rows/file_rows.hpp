@@ -44,7 +44,8 @@ class file_rows {
   /// @param rows How many there are; all of them lie within the file, or else
   /// @throws dataset_error naming the file's size, and what it should be.
   file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows);
-  /// Of blocks that all lie within the file. @param place Its offset counts from a block's beginning.
+  /// Of blocks that all lie within the file.
+  /// @param place Its offset counts from a block's beginning.
   file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
             row_blocks blocks);
 

@@ -47,9 +47,8 @@ class hdf5_cached_rows final : public hdf5_rows {
  public:
   /// @param rows      Of the field.
   /// @param most_kept Blocks, at least 1.
-  /// @param siblings  Of a field that shares its chunks with others, which may come later: `blocks`
-  /// are
-  ///                  `hdf5_chunk_blocks` then.
+  /// @param siblings  Of a field that shares its chunks with others, which may come later:
+  ///                  `blocks` are `hdf5_chunk_blocks` then.
   hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
                    std::size_t row_bytes, std::uint64_t max_cached,
                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);

@@ -23,8 +23,7 @@ struct found_values {
   field element;
   std::size_t element_bytes = 0;
   std::size_t swapped_bytes = 1;
-  /// Which say where values are; of no file if values were never written, or the library reads
-  /// them.
+  /// Which say where values are; of no file if values were never written.
   detail::hdf5_resolved_field rows;
   detail::hdf5_vlen_library_reader held = {};  ///< in that case
 };

@@ -22,8 +22,8 @@ struct hdf5_layout {
   extent_vector max_extents = {};  ///< empty: those that it has
 };
 
-/// Writes an HDF5 file of its own for a test or a benchmark. Every failing call throws: a file that is
-/// not what it should be would prove nothing. Main thread only.
+/// Writes an HDF5 file of its own for a test or a benchmark. Every failing call throws: a file that
+/// is not what it should be would prove nothing. Main thread only.
 class hdf5_writer {
  public:
   struct file_options {
