@@ -4,8 +4,8 @@
 # (but Debian 12 has no libblosc2, Debian 13 no clang 14):
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
-#   tests    the test framework, and what the benchmarks write their results with; and liblzo2,
-#            which is under the GPL, for builds with FEEDLINE_GPL
+#   tests    the test framework, what the benchmarks write their results with, pkg-config; and
+#            liblzo2, which is under the GPL, for builds with FEEDLINE_GPL
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
 #            are named so that a check gives the same answer everywhere
 #
@@ -20,7 +20,7 @@ feedline_packages_of() {
       if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then echo libblosc2-dev; fi
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
-    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev" ;;
+    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14" ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks" >&2

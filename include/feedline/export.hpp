@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/needs_cpp20.hpp>
+
 /// What a shared library of feedline exports: `namespace FEEDLINE_EXPORT feedline` in public headers,
 /// so all that they declare, and nothing else. Those who link to the targets of a shared feedline
 /// have FEEDLINE_SHARED defined. A static library exports nothing, so that a plugin that is built

@@ -1,5 +1,5 @@
-# Libraries that feedline uses where they are there. Used by feedline's build and, for a static
-# feedline, by its installed package.
+# Libraries that feedline uses where they are there, and what CMake 3.25 does not know of CUDA 13. Used
+# by feedline's build and by its installed package.
 
 # feedline_before_cuda_toolkit(), then find_package(CUDAToolkit), then feedline_after_cuda_toolkit().
 # CMake 3.25 sets a property of CUDA::nvToolsExt, and fails where a toolkit has no such library, as
@@ -19,6 +19,14 @@ macro(feedline_after_cuda_toolkit)
       INTERFACE_LINK_LIBRARIES "${CUDA_nvToolsExt_LIBRARY}")
   endif()
   unset(feedline_nvtoolsext_stands_in)
+endmacro()
+
+# feedline_know_cuda20(), after the CUDA language is enabled: CMake 3.25 does not know nvcc's flag.
+macro(feedline_know_cuda20)
+  if(CMAKE_CUDA_COMPILER_LOADED AND NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
 endmacro()
 
 # Not every one of these comes with a CMake package: they are found by header and file.

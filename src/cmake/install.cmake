@@ -44,3 +44,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/feedline-config-version.c
 install(FILES ${PROJECT_BINARY_DIR}/feedline-config.cmake ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
   ${PROJECT_SOURCE_DIR}/src/cmake/feedline-libraries.cmake
   DESTINATION ${feedline_package_dir})
+
+include(${CMAKE_CURRENT_LIST_DIR}/pkg-config.cmake)

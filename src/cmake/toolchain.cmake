@@ -1,5 +1,7 @@
 # Compilers: the CUDA language where there is a toolkit, sanitizers for everything, warnings for our own code.
 
+include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
+
 set(FEEDLINE_HAS_CUDA OFF)
 if(NOT FEEDLINE_CUDA STREQUAL "OFF")
   # CMake looks on the PATH alone, where a toolkit's usual place is not always. And it remembers that
@@ -20,11 +22,7 @@ if(NOT FEEDLINE_CUDA STREQUAL "OFF")
           "Turing and newer: machine code for the data-centre parts, PTX for the rest")
     endif()
     enable_language(CUDA)
-    # CMake 3.25 does not know nvcc 13's C++20 flag.
-    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
-    endif()
+    feedline_know_cuda20()
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(FEEDLINE_HAS_CUDA ON)

@@ -3,33 +3,7 @@
 # Installs the build, moves what was installed elsewhere, and builds and runs outside projects against it.
 
 cmake_minimum_required(VERSION 3.25)
-set(source ${CMAKE_CURRENT_LIST_DIR})
-set(prefix ${WORK}/moved)
-
-# must_run(WHAT COMMAND…): runs it, with its output in `output`; fails with that when it fails.
-function(must_run what)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${what} failed (${code}):\n${text}")
-  endif()
-  set(output "${text}" PARENT_SCOPE)
-endfunction()
-
-function(must_contain what text)
-  foreach(part IN LISTS ARGN)
-    if(NOT text MATCHES "${part}")
-      message(FATAL_ERROR "${what}: expected '${part}' in:\n${text}")
-    endif()
-  endforeach()
-endfunction()
-
-set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
-  -D CMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -D CMAKE_PREFIX_PATH=${prefix}
-  -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON -D CMAKE_FIND_PACKAGE_PREFER_CONFIG=OFF)
-
-file(REMOVE_RECURSE ${WORK})
-must_run("cmake --install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed --config ${CONFIG})
-file(RENAME ${WORK}/installed ${prefix})
+include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
 # ---- what was installed --------------------------------------------------------------------------------------------
 file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
@@ -39,9 +13,10 @@ foreach(wanted include/feedline/feedline.hpp include/feedline/version.hpp share/
   endif()
 endforeach()
 foreach(file IN LISTS installed)
-  if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
+  if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$)" AND
+     NOT file MATCHES "^lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/|pkgconfig/feedline)")
     message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries, package and converter are")
-  elseif(file MATCHES "\\.(cmake|hpp)$")
+  elseif(file MATCHES "\\.(cmake|hpp|pc)$")
     file(READ ${prefix}/${file} text)
     if(text MATCHES "[Bb]oost")
       message(FATAL_ERROR "${file} mentions Boost: a user of feedline would need it")
