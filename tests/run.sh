@@ -26,7 +26,8 @@ folder=build/release
 mkdir -p "$folder"
 stage="configuring"
 echo "tests/run.sh: configuring $folder"
-cmake --preset release >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}  # for precompiled headers
+cmake --preset release -D FEEDLINE_TEST_PCH=ON >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
 tail -n 4 "$folder/configure.log" | grep feedline
 
 stage="building"
