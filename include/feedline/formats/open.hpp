@@ -35,6 +35,7 @@ enum class file_format : std::uint8_t {
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] file_format detect_format(const std::filesystem::path& path);
 
+/// How `open` opens; what a format has no use for is as it is here.
 struct open_options {
   /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records, by their
   /// paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there are. NumPy array

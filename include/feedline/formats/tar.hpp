@@ -20,6 +20,7 @@ struct tar_field {
   decoder_ptr decoder;
 };
 
+/// How tar shards are read.
 struct tar_options {
   /// Leave samples out that lack a member of a field; off: an error.
   bool skip_incomplete = false;
