@@ -115,7 +115,7 @@ dataset_ptr open_token_shards(const paths& shards, const open_options& options) 
   return open_tokens(shards, {.tokens_per_sample = options.tokens_per_sample});
 }
 
-constexpr std::array<format_entry, 9> table{{
+constexpr auto table = std::to_array<format_entry>({
     {file_format::hdf5, "HDF5", "HDF5 files", is_hdf5, has_hdf5_behind, each<open_whole_hdf5>},
     {file_format::npy, "NumPy array", "NumPy arrays",
      [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays},
@@ -139,7 +139,7 @@ constexpr std::array<format_entry, 9> table{{
      [](const probed_file& file) { return may_be_idx(file.content); }, each<open_one_idx>},
     {file_format::image_folder, "folder of images", "folders of images by class", nullptr, nullptr,
      each<open_images>},
-}};
+});
 
 }  // namespace
 
