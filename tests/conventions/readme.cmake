@@ -1,10 +1,10 @@
 # cmake -D SOURCE=… [-D UPDATE=ON] -P readme.cmake: the code in the documents is compiled code.
 #
-# The documents are README.md and all of docs/. Each ```cpp and ```cmake block in them stands below
+# The documents are README.md and all of docs/ (but docs/howto, whose code tests/howto compiles). Each ```cpp and ```cmake block in them stands below
 # a line <!-- extract: path#name -->. In the file of that path, the lines between `// [name]` and
 # `// [/name]` (or `# [name]`, `# [/name]`), less their common indentation, must be the block.
 # UPDATE=ON writes them into the documents. The documents also name each member of loader_options
-# and each of feedline's CMake options.
+# and each of feedline's CMake options; what they link is there, and each of them is linked.
 
 cmake_minimum_required(VERSION 3.25)
 set(faults "")
@@ -113,6 +113,8 @@ if(document_count LESS 10)
 endif()
 set(blocks 0)
 set(all_text "")
+set(pages README.md CONTRIBUTING.md CHANGELOG.md src/README.md src/hdf5/README.md ${documents})
+list(FILTER documents EXCLUDE REGEX "^docs/howto/")
 foreach(document IN ITEMS README.md LISTS documents)
   check(${document})
 endforeach()
@@ -134,6 +136,29 @@ function(expect_named what)
   endforeach()
   set(faults "${faults}" PARENT_SCOPE)
 endfunction()
+
+set(linked README.md docs/reference.md)  # the reference's first page: Doxygen's alone
+foreach(page IN LISTS pages)
+  file(READ ${SOURCE}/${page} text)
+  cmake_path(GET page PARENT_PATH folder)
+  set(path "[A-Za-z0-9_./-]+[.](md|cpp|hpp|txt|sh)")
+  string(REGEX MATCHALL "\\(${path}[#)]|: ${path}\n" links "${text}")
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^(\\(|: )|[#)\n]$" "" link "${link}")
+    set(target ${SOURCE}/${folder}/${link})
+    cmake_path(NORMAL_PATH target)
+    if(NOT EXISTS ${target})
+      string(APPEND faults "\n* ${page} links ${link}, which is not there")
+    endif()
+    cmake_path(RELATIVE_PATH target BASE_DIRECTORY ${SOURCE})
+    list(APPEND linked ${target})
+  endforeach()
+endforeach()
+foreach(page IN LISTS pages)
+  if(NOT page IN_LIST linked)
+    string(APPEND faults "\n* no document links ${page}")
+  endif()
+endforeach()
 
 file(READ ${SOURCE}/include/feedline/loader/loader_options.hpp header)
 string(FIND "${header}" "struct loader_options {" at)
