@@ -1,6 +1,6 @@
 #include <feedline/error.hpp>
 
-#include "programs/convert/output/hdf5_library_dataset.hpp"
+#include "programs/convert/output/hdf5_column.hpp"
 
 #include <array>
 #include <string>
@@ -87,7 +87,7 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
 }
 
 /// A column with no dataset yet.
-hdf5_library_dataset column_of(const hdf5_session& hdf5, const feedline::field& field,
+hdf5_column column_of(const hdf5_session& hdf5, const feedline::field& field,
                                const hdf5_layout& layout, std::uint64_t chunk_rows) {
   const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
   const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
@@ -105,11 +105,11 @@ void require_filter(const hdf5_layout& layout) {
   if (layout.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
 }
 
-hdf5_library_dataset create_column(const hdf5_session& hdf5, hid_t file,
+hdf5_column create_column(const hdf5_session& hdf5, hid_t file,
                                    const feedline::field& field, std::uint64_t samples,
                                    const hdf5_layout& layout, std::uint64_t chunk_rows) {
   constexpr auto prepare = "prepare a dataset";
-  hdf5_library_dataset column = column_of(hdf5, field, layout, chunk_rows);
+  hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
   std::vector<hsize_t> extents{samples};
   extents.insert(extents.end(), field.shape.begin(), field.shape.end());
   const auto rank = static_cast<int>(extents.size());
@@ -137,9 +137,9 @@ hdf5_library_dataset create_column(const hdf5_session& hdf5, hid_t file,
   return column;
 }
 
-hdf5_library_dataset open_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
+hdf5_column open_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
                                  const hdf5_layout& layout, std::uint64_t chunk_rows) {
-  hdf5_library_dataset column = column_of(hdf5, field, layout, chunk_rows);
+  hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
   column.dataset = required<hdf5_dataset_id>(
       hdf5, H5Dopen2(file, field.name.c_str(), dataset_access(hdf5).get()),
       "open a dataset of the unfinished file");

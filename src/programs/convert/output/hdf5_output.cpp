@@ -8,7 +8,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "programs/convert/output/hdf5_library_dataset.hpp"
+#include "programs/convert/output/hdf5_column.hpp"
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/output/packed_chunks.hpp"
 #include "programs/convert/work/durable_file.hpp"
@@ -69,7 +69,7 @@ class hdf5_output final : public output {
   ~hdf5_output() override {
     const hdf5_session hdf5{path_};
     if (is_writing_) {
-      for (hdf5_library_dataset& each : columns_) (void)each.dataset.release();
+      for (hdf5_column& each : columns_) (void)each.dataset.release();
       (void)file_.release();
     }
     columns_.clear();
@@ -210,7 +210,7 @@ class hdf5_output final : public output {
   hdf5_layout layout_;
   std::uint64_t chunk_rows_;
   hdf5_file_id file_;
-  std::vector<hdf5_library_dataset> columns_;
+  std::vector<hdf5_column> columns_;
   std::optional<durable_file> on_disk_;  ///< the same file
   std::uint64_t reserved_ = 0;           ///< so many of its bytes have room
   bool is_writing_ = false;              ///< still, at the end: a write failed
