@@ -3,7 +3,7 @@
 
 #include "dataset/field_list.hpp"
 #include "detail/sample_range.hpp"
-#include "rows/gather_rows.hpp"
+#include "rows/gather.hpp"
 
 #include <cassert>
 

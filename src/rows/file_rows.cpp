@@ -3,11 +3,8 @@
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/sample_range.hpp"
-#include "rows/copy_spread.hpp"
-#include "rows/gather_rows.hpp"
-#include "rows/gather_scattered.hpp"
+#include "rows/gather.hpp"
 #include "rows/hint_ranges.hpp"
-#include "rows/read_spread.hpp"
 #include "rows/repeat_element.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
-#include "rows/copy_spread.hpp"
+#include "rows/gather.hpp"
 #include "rows/repeat_element.hpp"
 
 #include <algorithm>

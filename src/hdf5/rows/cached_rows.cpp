@@ -3,8 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "rows/copy_row.hpp"
-#include "rows/gather_scattered.hpp"
+#include "rows/gather.hpp"
 
 #include <algorithm>
 #include <cstddef>

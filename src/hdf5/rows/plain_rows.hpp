@@ -5,7 +5,7 @@
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "rows/file_rows.hpp"
-#include "rows/gather_rows.hpp"
+#include "rows/gather.hpp"
 #include "rows/repeat_element.hpp"
 #include "rows/row_storage.hpp"
 

@@ -4,7 +4,7 @@
 #include "bench/measure.hpp"
 #include "bench/shapes.hpp"
 #include "device/owned.hpp"
-#include "rows/gather_rows.hpp"
+#include "rows/gather.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,143 @@
+#include "rows/gather.hpp"
+
+#include "detail/byte_order.hpp"
+#include "io/random_file.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+/// How many rows ahead to ask for: shuffled rows are no pattern that hardware could guess, and six
+/// rows of a few hundred bytes are about as many lines as a core keeps under way.
+constexpr std::size_t prefetch_distance = 6;
+
+/// Asks for all lines of a row that will be copied soon.
+void prefetch_row(const std::byte* row, std::size_t row_bytes) noexcept {
+  for (std::size_t at = 0; at < row_bytes; at += cache_line_bytes) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + row_bytes - 1);  // a row that starts within a line ends in one more
+}
+
+/// @param row_of Where row i lies. @param copy Copies row i.
+template <class RowOf, class Copy>
+void gather(std::size_t count, std::size_t row_bytes, RowOf row_of, Copy copy) noexcept {
+  std::size_t i = 0;
+  if (row_bytes <= largest_prefetched_row_bytes) {
+    for (std::size_t next = 0; next < std::min(prefetch_distance, count); ++next)
+      prefetch_row(row_of(next), row_bytes);
+    for (; i + prefetch_distance < count; ++i) {
+      prefetch_row(row_of(i + prefetch_distance), row_bytes);
+      copy(i);
+    }
+  }
+  for (; i < count; ++i) copy(i);
+}
+
+/// @tparam Copy Copies one row: to, from, bytes. A constant, so that there is a loop for each.
+template <auto Copy>
+void gather(strided_rows rows, std::span<const sample_index> samples, std::byte* out) noexcept {
+  const auto row_of = [=](std::size_t i) { return rows.first + samples[i].value * rows.stride; };
+  gather(samples.size(), rows.row_bytes, row_of,
+         [=](std::size_t i) { Copy(out + i * rows.row_bytes, row_of(i), rows.row_bytes); });
+}
+
+template <std::size_t Bytes>
+using constant = std::integral_constant<std::size_t, Bytes>;
+
+/// Calls `visit` with a size, as a constant where it is a number's: then a copy of so many bytes is
+/// one load and one store. Such copies overlap in the core without help.
+template <class Visit>
+void with_constant(std::size_t bytes, Visit visit) noexcept {
+  switch (bytes) {
+    case 1:
+      return visit(constant<1>{});
+    case 2:
+      return visit(constant<2>{});
+    case 4:
+      return visit(constant<4>{});
+    case 8:
+      return visit(constant<8>{});
+    default:
+      return visit(bytes);
+  }
+}
+
+}  // namespace
+
+void gather_rows(strided_rows rows, std::span<const sample_index> samples,
+                 std::byte* out) noexcept {
+  with_constant(rows.row_bytes, [=](auto bytes) {
+    if constexpr (std::is_same_v<decltype(bytes), std::size_t>) {
+      gather<copy_row>(rows, samples, out);
+    } else {
+      const auto copy = [=](auto stride) {
+        for (std::size_t i = 0; i < samples.size(); ++i)
+          std::memcpy(out + i * bytes, rows.first + samples[i].value * stride, bytes);
+      };
+      if (rows.stride == bytes) return copy(bytes);  // a shift instead of a multiplication
+      copy(rows.stride);
+    }
+  });
+}
+
+void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
+                         std::span<const sample_index> samples, std::byte* out) noexcept {
+  switch (element_bytes) {
+    case 2:
+      return gather<copy_reversed<std::uint16_t>>(rows, samples, out);
+    case 4:
+      return gather<copy_reversed<std::uint32_t>>(rows, samples, out);
+    case 8:
+      return gather<copy_reversed<std::uint64_t>>(rows, samples, out);
+    default:
+      return gather_rows(rows, samples, out);
+  }
+}
+
+void gather_scattered(std::span<const std::byte* const> rows, std::size_t row_bytes,
+                      std::byte* out) noexcept {
+  gather(
+      rows.size(), row_bytes, [=](std::size_t i) { return rows[i]; },
+      [=](std::size_t i) { copy_row(out + i * row_bytes, rows[i], row_bytes); });
+}
+
+void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,
+                      std::size_t row_bytes, std::byte* out) noexcept {
+  gather(
+      rows.size(), row_bytes, [=](std::size_t i) { return rows[i]; },
+      [=](std::size_t i) { copy_row(out + places[i] * row_bytes, rows[i], row_bytes); });
+}
+
+void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
+                 std::size_t element_bytes, std::byte* out) noexcept {
+  if (stride == element_bytes) {
+    std::memcpy(out, from, count * element_bytes);
+    return;
+  }
+  with_constant(element_bytes, [=](auto bytes) {
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(out + i * bytes, from + i * stride, bytes);
+  });
+}
+
+std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
+  constexpr std::uint64_t page_bytes = 4096;
+  constexpr std::uint64_t max_bytes = std::uint64_t{256} << 10;
+  if (stride == row_bytes) return std::numeric_limits<std::size_t>::max();
+  if (stride < row_bytes || stride > page_bytes) return 1;
+  return static_cast<std::size_t>(max_bytes / stride);
+}
+
+void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
+                 std::size_t row_bytes, std::span<std::byte> out) {
+  const std::size_t rows = out.size() / row_bytes;
+  if (rows == 1 || stride == row_bytes) return file.read(offset, out);
+  thread_local std::vector<std::byte> between;  // of this thread's last call: no allocation
+  between.resize((rows - 1) * static_cast<std::size_t>(stride) + row_bytes);
+  file.read(offset, between);
+  copy_spread(between.data(), static_cast<std::size_t>(stride), rows, row_bytes, out.data());
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace feedline::detail {
+
+class random_file;
+
+/// Rows that lie in memory at equal distances: row i at `first + i × stride`.
+struct strided_rows {
+  const std::byte* first;
+  std::size_t row_bytes;
+  std::size_t stride;  ///< in bytes; `row_bytes` where the rows are dense
+};
+
+/// Copies rows, in the order asked for, one after the other: the library's hottest loop. Knows
+/// nothing of bounds: every sample must be there.
+void gather_rows(strided_rows rows, std::span<const sample_index> samples, std::byte* out) noexcept;
+
+/// Of a dense array.
+inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
+                        std::span<const sample_index> samples, std::byte* out) noexcept {
+  gather_rows({rows, row_bytes, row_bytes}, samples, out);
+}
+
+/// As `gather_rows`, with the bytes of each element reversed on the way.
+/// @param element_bytes 2, 4 or 8, a divisor of the row's; or 1, which reverses nothing.
+void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
+                         std::span<const sample_index> samples, std::byte* out) noexcept;
+
+/// Copies rows that lie anywhere in memory, as `gather_rows` does.
+/// @param rows Where each begins.
+void gather_scattered(std::span<const std::byte* const> rows, std::size_t row_bytes,
+                      std::byte* out) noexcept;
+
+/// The same to places that need not follow one another: row i to `out + places[i] × row_bytes`.
+void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,
+                      std::size_t row_bytes, std::byte* out) noexcept;
+
+/// Copies elements that lie at equal distances, one after the other. Neither side need be aligned.
+/// @param stride In bytes; 0 repeats one element.
+void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
+                 std::size_t element_bytes, std::byte* out) noexcept;
+
+/// How many consecutive rows are best read by one call: any number where they are dense; some
+/// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
+/// @param stride From one row to the next, at least 1. @param row_bytes At least 1.
+[[nodiscard]] std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept;
+
+/// Reads rows that lie in a file at equal distances, by one call, one after the other into `out`.
+/// @param offset Of the first. @param out Whole rows, at least one.
+/// @throws as `random_file::read`.
+void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
+                 std::size_t row_bytes, std::span<std::byte> out);
+
+/// A longer row is found by the hardware's own prefetcher after its first lines.
+inline constexpr std::size_t largest_prefetched_row_bytes = 2048;
+
+inline constexpr std::size_t cache_line_bytes = 64;
+
+/// Asks for the lines behind those of `bytes` bytes that are written now. They may lie behind the
+/// memory's end: asking is no access.
+inline void prefetch_writes(const std::byte* out, std::size_t bytes) noexcept {
+  // Batches are written in order, and yet the hardware's prefetcher is late: its patterns end with
+  // every page and every row. One reader delivers 1.2 to 1.6 times as much so.
+  constexpr std::size_t write_ahead_bytes = 1024;
+  const auto ahead = reinterpret_cast<std::uintptr_t>(out) + write_ahead_bytes;
+  for (std::size_t at = 0; at < bytes; at += cache_line_bytes)
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead + at), 1);
+}
+
+/// Copies a row; what will be written behind it is on its way when it is done.
+inline void copy_row(std::byte* out, const std::byte* row, std::size_t bytes) noexcept {
+  constexpr std::size_t piece_bytes = 1024;
+  while (bytes > largest_prefetched_row_bytes) {
+    prefetch_writes(out, piece_bytes);
+    std::memcpy(out, row, piece_bytes);
+    out += piece_bytes;
+    row += piece_bytes;
+    bytes -= piece_bytes;
+  }
+  prefetch_writes(out, bytes);
+  std::memcpy(out, row, bytes);
+}
+
+}  // namespace feedline::detail
