@@ -4,7 +4,6 @@
 
 #include "detail/log.hpp"
 #include "sampler/bucket_order.hpp"
-#include "sampler/length_buckets.hpp"
 
 #include <string>
 #include <utility>
@@ -15,8 +14,7 @@ namespace {
 [[noreturn]] void refuse_without_batches() {
   throw usage_error{
       "bucket_by_length: the batch size is not known here: give the sampler to a loader as it is, "
-      "or "
-      "use what its bind(dataset, batch_size) returns"};
+      "or use what its bind(dataset, batch_size) returns"};
 }
 
 std::vector<std::uint64_t> lengths_of(const ragged_dataset& of) {
@@ -66,8 +64,7 @@ sampler bucket_by_length::bind(const dataset& of, std::uint64_t batch_size) cons
   if (order.mixed_batches() > order.whole_batches() / 2)
     detail::log()->warn(
         "bucket_by_length: {} of {} batches are of several buckets, for {} samples in {} buckets "
-        "make "
-        "few whole batches of {}: ask for fewer buckets",
+        "make few whole batches of {}: ask for fewer buckets",
         order.mixed_batches(), order.whole_batches(), buckets_->samples(), buckets_->count(),
         batch_size);
   return order;

@@ -16,8 +16,7 @@ void require_no_window(const shuffle& order) {
   if (order.within)
     throw usage_error{
         "shuffle: `within` counts chunks of a dataset, which is not known here: give the sampler "
-        "to a "
-        "loader as it is, or use what its bind(dataset, batch_size) returns"};
+        "to a loader as it is, or use what its bind(dataset, batch_size) returns"};
 }
 
 /// What a shuffle has to do with.
@@ -47,8 +46,7 @@ void warn_of_full_shuffle(const shuffled_chunks& chunks) {
   detail::log()->warn(
       "shuffle: samples are drawn from all {} chunks, of which the dataset keeps {}, so for nearly "
       "every sample a chunk of {} is read anew. shuffle{{.within = chunks({})}} reads each chunk "
-      "once; "
-      "load_into_memory() reads all of them once",
+      "once; load_into_memory() reads all of them once",
       chunks.count, chunks.kept, chunks.samples, chunks.kept_of_window());
 }
 
@@ -60,10 +58,10 @@ void warn_of_poor_mixing(std::uint64_t windows, const shuffled_chunks& chunks,
   const double excess = 1 + static_cast<double>(batch_size - 1) / window;
   detail::log()->warn(
       "shuffle: windows of {} chunks are fewer than 4 times the batches' {} samples: if the "
-      "samples "
-      "of a chunk are alike, the make-up of batches varies {:.2f} times as much as in a full "
-      "shuffle, "
-      "1 + (batch_size - 1) / window. Use chunks({}) or more, or store the samples in random order",
+      "samples of a chunk are alike, the make-up of batches varies {:.2f} times as much as in a "
+      "full shuffle, 1 + (batch_size - 1) / window. Use chunks({}) or more, or store the samples "
+      "in "
+      "random order",
       largest, batch_size, excess, 4 * batch_size);
 }
 
@@ -72,10 +70,8 @@ void warn_of_repeated_reads(std::uint64_t windows, const shuffled_chunks& chunks
   if (chunks.kept >= chunks.count || largest <= chunks.kept / 2) return;
   detail::log()->warn(
       "shuffle: a window of {} chunks and the one behind it take {} bytes, and the dataset keeps "
-      "{} "
-      "chunks of {} bytes: some will be read more than once. Use chunks({}), or let the dataset "
-      "keep "
-      "{} chunks",
+      "{} chunks of {} bytes: some will be read more than once. Use chunks({}), or let the dataset "
+      "keep {} chunks",
       largest, 2 * largest * chunks.bytes, chunks.kept, chunks.bytes, chunks.kept_of_window(),
       2 * largest);
 }

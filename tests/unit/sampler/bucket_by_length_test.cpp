@@ -7,7 +7,6 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "sampler/bucket_order.hpp"
-#include "sampler/length_buckets.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
