@@ -20,36 +20,29 @@ struct launch {
   Part parts[max_parts];
 };
 
-using copy_launch = launch<assembly_part>;
-using convert_launch = launch<planned_part>;
 // What every driver takes as a kernel's parameters.
-static_assert(sizeof(convert_launch) <= 4096);
+static_assert(sizeof(launch<planned_part>) <= 4096);
 
-const assembly_part& part_in(const assembly_part& part) {
-  return part;
-}
-const assembly_part& part_in(const planned_part& planned) {
-  return planned.part;
-}
-assembly_part& part_in(assembly_part& part) {
-  return part;
-}
-assembly_part& part_in(planned_part& planned) {
-  return planned.part;
+/// The part that the calling block works at.
+template <class Part>
+__device__ __forceinline__ const Part& part_of_block(const launch<Part>& work) {
+  std::uint32_t place = work.count - 1;
+  while (blockIdx.x < work.parts[place].first_block) --place;
+  return work.parts[place];
 }
 
 __global__ void __launch_bounds__(block_threads)
-    copy_kernel(const __grid_constant__ copy_launch work) {
-  std::uint32_t place = work.count - 1;
-  while (blockIdx.x < work.parts[place].first_block) --place;
-  const assembly_part& part = work.parts[place];
+    copy_kernel(const __grid_constant__ launch<assembly_part> work) {
+  const assembly_part& part = part_of_block(work);
   move_rows(work.frame, part, blockIdx.x - part.first_block);
 }
 
-__device__ __forceinline__ void run_part(const slot_frame& frame, const planned_part& planned,
-                                         std::uint32_t block) {
-  const assembly_part& part = planned.part;
-  const conversion& by = planned.by;
+__global__ void __launch_bounds__(block_threads)
+    convert_kernel(const __grid_constant__ launch<planned_part> work) {
+  const slot_frame& frame = work.frame;
+  const planned_part& part = part_of_block(work);
+  const conversion& by = part.by;
+  const std::uint32_t block = blockIdx.x - part.first_block;
   switch (part.kind) {
     case part_kind::copy:
     case part_kind::keep:
@@ -72,38 +65,19 @@ __device__ __forceinline__ void run_part(const slot_frame& frame, const planned_
   }
 }
 
-__global__ void __launch_bounds__(block_threads)
-    convert_kernel(const __grid_constant__ convert_launch work) {
-  std::uint32_t place = work.count - 1;
-  while (blockIdx.x < work.parts[place].part.first_block) --place;
-  const planned_part& planned = work.parts[place];
-  run_part(work.frame, planned, blockIdx.x - planned.part.first_block);
-}
-
-// Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an error
-// of the user's, from before.
-template <class Work>
-cudaError_t start(void (*kernel)(Work), Work& work, std::uint32_t blocks, cudaStream_t stream) {
-  void* parameters[] = {&work};
-  return cudaLaunchKernel(kernel, dim3{blocks}, dim3{block_threads}, parameters, 0, stream);
-}
-cudaError_t start(copy_launch& work, std::uint32_t blocks, cudaStream_t stream) {
-  return start(copy_kernel, work, blocks, stream);
-}
-cudaError_t start(convert_launch& work, std::uint32_t blocks, cudaStream_t stream) {
-  return start(convert_kernel, work, blocks, stream);
-}
-
 /// Collects parts and launches them, as many at once as fit.
 template <class Part>
 class launcher {
  public:
-  launcher(const slot_frame& frame, cudaStream_t stream) : stream_{stream} {
+  using kernel = void (*)(launch<Part>);
+
+  launcher(kernel does, const slot_frame& frame, cudaStream_t stream)
+      : kernel_{does}, stream_{stream} {
     launch_.frame = frame;
   }
 
   void add(const Part& part) {
-    if (part_in(part).items == 0) return;
+    if (part.items == 0) return;
     if (launch_.count == max_parts) flush();
     launch_.parts[launch_.count++] = part;
   }
@@ -111,19 +85,23 @@ class launcher {
   void flush() {
     if (launch_.count == 0) return;
     // Short parts first: they are done while the long ones run, and not behind them.
-    std::stable_sort(
-        launch_.parts, launch_.parts + launch_.count,
-        [](const Part& a, const Part& b) { return part_in(a).blocks < part_in(b).blocks; });
+    std::stable_sort(launch_.parts, launch_.parts + launch_.count,
+                     [](const Part& a, const Part& b) { return a.blocks < b.blocks; });
     std::uint32_t blocks = 0;
     for (std::uint32_t i = 0; i < launch_.count; ++i) {
-      part_in(launch_.parts[i]).first_block = blocks;
-      blocks += part_in(launch_.parts[i]).blocks;
+      launch_.parts[i].first_block = blocks;
+      blocks += launch_.parts[i].blocks;
     }
-    FEEDLINE_CUDA_CHECK(start(launch_, blocks, stream_));
+    // Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an
+    // error of the user's, from before.
+    void* parameters[] = {&launch_};
+    FEEDLINE_CUDA_CHECK(
+        cudaLaunchKernel(kernel_, dim3{blocks}, dim3{block_threads}, parameters, 0, stream_));
     launch_.count = 0;
   }
 
  private:
+  kernel kernel_;
   cudaStream_t stream_;
   launch<Part> launch_;
 };
@@ -133,19 +111,17 @@ class launcher {
 void issue_assembly(const assembly& work, cudaStream_t stream) {
   const slot_frame frame = plan_frame(work);
   field_parts planned;
-  const auto issue = [&](auto launcher, auto&& chosen) {
+  const auto issue = [&](auto launcher) {
     for (std::size_t place = 0; place < work.fields.size(); ++place) {
       plan_field(work, place, planned);
-      for (std::size_t i = 0; i < planned.count; ++i) launcher.add(chosen(planned.parts[i]));
+      for (std::size_t i = 0; i < planned.count; ++i) launcher.add(planned.parts[i]);
     }
     launcher.flush();
   };
   if (only_copies(work)) {
-    issue(launcher<assembly_part>{frame, stream},
-          [](const planned_part& each) -> const assembly_part& { return each.part; });
+    issue(launcher<assembly_part>{copy_kernel, frame, stream});
   } else {
-    issue(launcher<planned_part>{frame, stream},
-          [](const planned_part& each) -> const planned_part& { return each; });
+    issue(launcher<planned_part>{convert_kernel, frame, stream});
   }
 }
 

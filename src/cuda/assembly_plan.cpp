@@ -124,8 +124,9 @@ assembly_part plan_keep(const assembly& work, std::size_t place) {
 }
 
 /// By what the number of an element is divided first: see `pixel_of`.
-divider outer_of(bool channels_last, std::uint32_t channels, std::uint64_t plane) {
-  return divide_by(channels_last ? channels : plane);
+divider outer_of(bool channels_last, std::uint32_t channels, std::uint32_t height,
+                 std::uint32_t width) {
+  return divide_by(channels_last ? channels : std::uint64_t{height} * width);
 }
 
 /// Whether element i of the batch's row is element i of the dataset's.
@@ -139,40 +140,21 @@ bool is_straight(const field_conversion& program) noexcept {
 }
 
 conversion plan_conversion(const assembly& work, const field_assembly& field) {
-  const field_conversion& program = field.conversion;
-  const bool one_hot = program.what == field_conversion::operation::one_hot;
-  const std::uint64_t plane = std::uint64_t{program.height} * program.width;
-  const std::uint64_t to_plane = std::uint64_t{program.to_height} * program.to_width;
-  const std::size_t from_bytes = size_bytes(program.from);
-  const std::size_t to_bytes = size_bytes(program.to);
-  conversion by;
-  by.flip_below = program.flip_below;
-  by.channels = program.channels;
-  by.height = program.height;
-  by.width = program.width;
-  by.to_height = program.to_height;
-  by.to_width = program.to_width;
-  by.padding = program.padding;
+  conversion by{field.conversion};
+  const std::size_t from_bytes = size_bytes(by.from);
+  const std::size_t to_bytes = size_bytes(by.to);
   by.to_elements = counted(field.to_row_bytes / to_bytes, "elements in a row");
-  by.outer = outer_of(program.to_channels_last, program.channels, to_plane);
-  by.lines = divide_by(program.to_width);
-  by.from_outer = outer_of(program.channels_last, program.channels, plane);
-  by.from_lines = divide_by(program.width);
-  by.from = program.from;
-  by.to = program.to;
-  by.channels_last = program.channels_last;
-  by.to_channels_last = program.to_channels_last;
-  by.per_channel = program.per_channel;
-  by.random_crop = program.random_crop;
-  by.straight = !one_hot && is_straight(program);
+  by.outer = outer_of(by.to_channels_last, by.channels, by.to_height, by.to_width);
+  by.lines = divide_by(by.to_width);
+  by.from_outer = outer_of(by.channels_last, by.channels, by.height, by.width);
+  by.from_lines = divide_by(by.width);
+  by.straight = by.what != field_conversion::operation::one_hot && is_straight(by);
   const std::size_t alignment = source_alignment(work, field);
   const bool whole_groups = by.to_elements % group_elements == 0;
   by.aligned_loads = alignment >= from_bytes;
   by.group_loads =
       whole_groups && alignment >= std::min(group_elements * from_bytes, widest_vector);
   by.group_stores = whole_groups && target_alignment(work, field) >= group_elements * to_bytes;
-  std::copy(program.scale.begin(), program.scale.end(), by.scale);
-  std::copy(program.offset.begin(), program.offset.end(), by.offset);
   return by;
 }
 

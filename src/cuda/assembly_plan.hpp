@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "cuda/assembly_part.hpp"
+#include "detail/divider.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,11 +10,83 @@
 
 namespace feedline::detail {
 
-/// A part of an assembly with all that any kind of part needs.
-struct planned_part {
-  assembly_part part;
-  conversion by;  ///< unless it copies or keeps
+// What an assembly's kernels are told, by value: everything that can be worked out once is worked
+// out on the host.
+
+/// What all fields of an assembly share.
+struct slot_frame {
+  const std::byte* landing_buffer = nullptr;
+  const std::uint32_t* sources = nullptr;
+  const std::uint32_t* random_bits = nullptr;  ///< null: none
+  const std::uint32_t* directory = nullptr;
+  std::size_t batch_bytes = 0;
+  divider batch_size;
+  divider run_samples;
+  std::uint32_t runs_per_batch = 0;
+  std::uint32_t entry_words = 0;  ///< of the directory
 };
+
+/// What a part of the work does.
+enum class part_kind : std::uint8_t {
+  copy,     ///< samples' rows into the slot, by vectors
+  keep,     ///< chunks' rows into the kept ones, by vectors
+  convert,  ///< by groups of elements of the slot
+  scatter,  ///< the same, by lines of the source: each is read once
+  fill,     ///< the elements of the slot that `scatter` finds no source for
+  one_hot,  ///< by groups of elements of the slot
+  cast,     ///< whole numbers to such, by groups of elements of the slot
+};
+
+/// One field's share of an assembly, or a part of it. Its items (vectors of a row, or groups of
+/// elements) are numbered row after row and dealt out to threads, so that a block's work is the
+/// same whatever the length of a row.
+struct assembly_part {
+  const std::byte* cached = nullptr;
+  std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
+  std::size_t row_bytes = 0;
+  std::size_t to_row_bytes = 0;
+  std::uint64_t items = 0;
+  divider row_items;  ///< items a row; all below `divider::limit`
+  std::uint32_t field = 0;
+  std::uint32_t first_block = 0;  ///< of the launch's
+  std::uint32_t blocks = 0;
+  part_kind kind = part_kind::copy;
+  std::uint8_t vector_bytes = 1;  ///< 1, 2, 4, 8 or 16
+  bool by_lines = false;          ///< copies and scatters: items are the 16 bytes of lines
+};
+
+/// What a GPU asks of the bus at once.
+inline constexpr std::uint32_t line_bytes = 128;
+
+/// Elements that a thread converts together.
+inline constexpr std::uint32_t group_elements = 4;
+
+/// `field_conversion`, with what else a kernel needs.
+struct conversion : field_conversion {
+  std::uint32_t to_elements = 1;  ///< of a row
+  divider outer = {};       ///< of the batch's row: by channels if they are last, else by a plane
+  divider lines = {};       ///< of the batch's row: by its width
+  divider from_outer = {};  ///< the same of the dataset's row
+  divider from_lines = {};
+  bool straight = false;       ///< element i becomes element i
+  bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
+  bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
+  bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
+};
+
+/// A part of an assembly with all that any kind of part needs.
+struct planned_part : assembly_part {
+  conversion by = {};  ///< unless it copies or keeps
+};
+
+/// Threads of a block, and items that each has under way at once.
+inline constexpr std::uint32_t block_threads = 256;
+inline constexpr std::uint32_t vectors_a_thread = 4;
+inline constexpr std::uint32_t groups_a_thread = 2;
+inline constexpr std::uint32_t scattered_a_thread = 1;
+
+/// Parts that one launch can do.
+inline constexpr std::uint32_t max_parts = 8;
 
 /// The parts that one field makes.
 struct field_parts {
@@ -24,12 +96,12 @@ struct field_parts {
   std::size_t count = 0;
 };
 
-/// @throws usage_error if something has more than a kernel counts: 2^31 samples, or runs times their
-/// samples, or elements or bytes of a row.
+/// @throws usage_error if something has more than a kernel counts: 2^31 samples, or runs times
+/// their samples, or elements or bytes of a row.
 [[nodiscard]] slot_frame plan_frame(const assembly& work);
 
-/// Cuts a field's share of the work into parts, each with the widest vectors and the number of blocks
-/// that suit it; `first_block` is the launch's to say. @throws as `plan_frame`.
+/// Cuts a field's share of the work into parts, each with the widest vectors and the number of
+/// blocks that suit it; `first_block` is the launch's to say. @throws as `plan_frame`.
 void plan_field(const assembly& work, std::size_t place, field_parts& parts);
 
 /// Whether all fields are copied as they are: a lighter kernel does.

@@ -113,22 +113,10 @@ __device__ inline void store_whole(std::byte* to, std::uint32_t index, std::uint
 /// An element as an index: what is negative is larger than any; what is no integer, too.
 template <class T>
 __device__ std::uint64_t to_index(T value) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-}
-__device__ inline std::uint64_t to_index(boolean_byte value) {
-  return value.byte != 0 ? 1 : 0;
-}
-__device__ inline std::uint64_t to_index(float) {
-  return ~std::uint64_t{0};
-}
-__device__ inline std::uint64_t to_index(double) {
-  return ~std::uint64_t{0};
-}
-__device__ inline std::uint64_t to_index(f16_word) {
-  return ~std::uint64_t{0};
-}
-__device__ inline std::uint64_t to_index(bf16_word) {
-  return ~std::uint64_t{0};
+  if constexpr (is_whole_element<T>)
+    return to_whole(value);
+  else
+    return ~std::uint64_t{0};
 }
 
 /// The unsigned integer of so many bytes that the GPU loads at once.

@@ -1,27 +1,11 @@
 #pragma once
 
-#include "cuda/assembly_part.hpp"
+#include "cuda/assembly_plan.hpp"
 #include "device/sample_random_bits.hpp"
 
 #include <cstdint>
 
 namespace feedline::detail {
-
-/// Where in the padded image a sample's window lies, and whether it is flipped.
-struct image_window {
-  std::uint32_t top;
-  std::uint32_t left;
-  bool flipped;
-};
-
-__device__ inline image_window window_of(const conversion& by, std::uint32_t random_bits) {
-  const std::uint32_t rows = by.height + 2 * by.padding - by.to_height;
-  const std::uint32_t columns = by.width + 2 * by.padding - by.to_width;
-  const bool flipped = by.flip_below != 0 && draw(random_bits, choice::flip) < by.flip_below;
-  if (!by.random_crop) return {rows / 2, columns / 2, flipped};
-  return {draw_below(random_bits, choice::crop_top, rows + 1),
-          draw_below(random_bits, choice::crop_left, columns + 1), flipped};
-}
 
 /// An element of an image, by its coordinates; what is outside is at more than width or height.
 struct pixel {

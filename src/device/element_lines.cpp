@@ -14,43 +14,29 @@ namespace {
 
 using step = std::ptrdiff_t;
 
-template <class Word>
-float as_number(Word word) noexcept {
-  return static_cast<float>(word);
+template <class Value, class Word>
+Value as_number(Word word) noexcept {
+  return static_cast<Value>(word);  // a whole one with its sign
 }
-float as_boolean(std::uint8_t byte) noexcept {
-  return byte != 0 ? 1.0F : 0.0F;
+template <class Value>
+Value as_boolean(std::uint8_t byte) noexcept {
+  return byte != 0 ? Value{1} : Value{0};
 }
-float as_f16(std::uint16_t bits) noexcept {
-  return from_f16(bits);
+template <class Value>
+Value as_f16(std::uint16_t bits) noexcept {
+  return static_cast<Value>(from_f16(bits));
 }
-float as_bf16(std::uint16_t bits) noexcept {
-  return from_bf16(bits);
+template <class Value>
+Value as_bf16(std::uint16_t bits) noexcept {
+  return static_cast<Value>(from_bf16(bits));
 }
 
-template <class Word, float (*Value)(Word) noexcept = as_number<Word>>
-void read_line(const std::byte* in, step count, float* out) noexcept {
+template <class Value, class Word, Value (*As)(Word) noexcept = as_number<Value, Word>>
+void read_line(const std::byte* in, step count, Value* out) noexcept {
   for (step i = 0; i < count; ++i) {
     Word word;
     std::memcpy(&word, in + i * step{sizeof word}, sizeof word);
-    out[i] = Value(word);
-  }
-}
-
-template <class Word>
-std::uint64_t as_whole(Word word) noexcept {
-  return static_cast<std::uint64_t>(word);  // with its sign
-}
-std::uint64_t as_whole_boolean(std::uint8_t byte) noexcept {
-  return byte != 0 ? 1 : 0;
-}
-
-template <class Word, std::uint64_t (*Value)(Word) noexcept = as_whole<Word>>
-void read_whole(const std::byte* in, step count, std::uint64_t* out) noexcept {
-  for (step i = 0; i < count; ++i) {
-    Word word;
-    std::memcpy(&word, in + i * step{sizeof word}, sizeof word);
-    out[i] = Value(word);
+    out[i] = As(word);
   }
 }
 
@@ -107,39 +93,44 @@ void write_line(const float* in, step in_step, std::byte* out, step out_step, st
 
 }  // namespace
 
-line_reader line_reader_of(element_type from) noexcept {
+template <class Value>
+line_reader<Value> line_reader_of(element_type from) noexcept {
   switch (from) {
     case element_type::u8:
-      return read_line<std::uint8_t>;
+      return read_line<Value, std::uint8_t>;
     case element_type::i8:
-      return read_line<std::int8_t>;
+      return read_line<Value, std::int8_t>;
     case element_type::u16:
-      return read_line<std::uint16_t>;
+      return read_line<Value, std::uint16_t>;
     case element_type::i16:
-      return read_line<std::int16_t>;
+      return read_line<Value, std::int16_t>;
     case element_type::u32:
-      return read_line<std::uint32_t>;
+      return read_line<Value, std::uint32_t>;
     case element_type::i32:
-      return read_line<std::int32_t>;
+      return read_line<Value, std::int32_t>;
     case element_type::u64:
-      return read_line<std::uint64_t>;
+      return read_line<Value, std::uint64_t>;
     case element_type::i64:
-      return read_line<std::int64_t>;
+      return read_line<Value, std::int64_t>;
     case element_type::f16:
-      return read_line<std::uint16_t, as_f16>;
+      return read_line<Value, std::uint16_t, as_f16<Value>>;
     case element_type::bf16:
-      return read_line<std::uint16_t, as_bf16>;
+      return read_line<Value, std::uint16_t, as_bf16<Value>>;
     case element_type::f32:
-      return read_line<float>;
+      return read_line<Value, float>;
     case element_type::f64:
-      return read_line<double>;
+      return read_line<Value, double>;
     case element_type::boolean:
-      return read_line<std::uint8_t, as_boolean>;
+      return read_line<Value, std::uint8_t, as_boolean<Value>>;
   }
   return nullptr;
 }
 
-line_writer line_writer_of(element_type from, element_type to) noexcept {
+template line_reader<float> line_reader_of(element_type from) noexcept;
+template line_reader<std::uint64_t> line_reader_of(element_type from) noexcept;
+
+template <>
+line_writer<float> line_writer_of(element_type from, element_type to) noexcept {
   if (to == element_type::f16) return write_line<std::uint16_t, to_f16>;
   if (to == element_type::bf16) return write_line<std::uint16_t, to_bf16>;
   const bool may_be_nan = from == element_type::f16 || from == element_type::bf16 ||
@@ -147,29 +138,8 @@ line_writer line_writer_of(element_type from, element_type to) noexcept {
   return may_be_nan ? write_line<std::uint32_t, to_f32> : write_line<float, as_is>;
 }
 
-whole_reader whole_reader_of(element_type from) noexcept {
-  switch (from) {
-    case element_type::i8:
-      return read_whole<std::int8_t>;
-    case element_type::u16:
-      return read_whole<std::uint16_t>;
-    case element_type::i16:
-      return read_whole<std::int16_t>;
-    case element_type::u32:
-      return read_whole<std::uint32_t>;
-    case element_type::i32:
-      return read_whole<std::int32_t>;
-    case element_type::u64:
-    case element_type::i64:
-      return read_whole<std::uint64_t>;
-    case element_type::boolean:
-      return read_whole<std::uint8_t, as_whole_boolean>;
-    default:
-      return read_whole<std::uint8_t>;
-  }
-}
-
-whole_writer whole_writer_of(element_type to) noexcept {
+template <>
+line_writer<std::uint64_t> line_writer_of(element_type, element_type to) noexcept {
   if (to == element_type::boolean) return write_whole<std::uint8_t, is_not_0>;
   switch (size_bytes(to)) {
     case 1:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/sample_random.hpp>
+#include <feedline/device/assembly.hpp>
 
 #include "detail/host_device.hpp"
 
@@ -32,6 +33,24 @@ enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t draw_below(
     std::uint32_t random_bits, choice of, std::uint32_t bound) noexcept {
   return static_cast<std::uint32_t>((std::uint64_t{draw(random_bits, of)} * bound) >> 32);
+}
+
+/// Where in its padded image a sample's window lies, and whether it is flipped.
+struct image_window {
+  std::uint32_t top;
+  std::uint32_t left;
+  bool flipped;
+};
+
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline image_window window_of(
+    const field_conversion& program, std::uint32_t random_bits) noexcept {
+  const std::uint32_t rows = program.height + 2 * program.padding - program.to_height;
+  const std::uint32_t columns = program.width + 2 * program.padding - program.to_width;
+  const bool flipped =
+      program.flip_below != 0 && draw(random_bits, choice::flip) < program.flip_below;
+  if (!program.random_crop) return {rows / 2, columns / 2, flipped};
+  return {draw_below(random_bits, choice::crop_top, rows + 1),
+          draw_below(random_bits, choice::crop_left, columns + 1), flipped};
 }
 
 }  // namespace feedline::detail

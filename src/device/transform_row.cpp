@@ -19,7 +19,7 @@ using step = std::ptrdiff_t;
 
 constexpr step buffer_elements = 1024;  // 4 or 8 KiB of a core's first cache
 
-/// The window cut out of an image, in the image's own coordinates: they begin below 0 in padding.
+/// What is cut out of an image, in the image's own coordinates: they begin below 0 in padding.
 struct window {
   step channels, height, width;  ///< of the image
   step top, left;
@@ -27,24 +27,18 @@ struct window {
   bool flipped;
 };
 
-window window_of(const field_conversion& program, std::uint32_t random_bits) noexcept {
-  const auto place = [&](std::uint32_t extent, std::uint32_t to_extent, choice of) {
-    const std::uint32_t slack = extent + 2 * program.padding - to_extent;
-    const auto at = program.random_crop ? draw_below(random_bits, of, slack + 1) : slack / 2;
-    return step{at} - step{program.padding};
-  };
-  return {.channels = program.channels,
-          .height = program.height,
-          .width = program.width,
-          .top = place(program.height, program.to_height, choice::crop_top),
-          .left = place(program.width, program.to_width, choice::crop_left),
-          .to_height = program.to_height,
-          .to_width = program.to_width,
-          .flipped = draw(random_bits, choice::flip) < program.flip_below};
-}
-
-/// Makes one long line of what lies side by side here and there: whole images, mostly.
-window widened(window w, const field_conversion& program) noexcept {
+/// A sample's window. What lies side by side here and there is made one long line: whole images,
+/// mostly.
+window widened_window(const field_conversion& program, std::uint32_t random_bits) noexcept {
+  const image_window at = window_of(program, random_bits);
+  window w{.channels = program.channels,
+           .height = program.height,
+           .width = program.width,
+           .top = step{at.top} - step{program.padding},
+           .left = step{at.left} - step{program.padding},
+           .to_height = program.to_height,
+           .to_width = program.to_width,
+           .flipped = at.flipped};
   if (w.flipped) return w;
   if (!program.per_channel && program.channels_last && program.to_channels_last) {
     for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
@@ -61,15 +55,14 @@ window widened(window w, const field_conversion& program) noexcept {
 }
 
 /// @tparam Value What the buffer holds.
-template <class Value, class Reader, class Writer>
+template <class Value>
 class row_converter {
  public:
-  row_converter(const field_conversion& program, std::uint32_t random_bits, Reader reader,
-                Writer writer) noexcept
+  row_converter(const field_conversion& program, std::uint32_t random_bits) noexcept
       : program_{program},
-        window_{widened(window_of(program, random_bits), program)},
-        read_{reader},
-        write_{writer},
+        window_{widened_window(program, random_bits)},
+        read_{line_reader_of<Value>(program.from)},
+        write_{line_writer_of<Value>(program.from, program.to)},
         word_bytes_{static_cast<step>(size_bytes(program.from))},
         to_word_bytes_{static_cast<step>(size_bytes(program.to))},
         planes_{program.channels_last ? 1 : window_.channels},
@@ -148,8 +141,8 @@ class row_converter {
 
   const field_conversion& program_;
   window window_;
-  Reader read_;
-  Writer write_;
+  line_reader<Value> read_;
+  line_writer<Value> write_;
   step word_bytes_;
   step to_word_bytes_;
   step planes_;       ///< of the row: its channels lie plane after plane, or
@@ -158,29 +151,15 @@ class row_converter {
   step last_;         ///< behind the last
 };
 
-void convert(const field_conversion& program, const std::byte* row, std::uint32_t random_bits,
-             std::byte* out) noexcept {
-  if (is_whole(program.to)) {
-    row_converter<std::uint64_t, whole_reader, whole_writer>{
-        program, random_bits, whole_reader_of(program.from), whole_writer_of(program.to)}
-        .convert(row, out);
-  } else {
-    row_converter<float, line_reader, line_writer>{program, random_bits,
-                                                   line_reader_of(program.from),
-                                                   line_writer_of(program.from, program.to)}
-        .convert(row, out);
-  }
-}
-
 void write_one_hot(const field_conversion& program, const std::byte* row, std::byte* out) noexcept {
   const std::size_t word_bytes = size_bytes(program.to);
   std::memset(out, 0, program.classes * word_bytes);
   std::uint64_t hot = 0;
-  whole_reader_of(program.from)(row, 1,
-                                &hot);  // a negative one becomes more than there are classes
+  line_reader_of<std::uint64_t>(program.from)(row, 1,
+                                              &hot);  // a negative one is beyond all classes
   constexpr float one = 1.0F;
   if (hot < program.classes)
-    line_writer_of(program.from, program.to)(&one, 0, out + hot * word_bytes, 1, 1, affine{});
+    line_writer_of<float>(program.from, program.to)(&one, 0, out + hot * word_bytes, 1, 1, {});
 }
 
 }  // namespace
@@ -192,7 +171,11 @@ void transform_row(const field_conversion& program, const std::byte* row, std::s
       std::memcpy(out, row, row_bytes);
       return;
     case field_conversion::operation::convert:
-      convert(program, row, random_bits, out);
+      if (is_whole(program.to)) {
+        row_converter<std::uint64_t>{program, random_bits}.convert(row, out);
+      } else {
+        row_converter<float>{program, random_bits}.convert(row, out);
+      }
       return;
     case field_conversion::operation::one_hot:
       write_one_hot(program, row, out);

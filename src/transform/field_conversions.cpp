@@ -2,8 +2,6 @@
 
 #include <feedline/error.hpp>
 
-#include "transform/field_transform_check.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

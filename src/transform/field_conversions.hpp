@@ -4,6 +4,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/transform/field_transform.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace feedline::detail {
@@ -20,5 +21,19 @@ struct converted_fields {
 /// @throws usage_error naming the transform's field, the member, its value and what is allowed.
 [[nodiscard]] converted_fields convert_fields(const std::vector<field>& fields,
                                               const std::vector<field_transform>& transforms);
+
+/// A field's row as an image; what is no image is one line of one channel.
+struct image_extents {
+  std::uint64_t channels = 1;
+  std::uint64_t height = 1;
+  std::uint64_t width = 1;
+};
+
+/// @param transform With a layout only if the field's shape has two or three extents.
+[[nodiscard]] image_extents extents_of(const field& of, const field_transform& transform);
+
+/// Checks that a transform can be had of a field; what it becomes fits `field_conversion` then.
+/// @throws usage_error naming the field, the member, its value and what is allowed.
+void check_transform(const field& of, const field_transform& transform);
 
 }  // namespace feedline::detail

@@ -1,9 +1,7 @@
-#include "transform/field_transform_check.hpp"
-
-#include <feedline/device/assembly.hpp>
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "transform/field_conversions.hpp"
 
 #include <algorithm>
 #include <array>

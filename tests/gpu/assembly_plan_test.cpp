@@ -48,7 +48,7 @@ struct planned_case {
   assembly_part only_part() {
     const field_parts all = parts();
     REQUIRE(all.count == 1);
-    return all.parts[0].part;
+    return all.parts[0];
   }
 };
 
@@ -101,9 +101,9 @@ TEST_CASE("assembly plan: rows are cached by a part of their own, through the ro
   images.work.keeps = true;
   const field_parts parts = images.parts();
   REQUIRE(parts.count == 2);
-  CHECK(parts.parts[0].part.kind == part_kind::keep);
-  CHECK(parts.parts[0].part.items == (3 + 1) * 40 * 49);
-  CHECK(parts.parts[1].part.kind == part_kind::copy);
+  CHECK(parts.parts[0].kind == part_kind::keep);
+  CHECK(parts.parts[0].items == (3 + 1) * 40 * 49);
+  CHECK(parts.parts[1].kind == part_kind::copy);
 }
 
 TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes where",
@@ -123,8 +123,8 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
   program.padding = 4;
   const field_parts parts = images.parts();
   REQUIRE(parts.count == 2);
-  CHECK(parts.parts[0].part.kind == part_kind::scatter);
-  CHECK(parts.parts[1].part.kind == part_kind::fill);
+  CHECK(parts.parts[0].kind == part_kind::scatter);
+  CHECK(parts.parts[1].kind == part_kind::fill);
   program.padding = 0;
   images.field.cached = at(0x100001);
   CHECK(images.only_part().kind == part_kind::scatter);

@@ -7,7 +7,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "cuda/check.hpp"
-#include "cuda/driver.hpp"
+#include "cuda/context.hpp"
 #include "support/datasets/identity_dataset.hpp"
 
 #include <cuda.h>

@@ -3,7 +3,6 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,8 +37,8 @@ struct field_conversion {
   std::uint32_t padding = 0;     ///< zeros (values, before scale and offset) on each side
   std::uint32_t classes = 0;     ///< of one_hot
   std::uint64_t flip_below = 0;  ///< flipped if the sample's 32-bit draw is below it; 0: never
-  std::array<float, max_channels> scale{};
-  std::array<float, max_channels> offset{};
+  float scale[max_channels] = {};
+  float offset[max_channels] = {};
 };
 
 /// One field of an assembly.

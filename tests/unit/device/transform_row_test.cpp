@@ -6,6 +6,7 @@
 #include "support/devices/slow_transform.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -240,8 +241,10 @@ TEST_CASE("transform row: channels change place with the layout, each with its o
   program.channels_last = true;  // 1 2 3, 4 5 6
   CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1, 4, 2, 5, 3, 6});
   program.per_channel = true;
-  program.scale = {1, 10, 100};
-  program.offset = {0.5, 0, -1};
+  for (std::size_t c = 0; c < 3; ++c) {
+    program.scale[c] = std::array{1.0F, 10.0F, 100.0F}[c];
+    program.offset[c] = std::array{0.5F, 0.0F, -1.0F}[c];
+  }
   CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 4.5, 20, 50, 299, 599});
   program.to_channels_last = true;
   CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 20, 299, 4.5, 50, 599});

@@ -1,9 +1,8 @@
-#include "transform/field_transform_check.hpp"
-
 #include <feedline/error.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
+#include "transform/field_conversions.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -1,6 +1,4 @@
-#include "cuda/driver.hpp"
-
-#include "cuda/check.hpp"
+#include "cuda/context.hpp"
 
 #include <cuda_runtime_api.h>
 
