@@ -6,7 +6,7 @@
 
 #include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
-#include "staging/epoch_run.hpp"
+#include "staging/slot_work.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,6 @@
 #include "batch/device_ring.hpp"
 
 #include "device/leak.hpp"
-#include "device/record_behind.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -59,16 +58,8 @@ void device_ring::deliver(slot_index slot, slot_content content) {
 }
 
 void device_ring::end_delivery(std::optional<failure> why) noexcept {
-  {
-    const std::scoped_lock lock{end_failure_mutex_};
-    if (!end_failure_) end_failure_ = std::move(why);
-  }
+  end_failure_.put(std::move(why));
   ready_.close();
-}
-
-std::optional<failure> device_ring::end_failure() {
-  const std::scoped_lock lock{end_failure_mutex_};
-  return std::exchange(end_failure_, std::nullopt);
 }
 
 void device_ring::discard(slot_index slot) {
@@ -143,12 +134,7 @@ void device_ring::end_use(slot_index slot) noexcept {
 }
 
 void device_ring::report(const device_slot& leased) noexcept {
-  failures_->report({.where = {.stage = stage::batch,
-                               .epoch = leased.content.run->epoch,
-                               .ticket = leased.content.ticket.value,
-                               .batch = leased.content.first_batch,
-                               .path = {}},
-                     .cause = std::current_exception()});
+  failures_->report({leased.content.at(stage::batch), std::current_exception()});
   close();
 }
 

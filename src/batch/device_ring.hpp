@@ -66,7 +66,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// what was delivered is taken. Consumer.
   [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
   /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
-  [[nodiscard]] std::optional<failure> end_failure();
+  [[nodiscard]] std::optional<failure> end_failure() noexcept { return end_failure_.take(); }
   /// filled → free: nobody wants it. Consumer.
   void discard(slot_index slot);
   /// filled → leased, held by the cursor: `stream` waits for the copy. Consumer. @throws
@@ -120,8 +120,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
-  std::mutex end_failure_mutex_;    ///< `close` may let the consumer in while the transfer writes
-  std::optional<failure> end_failure_;
+  failure_box end_failure_;         ///< `close` may let the consumer in while the transfer writes
   std::mutex postponed_mutex_;
   std::vector<slot_index> postponed_;  ///< leased, by nobody
   std::atomic<std::size_t> postponed_count_{0};

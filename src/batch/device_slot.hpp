@@ -6,12 +6,11 @@
 #include "batch/slot_leases.hpp"
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
-#include "staging/epoch_run.hpp"
+#include "staging/slot_work.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 namespace feedline::detail {
@@ -33,13 +32,8 @@ namespace feedline::detail {
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
-struct slot_content {
-  std::shared_ptr<epoch_run> run;
-  feedline::ticket ticket;
-  position first;             ///< of its first sample, in the epoch's order
-  std::uint64_t first_batch;  ///< number within the epoch
-  std::uint64_t samples;
-  std::uint64_t batches;  ///< may be 0 if there is a failure: then nothing was copied
+/// There may be none if there is a failure: then nothing was copied.
+struct slot_content : slot_work {
   std::optional<detail::failure> failure = {};  ///< why the batch behind these cannot be delivered
 };
 

@@ -6,7 +6,7 @@
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine_memory.hpp"
-#include "detail/thread_name.hpp"
+#include "detail/threads.hpp"
 #include "rows/row_storage.hpp"
 
 #include <system_error>

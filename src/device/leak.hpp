@@ -6,9 +6,28 @@
 #include "device/owned.hpp"
 
 #include <exception>
+#include <initializer_list>
 #include <string_view>
 
 namespace feedline::detail {
+
+// What is left to do where a device refuses, and memory may still be in use.
+
+/// Records what events the device still lets it behind work on a stream: for when something else was
+/// refused already, which is what is to be reported. False if one of them was refused: nobody can
+/// know when the work is done.
+[[nodiscard]] inline bool try_record_behind(device& device, stream_ref stream,
+                                            std::initializer_list<event_handle> events) noexcept {
+  bool all = true;
+  for (const event_handle event : events) {
+    try {
+      device.record(event, stream);
+    } catch (...) {
+      all = false;  // the first refusal is the one to report
+    }
+  }
+  return all;
+}
 
 /// Blocks until all that stands before an event is done, for memory that it uses is to be freed.
 /// False, with an error in the log, if the device refuses: then the memory must be leaked.

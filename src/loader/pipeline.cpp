@@ -3,9 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
-#include "detail/single_threaded.hpp"
-#include "detail/start_thread.hpp"
-#include "detail/thread_name.hpp"
+#include "detail/threads.hpp"
 #include "device/retired.hpp"
 #include "loader/plan.hpp"
 
@@ -57,8 +55,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       source_{dataset, sampler, options.transform_seed},
       strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
-      slot_scheduler_{slots_of(plan_), schedule_, *staging_,
-                      request_partition{slots_of(plan_), strategy_.cached}},
+      slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
       request_executor_{plan_.batch_size, *strategy_.reader, *staging_, &read_ahead_},
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
@@ -66,13 +63,21 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
-    transfer_thread_ = start_thread("the transfer's thread", [this] { drive_transfer(); });
-    if (plan_.readers != 0)
-      readers_.emplace(plan_.readers, *device_, slot_scheduler_, request_executor_);
+    start_threads();
   } catch (...) {
     shut_down();
     throw;
   }
+}
+
+void pipeline::start_threads() {
+  threads_.reserve(static_cast<std::size_t>(plan_.readers) + 1);
+  for (int i = 0; i < plan_.readers; ++i) {
+    threads_.push_back(start_thread(
+        "reader thread " + std::to_string(i + 1) + " of " + std::to_string(plan_.readers),
+        [this, i] { drive_reader(i); }));
+  }
+  threads_.push_back(start_thread("the transfer's thread", [this] { drive_transfer(); }));
 }
 
 pipeline::~pipeline() {
@@ -144,13 +149,7 @@ void pipeline::accept(slot_index slot) {
   try {
     cursor_.accept(slot);
   } catch (...) {
-    const slot_content& content = (*ring_)[slot].content;
-    fail(failure{.where = {.stage = stage::batch,
-                           .epoch = content.run->epoch,
-                           .ticket = content.ticket.value,
-                           .batch = content.first_batch,
-                           .path = {}},
-                 .cause = std::current_exception()});
+    fail(failure{(*ring_)[slot].content.at(stage::batch), std::current_exception()});
   }
 }
 
@@ -175,8 +174,8 @@ void pipeline::stop() noexcept {
 
 void pipeline::shut_down() noexcept {
   stop();
-  readers_.reset();
-  if (transfer_thread_.joinable()) transfer_thread_.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
   cursor_.let_go();
 }
 
@@ -192,6 +191,13 @@ void pipeline::close() noexcept {
   request_executor_.stop();
   slot_scheduler_.close();
   ring_->close();
+}
+
+void pipeline::drive_reader(int number) {
+  name_this_thread("fl-reader-" + std::to_string(number));
+  device_->begin_thread();
+  reader_scratch own;
+  while (const auto taken = slot_scheduler_.next()) request_executor_.fill(*taken, own);
 }
 
 void pipeline::drive_transfer() {

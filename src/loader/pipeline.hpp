@@ -13,8 +13,6 @@
 #include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/read_ahead.hpp"
-#include "reader/reader_pool.hpp"
-#include "reader/reader_scratch.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_scheduler.hpp"
@@ -27,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -78,6 +77,8 @@ class pipeline {
  private:
   void require_own_process() const;
   void close() noexcept;
+  void start_threads();
+  void drive_reader(int number);
   void drive_transfer();
   void accept(slot_index slot);
   /// Ends everything for a failure that the consumer has come to: it stands behind all good
@@ -112,8 +113,7 @@ class pipeline {
   wait_limits limits_;
   bool warned_ = false;  ///< that consumers hold batches in every slot
   std::atomic<bool> stopped_{false};
-  std::thread transfer_thread_;
-  std::optional<reader_pool> readers_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace feedline::detail

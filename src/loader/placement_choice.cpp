@@ -1,7 +1,6 @@
-#include "loader/placement_choice.hpp"
-
 #include <feedline/error.hpp>
 
+#include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
 
 #include <algorithm>

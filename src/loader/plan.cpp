@@ -4,9 +4,6 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/usable_cores.hpp"
-#include "loader/placement_choice.hpp"
-#include "loader/ring_size.hpp"
-#include "loader/slot_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,7 @@
-#include "loader/ring_size.hpp"
-
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "loader/plan.hpp"
 
 #include <algorithm>
 #include <optional>

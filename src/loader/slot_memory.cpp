@@ -1,7 +1,5 @@
-#include "loader/slot_memory.hpp"
-
 #include "detail/arithmetic.hpp"
-#include "loader/ring_size.hpp"
+#include "loader/plan.hpp"
 #include "transfer/assembling_transfer.hpp"
 
 #include <algorithm>

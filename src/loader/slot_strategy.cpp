@@ -1,8 +1,7 @@
 #include "loader/slot_strategy.hpp"
 
-#include "loader/slot_memory.hpp"
+#include "loader/plan.hpp"
 #include "reader/batch_writer.hpp"
-#include "reader/converting_writer.hpp"
 #include "reader/packing_writer.hpp"
 #include "transfer/assembling_transfer.hpp"
 #include "transfer/copy_transfer.hpp"
@@ -56,13 +55,8 @@ slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset
         cached, std::move(function));
     return {std::move(reader), std::move(slot_transfer), std::move(cached)};
   }
-  std::unique_ptr<slot_writer> reader;
-  if (sizes.converted().any) {
-    reader = std::make_unique<converting_writer>(source, sizes.rows(batches),
-                                                 sizes.delivered(batches), conversions);
-  } else {
-    reader = std::make_unique<batch_writer>(source, sizes.delivered(batches));
-  }
+  auto reader = std::make_unique<batch_writer>(source, sizes.delivered(batches),
+                                               sizes.rows(batches), conversions);
   if (sizes.in_place()) return {std::move(reader), nullptr, nullptr};
   return {std::move(reader), std::make_unique<copy_transfer>(device, sizes.delivered(batches)),
           nullptr};

@@ -17,14 +17,14 @@ namespace feedline::detail {
 /// How samples get from the dataset into a device slot: what depends on placement, transforms and
 /// the kind of device, and nothing else does.
 ///
-/// |                             | readers             | transfer    |
-/// | --------------------------- | ------------------- | ----------- |
-/// | in place                    | `batch_writer`      | —           |
-/// | in place, with transforms   | `converting_writer` | —           |
-/// | stream                      | `batch_writer`      | `copy_transfer`    |
-/// | else                        | `packing_writer`    | `assembling_transfer` |
+/// |          | readers          | transfer    |
+/// | -------- | ---------------- | ----------- |
+/// | in place | `batch_writer`   | —           |
+/// | stream   | `batch_writer`   | `copy_transfer`    |
+/// | else     | `packing_writer` | `assembling_transfer` |
 ///
-/// In place is out of the question where a user's function makes batches of batches.
+/// Where a user's function makes batches of batches, slots are always assembled. In place it is the
+/// readers who convert fields.
 struct slot_strategy {
   std::unique_ptr<slot_writer> reader;
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place

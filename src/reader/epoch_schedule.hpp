@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "staging/epoch_run.hpp"
+#include "staging/slot_work.hpp"
 
 #include <condition_variable>
 #include <cstdint>

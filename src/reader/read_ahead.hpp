@@ -2,11 +2,11 @@
 
 #include <feedline/index.hpp>
 
-#include "reader/reader_scratch.hpp"
 #include "reader/sample_source.hpp"
+#include "reader/slot_writer.hpp"
 #include "staging/device_row_cache.hpp"
-#include "staging/epoch_run.hpp"
-#include "staging/slot_plan.hpp"
+#include "staging/request_layout.hpp"
+#include "staging/slot_work.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -55,11 +55,7 @@ void request_executor::read(staging_slot& slot, sample_run samples, reader_scrat
 
 void request_executor::fail(staging_slot& slot, std::uint64_t begin) noexcept {
   const std::uint64_t batch = begin / batch_size_;
-  stage_location where{.stage = stage::reader,
-                       .epoch = slot.work.run->epoch,
-                       .ticket = slot.work.ticket.value,
-                       .batch = slot.work.first_batch + batch,
-                       .path = {}};
+  stage_location where = slot.work.at(stage::reader, batch);
   const std::exception_ptr cause = std::current_exception();
   try {
     std::rethrow_exception(cause);
@@ -73,7 +69,7 @@ void request_executor::fail(staging_slot& slot, std::uint64_t begin) noexcept {
   } catch (...) {
     // Another exception knows no sample and no path.
   }
-  slot.fail({std::move(where), cause, position{slot.work.first.value + begin}, batch});
+  slot.fail({{std::move(where), cause}, position{slot.work.first.value + begin}, batch});
 }
 
 }  // namespace feedline::detail

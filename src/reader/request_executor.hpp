@@ -1,7 +1,6 @@
 #pragma once
 
 #include "reader/read_ahead.hpp"
-#include "reader/request.hpp"
 #include "reader/slot_writer.hpp"
 #include "staging/staging_ring.hpp"
 

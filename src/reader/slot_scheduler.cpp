@@ -8,9 +8,10 @@
 namespace feedline::detail {
 
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
-                               staging_ring& staging, request_partition partition, clock now)
+                               staging_ring& staging,
+                               std::shared_ptr<const device_row_cache> cached, clock now)
     : plan_{plan},
-      partition_{std::move(partition)},
+      partition_{plan, std::move(cached)},
       schedule_{schedule},
       staging_{staging},
       requests_{staging.size() * partition_.max_requests(plan.batches_per_slot * plan.batch_size)},
@@ -61,14 +62,9 @@ std::size_t slot_scheduler::open_next() {
     if (!slot) return 0;
     return open(*next, *slot);
   } catch (...) {
-    staging_.end_opening(slot_failure{.where = {.stage = stage::staging,
-                                                .epoch = next->run->epoch,
-                                                .ticket = next->ticket.value,
-                                                .batch = next->first_batch,
-                                                .path = {}},
-                                      .cause = std::current_exception(),
-                                      .first = position{next->first_batch * plan_.batch_size},
-                                      .good_batches = 0});
+    const slot_work work{
+        .run = next->run, .ticket = next->ticket, .first_batch = next->first_batch};
+    staging_.end_opening(failure{work.at(stage::staging), std::current_exception()});
     schedule_.close();
     return 0;
   }
@@ -80,16 +76,15 @@ std::size_t slot_scheduler::open(const scheduled_ticket& next, slot_index slot) 
   const std::uint64_t samples =
       std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first);
   schedule_.opened(next, batches);
-  const request_layout layout = partition_.next();
-  const auto requests = static_cast<std::uint32_t>(layout.requests(samples));
-  staging_.open(slot, {.run = next.run,
-                       .ticket = next.ticket,
-                       .first = position{first},
-                       .first_batch = next.first_batch,
-                       .samples = samples,
-                       .batches = batches,
-                       .requests = requests,
-                       .layout = layout});
+  slot_work work{.run = next.run,
+                 .ticket = next.ticket,
+                 .first = position{first},
+                 .first_batch = next.first_batch,
+                 .samples = samples,
+                 .batches = batches,
+                 .layout = partition_.next()};
+  const std::uint32_t requests = work.requests();
+  staging_.open(slot, std::move(work));
   for (std::uint32_t number = 0; number < requests; ++number) {
     requests_.put({static_cast<std::uint32_t>(slot.value), number});
   }

@@ -4,10 +4,8 @@
 
 #include "detail/channel.hpp"
 #include "reader/epoch_schedule.hpp"
-#include "reader/request.hpp"
-#include "reader/request_partition.hpp"
 #include "reader/slot_growth.hpp"
-#include "staging/slot_plan.hpp"
+#include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
 
 #include <atomic>
@@ -34,9 +32,10 @@ class slot_scheduler {
   using clock = std::function<std::chrono::steady_clock::time_point()>;
 
   /// Borrows the schedule and the ring for its life.
-  /// @param now What time it is, for slots that grow.
+  /// @param kept Null where no rows are cached. @param now What time it is, for slots that grow.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
-                 request_partition partition, clock now = std::chrono::steady_clock::now);
+                 std::shared_ptr<const device_row_cache> cached = nullptr,
+                 clock now = std::chrono::steady_clock::now);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.

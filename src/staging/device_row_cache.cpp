@@ -2,7 +2,6 @@
 
 #include "detail/arithmetic.hpp"
 #include "device/leak.hpp"
-#include "device/record_behind.hpp"
 #include "staging/slot_layout.hpp"
 
 #include <algorithm>

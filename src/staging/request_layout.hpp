@@ -1,12 +1,33 @@
 #pragma once
 
 #include "detail/arithmetic.hpp"
-#include "staging/slot_plan.hpp"
+#include "staging/device_row_cache.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace feedline::detail {
+
+/// What readers need to know of a loader's plan; see `loader_plan`, whose names these are.
+struct slot_plan {
+  std::uint64_t samples_per_epoch = 0;
+  std::uint64_t batch_size = 0;
+  std::uint64_t batches_per_epoch = 0;
+  std::uint64_t batches_per_slot = 0;
+  bool slots_grow = false;
+  std::uint64_t request_samples = 0;
+  std::size_t staging_slots = 0;
+  int readers = 0;
+};
+
+/// A part of a slot's samples: the unit a reader takes.
+struct request {
+  std::uint32_t slot;    ///< place in the staging ring
+  std::uint32_t number;  ///< within the slot, as `request_layout` counts
+};
 
 /// A run of a slot's samples, counted from the slot's first.
 struct sample_run {
@@ -67,6 +88,40 @@ class request_layout {
   std::uint64_t runs_per_batch_;
   std::uint64_t run_samples_;
   std::uint64_t request_samples_;
+};
+
+/// Chooses how the next slot is cut: by the size of its rows while they may have to be read, and
+/// coarsely once the device holds them all, when readers only write down where they are. Slot
+/// scheduler.
+class request_partition {
+ public:
+  /// @param kept Null where no rows are cached.
+  explicit request_partition(const slot_plan& plan,
+                             std::shared_ptr<const device_row_cache> cached = nullptr)
+      : reading_{plan},
+        numbering_{plan.batch_size, numbered_samples(plan)},
+        cached_{std::move(cached)} {}
+
+  [[nodiscard]] request_layout next() const { return rows_are_read() ? reading_ : numbering_; }
+  /// Some row may still have to be read; else a slot is made in microseconds, however large.
+  [[nodiscard]] bool rows_are_read() const noexcept { return !cached_ || !cached_->holds_all(); }
+  /// Requests of a slot of so many samples, however it is cut.
+  [[nodiscard]] std::uint64_t max_requests(std::uint64_t samples) const noexcept {
+    return std::max(reading_.requests(samples), numbering_.requests(samples));
+  }
+
+ private:
+  /// Whole batches, some ten microseconds of work, and never more requests than rows' sizes make;
+  /// all of a slot where nobody shares it.
+  static std::uint64_t numbered_samples(const slot_plan& plan) noexcept {
+    const std::uint64_t slot = plan.batches_per_slot * plan.batch_size;
+    if (plan.readers == 0) return slot;
+    return std::max({plan.batch_size, plan.request_samples, std::uint64_t{2048}});
+  }
+
+  request_layout reading_;
+  request_layout numbering_;
+  std::shared_ptr<const device_row_cache> cached_;
 };
 
 }  // namespace feedline::detail

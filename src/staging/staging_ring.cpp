@@ -57,18 +57,15 @@ std::optional<slot_index> staging_ring::claim() {
 
 void staging_ring::open(slot_index slot, slot_work work) {
   staging_slot& opened = (*this)[slot];
-  opened.requests_left.store(work.requests);
+  opened.requests_left.store(work.requests());
   opened.chunk_bytes.store(0);
   opened.work = std::move(work);
   move(slot, staging_state::free, staging_state::filling);
   opened_.push(slot);
 }
 
-void staging_ring::end_opening(std::optional<slot_failure> why) {
-  {
-    const std::scoped_lock lock{opening_failure_mutex_};
-    if (!opening_failure_) opening_failure_ = std::move(why);
-  }
+void staging_ring::end_opening(std::optional<failure> why) {
+  opening_failure_.put(std::move(why));
   opened_.close();
 }
 
@@ -86,11 +83,6 @@ std::optional<slot_index> staging_ring::next_filled() {
   filled_.wait_until([&] { return state.load() == staging_state::filled || recycled_.closed(); });
   if (state.load() != staging_state::filled) return std::nullopt;
   return slot;
-}
-
-std::optional<slot_failure> staging_ring::opening_failure() {
-  const std::scoped_lock lock{opening_failure_mutex_};
-  return std::exchange(opening_failure_, std::nullopt);
 }
 
 void staging_ring::recycle_after_copy(slot_index slot) {

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -44,7 +43,7 @@ class staging_ring {
   /// No slot will be opened any more: the transfer gets those in line, then nothing. May be said
   /// again: the first failure stays. Slot scheduler.
   /// @param why Nothing if there is simply no more to open.
-  void end_opening(std::optional<slot_failure> why);
+  void end_opening(std::optional<failure> why);
 
   /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
   bool finish_request(slot_index slot);
@@ -53,7 +52,9 @@ class staging_ring {
   /// and once closed. Transfer.
   [[nodiscard]] std::optional<slot_index> next_filled();
   /// After `next_filled` gave nothing: why opening ended, if it failed. Transfer.
-  [[nodiscard]] std::optional<slot_failure> opening_failure();
+  [[nodiscard]] std::optional<failure> opening_failure() noexcept {
+    return opening_failure_.take();
+  }
   /// filled → copying, after `copied` was recorded behind the copy. Transfer.
   void recycle_after_copy(slot_index slot);
   /// filled → lent: the consumer reads the slot in place. Transfer.
@@ -81,10 +82,9 @@ class staging_ring {
   channel<slot_index> recycled_;  ///< free or copying, unclaimed
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
-  doorbell filled_;                   ///< rung when a slot becomes filled
-  std::mutex opening_failure_mutex_;  ///< `close` may let the transfer in while slot schedulers
-                                      ///< still write
-  std::optional<slot_failure> opening_failure_;
+  doorbell filled_;  ///< rung when a slot becomes filled
+  failure_box
+      opening_failure_;  ///< `close` may let the transfer in while slot schedulers still write
 };
 
 }  // namespace feedline::detail

@@ -1,18 +1,15 @@
 #pragma once
 
-#include <feedline/error.hpp>
 #include <feedline/index.hpp>
 
+#include "detail/failure.hpp"
 #include "device/owned.hpp"
-#include "staging/epoch_run.hpp"
-#include "staging/request_layout.hpp"
+#include "staging/slot_work.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -36,22 +33,8 @@ namespace feedline::detail {
 /// or copying and nobody has claimed it.
 enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
 
-/// What a slot is filled with: the batches of one ticket.
-struct slot_work {
-  std::shared_ptr<epoch_run> run;
-  feedline::ticket ticket;
-  position first;             ///< of its first sample, in the epoch's order
-  std::uint64_t first_batch;  ///< number within the epoch
-  std::uint64_t samples;
-  std::uint64_t batches;
-  std::uint32_t requests;
-  request_layout layout{1, 1};  ///< how it is cut into these
-};
-
 /// Why a slot cannot be delivered whole.
-struct slot_failure {
-  stage_location where;
-  std::exception_ptr cause;
+struct slot_failure : failure {
   position first;              ///< of the failing run of samples, in the epoch's order
   std::uint64_t good_batches;  ///< batches of the slot before the failing one
 };

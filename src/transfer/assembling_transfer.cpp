@@ -1,7 +1,6 @@
 #include "transfer/assembling_transfer.hpp"
 
 #include "device/leak.hpp"
-#include "device/record_behind.hpp"
 
 #include <algorithm>
 #include <exception>

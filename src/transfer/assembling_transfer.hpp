@@ -69,7 +69,6 @@ class assembling_transfer final : public slot_transfer {
     bool lost = false;  ///< no event stands behind the last work with it
   };
 
-  void copy(staging_slot& from, const landing_buffer& to);
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
   void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
                 std::uint64_t samples, bool keeps);

@@ -1,6 +1,6 @@
 #include "transfer/copy_transfer.hpp"
 
-#include "device/record_behind.hpp"
+#include "device/leak.hpp"
 
 #include <utility>
 

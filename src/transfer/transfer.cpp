@@ -5,25 +5,6 @@
 #include <utility>
 
 namespace feedline::detail {
-namespace {
-
-std::optional<failure> without_place(std::optional<slot_failure> of) noexcept {
-  if (!of) return std::nullopt;
-  return failure{std::move(of->where), std::move(of->cause)};
-}
-
-/// The transfer's failure to deliver more than a ticket's first batches.
-failure failure_behind(const slot_work& work, std::uint64_t good_batches,
-                       std::exception_ptr cause) noexcept {
-  return {.where = {.stage = stage::transfer,
-                    .epoch = work.run->epoch,
-                    .ticket = work.ticket.value,
-                    .batch = work.first_batch + good_batches,
-                    .path = {}},
-          .cause = std::move(cause)};
-}
-
-}  // namespace
 
 transfer::transfer(std::unique_ptr<slot_transfer> slot_transfer,
                    std::shared_ptr<staging_ring> staging, std::shared_ptr<device_ring> ring)
@@ -34,14 +15,15 @@ transfer::transfer(std::unique_ptr<slot_transfer> slot_transfer,
 bool transfer::step() noexcept {
   const auto slot = staging_->next_filled();
   if (!slot) {
-    ring_->end_delivery(without_place(staging_->opening_failure()));
+    ring_->end_delivery(staging_->opening_failure());
     return false;
   }
   try {
     if (deliver(*slot)) return true;
     ring_->end_delivery();
   } catch (...) {  // neither slot is used again
-    ring_->end_delivery(failure_behind((*staging_)[*slot].work, 0, std::current_exception()));
+    ring_->end_delivery(
+        failure{(*staging_)[*slot].work.at(stage::transfer), std::current_exception()});
   }
   return false;
 }
@@ -54,14 +36,9 @@ bool transfer::deliver(slot_index slot) {
     return true;
   }
   const std::uint64_t batches = failed ? failed->good_batches : filled.work.batches;
-  slot_content content{
-      .run = filled.work.run,
-      .ticket = filled.work.ticket,
-      .first = filled.work.first,
-      .first_batch = filled.work.first_batch,
-      .samples = std::min(filled.work.samples, batches * ring_->format().layout.batch_size()),
-      .batches = batches,
-      .failure = without_place(std::move(failed))};
+  slot_content content{filled.work, std::move(failed)};
+  content.batches = batches;
+  content.samples = std::min(content.samples, batches * ring_->format().layout.batch_size());
   if (ring_->in_place()) {
     staging_->lend(slot);
     ring_->deliver(slot, std::move(content));
@@ -93,7 +70,7 @@ void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
   if (from.lost) std::rethrow_exception(failed.cause);
   content.batches = failed.good_batches;
   content.samples = failed.good_batches * ring_->format().layout.batch_size();
-  content.failure = failure_behind(from.work, failed.good_batches, failed.cause);
+  content.failure = failure{from.work.at(stage::transfer, failed.good_batches), failed.cause};
 }
 
 }  // namespace feedline::detail

@@ -5,7 +5,7 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "detail/single_threaded.hpp"
+#include "detail/threads.hpp"
 #include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"

@@ -52,7 +52,6 @@ struct stages {
             .first_batch = first_batch,
             .samples = samples,
             .batches = (samples + plan.batch_size - 1) / plan.batch_size,
-            .requests = static_cast<std::uint32_t>(detail::request_layout{slots}.requests(samples)),
             .layout = detail::request_layout{slots}};
   }
 
@@ -67,7 +66,7 @@ struct stages {
   slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
     const slot_index slot = open(run, ticket);
     detail::request_executor request_executor{plan.batch_size, reader, *staging};
-    const std::uint32_t requests = (*staging)[slot].work.requests;
+    const std::uint32_t requests = (*staging)[slot].work.requests();
     detail::reader_scratch own;
     for (std::uint32_t number = 0; number < requests; ++number)
       request_executor.fill({static_cast<std::uint32_t>(slot.value), number}, own);

@@ -37,12 +37,7 @@ struct leasing {
     (void)parts.staging->next_filled();
     parts.staging->lend(slot);
     const slot_work work = parts.work(run, ticket);
-    parts.ring->deliver(slot, {.run = run,
-                               .ticket = work.ticket,
-                               .first = work.first,
-                               .first_batch = work.first_batch,
-                               .samples = work.samples,
-                               .batches = work.batches});
+    parts.ring->deliver(slot, {work});
     parts.ring->lease(parts.ring->take().value(), {});
     batch taken = parts.ring->lease_batch(slot, 0);
     parts.ring->let_go(slot);

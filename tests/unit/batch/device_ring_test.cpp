@@ -34,12 +34,12 @@ const loader_options small{
 
 /// The content of a ticket 0 of three batches.
 slot_content whole_slot(const std::shared_ptr<epoch_run>& run) {
-  return {.run = run,
-          .ticket = ticket{0},
-          .first = position{0},
-          .first_batch = 0,
-          .samples = 12,
-          .batches = 3};
+  return {{.run = run,
+           .ticket = ticket{0},
+           .first = position{0},
+           .first_batch = 0,
+           .samples = 12,
+           .batches = 3}};
 }
 
 struct on_recording {
@@ -49,15 +49,7 @@ struct on_recording {
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(5);
   stream_ref stream = device->make_stream();
 
-  slot_content content(std::uint64_t ticket) const {
-    const auto work = parts.work(run, ticket);
-    return {.run = work.run,
-            .ticket = work.ticket,
-            .first = work.first,
-            .first_batch = work.first_batch,
-            .samples = work.samples,
-            .batches = work.batches};
-  }
+  slot_content content(std::uint64_t ticket) const { return {parts.work(run, ticket)}; }
   /// As the transfer does, without the copy.
   slot_index deliver(std::uint64_t ticket) {
     const slot_index slot = ring.acquire().value();
@@ -234,12 +226,12 @@ TEST_CASE("device ring: a batch knows its place, and the last of an epoch its sm
   device_ring& ring = *parts.ring;
   const auto run = std::make_shared<epoch_run>(7);
   const slot_index slot = ring.acquire().value();
-  ring.deliver(slot, {.run = run,
-                      .ticket = ticket{1},
-                      .first = position{12},
-                      .first_batch = 3,
-                      .samples = 6,
-                      .batches = 2});
+  ring.deliver(slot, {{.run = run,
+                       .ticket = ticket{1},
+                       .first = position{12},
+                       .first_batch = 3,
+                       .samples = 6,
+                       .batches = 2}});
   ring.lease(ring.take().value(), device->make_stream());
   const batch whole = ring.lease_batch(slot, 0);
   const batch last = ring.lease_batch(slot, 1);

@@ -31,12 +31,7 @@ TEST_CASE("device ring: it knows when batches are held in every slot, how many a
   for (std::uint64_t ticket = 0; ticket < 2; ++ticket) {
     CHECK_FALSE(ring.all_leased());
     const slot_work work = parts.work(run, ticket);
-    ring.deliver(ring.acquire().value(), {.run = run,
-                                          .ticket = work.ticket,
-                                          .first = work.first,
-                                          .first_batch = work.first_batch,
-                                          .samples = work.samples,
-                                          .batches = work.batches});
+    ring.deliver(ring.acquire().value(), {work});
     const slot_index slot = ring.take().value();
     ring.lease(slot, stream);
     for (std::uint64_t i = 0; i <= ticket; ++i) held.push_back(ring.lease_batch(slot, i));

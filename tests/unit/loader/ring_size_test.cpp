@@ -1,4 +1,4 @@
-#include "loader/ring_size.hpp"
+#include "loader/plan.hpp"
 
 #include <feedline/error.hpp>
 

@@ -1,7 +1,6 @@
-#include "loader/slot_memory.hpp"
-
 #include <feedline/error.hpp>
 
+#include "loader/plan.hpp"
 #include "support/checks/catch.hpp"
 #include "transfer/assembling_transfer.hpp"
 

@@ -41,8 +41,7 @@ struct growing {
                    std::shared_ptr<const device_row_cache> cached = nullptr)
       : parts{std::make_shared<recording_device>(), make_identity_dataset(batches * 4, 8), options},
         schedule{parts.plan.batches_per_epoch, 0},
-        under_test{parts.slots, schedule, *parts.staging,
-                   request_partition{parts.slots, std::move(cached)}, [this] {
+        under_test{parts.slots, schedule, *parts.staging, std::move(cached), [this] {
                      asked.fetch_add(1);
                      asked.notify_all();
                      return std::chrono::steady_clock::time_point{time.load()};
@@ -54,9 +53,9 @@ struct growing {
     const slot_work work = (*parts.staging)[slot_index{first.slot}].work;
     CHECK(work.first_batch == batches_before);
     batches_before += work.batches;
-    for (std::uint32_t i = 1; i < work.requests; ++i) (void)under_test.next();
-    time.store(time.load() + work.requests * a_request);
-    for (std::uint32_t i = 0; i < work.requests; ++i)
+    for (std::uint32_t i = 1; i < work.requests(); ++i) (void)under_test.next();
+    time.store(time.load() + work.requests() * a_request);
+    for (std::uint32_t i = 0; i < work.requests(); ++i)
       parts.staging->finish_request(slot_index{first.slot});
     parts.staging->recycle(parts.staging->next_filled().value());
     return work.batches;

@@ -37,7 +37,7 @@ struct opening {
   explicit opening(std::uint64_t samples = 96, std::uint64_t epochs = 1)
       : parts{device, make_identity_dataset(samples, 8), small},
         schedule{parts.plan.batches_per_epoch, epochs},
-        under_test{parts.slots, schedule, *parts.staging, request_partition{parts.slots}} {}
+        under_test{parts.slots, schedule, *parts.staging} {}
 
   /// Gives the next slot in line back, once it is filled.
   void recycle_next() { parts.staging->recycle(parts.staging->next_filled().value()); }
@@ -66,7 +66,7 @@ TEST_CASE("slot scheduler: a ticket becomes the requests that cover its slot, in
       CHECK(work.first_batch == ticket * 3);
       CHECK(work.samples == 12);
       CHECK(work.batches == 3);
-      CHECK(work.requests == 3);
+      CHECK(work.requests() == 3);
       CHECK(work.run->epoch == 0);
     }
   }
@@ -83,7 +83,7 @@ TEST_CASE(
   CHECK(second->number == 1);
   CHECK(on.work(*first).samples == 6);
   CHECK(on.work(*first).batches == 2);
-  CHECK(on.work(*first).requests == 2);
+  CHECK(on.work(*first).requests() == 2);
 }
 
 TEST_CASE("slot scheduler: the next epoch's first ticket follows the last of this one",

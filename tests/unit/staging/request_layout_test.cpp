@@ -1,14 +1,17 @@
 #include "staging/request_layout.hpp"
 
 #include "support/checks/catch.hpp"
+#include "support/devices/scripted_device.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
 using namespace feedline;
 using namespace feedline::detail;
+using feedline::test::scripted_device;
 
 namespace {
 
@@ -55,6 +58,18 @@ const char* fault_of(const request_layout& cut, const cut_slot& slot) {
   if (runs != cut.runs(slot.samples)) return "a wrong number of runs";
   return nullptr;
 }
+
+/// Slots of 20 batches of 256, read a sample at a time.
+slot_plan large_rows(int readers) {
+  slot_plan plan;
+  plan.batch_size = 256;
+  plan.batches_per_slot = 20;
+  plan.request_samples = 1;
+  plan.readers = readers;
+  return plan;
+}
+
+constexpr std::uint64_t slot_samples = 20 * 256;
 
 }  // namespace
 
@@ -124,4 +139,47 @@ TEST_CASE("request layout: a batch larger than a request is cut into equal parts
   CHECK(cut.request(7, 25).end == 25);
   CHECK(request_layout{1'000, 501}.run_samples() == 500);
   CHECK(request_layout{1'000, 1}.runs_per_batch() == 1'000);
+}
+
+TEST_CASE("request partition: slots are cut by their rows until the device holds them all",
+          "[staging][host]") {
+  const auto device = std::make_shared<scripted_device>();
+  const auto cached =
+      std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 3, 3);
+  const request_partition under_test{large_rows(4), cached};
+  for (std::uint32_t row = 0; row < 3; ++row) {
+    CHECK(under_test.next().request_samples() == 1);
+    cached->hold(row);
+  }
+  CHECK(under_test.next().request_samples() == 2048);
+  CHECK(under_test.next().requests(slot_samples) == 3);
+  CHECK(under_test.next().runs_per_batch() == 1);
+}
+
+TEST_CASE("request partition: where only a part is kept, rows go on being read", "[reader][host]") {
+  const auto device = std::make_shared<scripted_device>();
+  const auto cached =
+      std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 5, 2);
+  const request_partition under_test{large_rows(4), cached};
+  cached->hold(0);
+  cached->hold(1);
+  CHECK(under_test.next().request_samples() == 1);
+}
+
+TEST_CASE("request partition: who shares a slot with nobody takes it whole", "[reader][host]") {
+  const auto device = std::make_shared<scripted_device>();
+  const auto cached =
+      std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 1, 1);
+  cached->hold(0);
+  const request_partition under_test{large_rows(0), cached};
+  CHECK(under_test.next().requests(slot_samples) == 1);
+}
+
+TEST_CASE("request partition: there is room for the requests of either cut", "[reader][host]") {
+  CHECK(request_partition{large_rows(4)}.max_requests(slot_samples) == slot_samples);
+  slot_plan small_rows = large_rows(4);
+  small_rows.request_samples = slot_samples;
+  CHECK(request_partition{small_rows}.max_requests(slot_samples) == 1);
+  small_rows.request_samples = 256;
+  CHECK(request_partition{small_rows}.max_requests(slot_samples) == 20);
 }

@@ -34,9 +34,8 @@ slot_work work(std::uint64_t ticket, std::uint32_t requests = 1) {
           .ticket = feedline::ticket{ticket},
           .first = position{ticket * 8},
           .first_batch = ticket,
-          .samples = 8,
-          .batches = 1,
-          .requests = requests};
+          .samples = requests,
+          .batches = 1};
 }
 
 slot_index open_next(staging_ring& ring, std::uint64_t ticket, std::uint32_t requests = 1) {
@@ -45,11 +44,9 @@ slot_index open_next(staging_ring& ring, std::uint64_t ticket, std::uint32_t req
   return slot;
 }
 
-slot_failure failure(const std::string& what) {
+failure refusal(const std::string& what) {
   return {.where = {.stage = stage::staging, .path = {}},
-          .cause = std::make_exception_ptr(std::runtime_error{what}),
-          .first = {},
-          .good_batches = 0};
+          .cause = std::make_exception_ptr(std::runtime_error{what})};
 }
 
 /// Runs `act` on a slot that nobody else uses and that is in state `from`; the state after.
@@ -244,7 +241,7 @@ TEST_CASE("staging ring: after the end of opening come the slots in line, then n
 TEST_CASE("staging ring: the end of opening wakes a transfer that waits", "[staging][host]") {
   staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
   auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
-  ring.end_opening(failure("no slot"));
+  ring.end_opening(refusal("no slot"));
   CHECK_FALSE(waiting.get().has_value());
   CHECK(ring.opening_failure().has_value());
   CHECK_FALSE(ring.opening_failure().has_value());  // taken
@@ -254,9 +251,9 @@ TEST_CASE("staging ring: why opening ended stays said, though others end it afte
           "[staging][host]") {
   // Every reader that finds no more to open says so, those that come after a failure too.
   staging_ring ring{std::make_shared<recording_device>(), 2, slot_bytes};
-  ring.end_opening(failure("first"));
+  ring.end_opening(refusal("first"));
   ring.end_opening({});
-  ring.end_opening(failure("second"));
+  ring.end_opening(refusal("second"));
   const auto why = ring.opening_failure();
   REQUIRE(why);
   try {
@@ -272,7 +269,7 @@ TEST_CASE("staging ring: closing it while opening ends is no race", "[staging][h
     std::latch gate{3};
     std::thread opener{[&] {
       gate.arrive_and_wait();
-      ring.end_opening(failure("gone"));
+      ring.end_opening(refusal("gone"));
       ring.end_opening({});
     }};
     std::thread transfer{[&] {

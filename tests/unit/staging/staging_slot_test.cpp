@@ -13,10 +13,10 @@ using namespace feedline::detail;
 namespace {
 
 slot_failure failure_at(std::uint64_t first) {
-  return {.where = {.path = {}},
-          .cause = std::make_exception_ptr(std::runtime_error{"unreadable"}),
-          .first = position{first},
-          .good_batches = first / 10};
+  return {
+      {.where = {.path = {}}, .cause = std::make_exception_ptr(std::runtime_error{"unreadable"})},
+      position{first},
+      first / 10};
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct carrying {
     const slot_index slot = parts->open(run, ticket);
     request_executor request_executor{parts->plan.batch_size, *path.reader, *parts->staging};
     reader_scratch own;
-    for (std::uint32_t number = 0; number < staged(slot).work.requests; ++number)
+    for (std::uint32_t number = 0; number < staged(slot).work.requests(); ++number)
       request_executor.fill({static_cast<std::uint32_t>(slot.value), number}, own);
     return slot;
   }
@@ -284,10 +284,8 @@ TEST_CASE(
   const slot_index slot = on.fill(0);
   stage_location where;
   where.stage = stage::reader;
-  on.staged(slot).fail({.where = where,
-                        .cause = std::make_exception_ptr(std::runtime_error{"unreadable"}),
-                        .first = position{4},
-                        .good_batches = 1});
+  on.staged(slot).fail(
+      {{where, std::make_exception_ptr(std::runtime_error{"unreadable"})}, position{4}, 1});
   CHECK(on.under_test->step());
   CHECK(on.delivered() == numbers(0, 4));
   const slot_index again = on.fill(0);

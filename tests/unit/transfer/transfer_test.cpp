@@ -52,10 +52,9 @@ void fail_batch(staging_slot& slot, std::uint64_t batch) {
   where.epoch = slot.work.run->epoch;
   where.ticket = slot.work.ticket.value;
   where.batch = slot.work.first_batch + batch;
-  slot.fail({.where = where,
-             .cause = std::make_exception_ptr(std::runtime_error{"unreadable"}),
-             .first = position{slot.work.first.value + batch * 4},
-             .good_batches = batch});
+  slot.fail({{where, std::make_exception_ptr(std::runtime_error{"unreadable"})},
+             position{slot.work.first.value + batch * 4},
+             batch});
 }
 
 constexpr const char* nothing_thrown = "[nothing was thrown]";
@@ -269,10 +268,7 @@ TEST_CASE("transfer: why opening ended is its failure, behind all that was opene
   where.ticket = 1;
   where.batch = 3;
   on.parts.staging->end_opening(
-      slot_failure{.where = where,
-                   .cause = std::make_exception_ptr(std::runtime_error{"no slot"}),
-                   .first = position{12},
-                   .good_batches = 0});
+      failure{where, std::make_exception_ptr(std::runtime_error{"no slot"})});
   CHECK(on.under_test.step());
   CHECK(on.parts.ring->take().has_value());
   CHECK(on.failure() == nothing_thrown);

@@ -2,6 +2,11 @@
 
 #include <feedline/error.hpp>
 
+#include <pthread.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
+
 #include <system_error>
 
 #include <string>
@@ -22,6 +27,24 @@ template <class Body>
                        "ask for fewer readers, or raise the limit (ulimit -u, ulimit -v, or "
                        "pids.max of the control group)"};
   }
+}
+
+/// Names the calling thread for debuggers and profilers; the system keeps 15 characters.
+inline void name_this_thread(const std::string& name) noexcept {
+#if defined(__linux__)
+  pthread_setname_np(pthread_self(), name.substr(0, 15).c_str());
+#else
+  (void)name;
+#endif
+}
+
+/// Whether this program has the calling thread alone, for sure. False where that cannot be known.
+[[nodiscard]] inline bool single_threaded() noexcept {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace feedline::detail

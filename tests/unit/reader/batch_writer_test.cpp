@@ -1,4 +1,4 @@
-#include "reader/converting_writer.hpp"
+#include "reader/batch_writer.hpp"
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
@@ -65,7 +65,7 @@ struct converting {
   explicit converting(dataset_ptr of = std::make_shared<const images>())
       : data{std::move(of)},
         source{data, order, seed},
-        under_test{source, rows, batches, converted.conversions},
+        under_test{source, batches, rows, converted.conversions},
         slot{std::make_shared<test::scripted_device>()},
         memory(batches.slot_bytes(), untouched) {
     slot.data = memory.data();
@@ -99,7 +99,7 @@ struct converting {
   slot_layout rows{image_fields(), 10, 2};
   slot_layout batches{converted.fields, 10, 2};
   sample_source source;
-  converting_writer under_test;
+  batch_writer under_test;
   staging_slot slot;
   reader_scratch scratch;
   std::vector<std::byte> memory;
@@ -107,7 +107,7 @@ struct converting {
 
 }  // namespace
 
-TEST_CASE("converting writer: each sample's fields are converted into their places of its batch",
+TEST_CASE("batch writer: each sample's fields are converted into their places of its batch",
           "[reader][host]") {
   converting on;
   for (const sample_run run : {sample_run{10, 14}, {0, 7}, {7, 10}, {14, 20}}) on.read(run);
@@ -118,7 +118,7 @@ TEST_CASE("converting writer: each sample's fields are converted into their plac
   }
 }
 
-TEST_CASE("converting writer: a run touches nothing but its own samples", "[reader][host]") {
+TEST_CASE("batch writer: a run touches nothing but its own samples", "[reader][host]") {
   converting on;
   on.read({12, 15});
   for (std::uint64_t sample = 0; sample < 20; ++sample) {
@@ -134,7 +134,7 @@ TEST_CASE("converting writer: a run touches nothing but its own samples", "[read
   }
 }
 
-TEST_CASE("converting writer: cutting into runs makes no difference", "[reader][host]") {
+TEST_CASE("batch writer: cutting into runs makes no difference", "[reader][host]") {
   converting whole;
   whole.read({0, 10});
   whole.read({10, 20});
@@ -143,7 +143,7 @@ TEST_CASE("converting writer: cutting into runs makes no difference", "[reader][
   CHECK(single.memory == whole.memory);
 }
 
-TEST_CASE("converting writer: what the dataset throws is thrown on", "[reader][host]") {
+TEST_CASE("batch writer: what the dataset throws is thrown on", "[reader][host]") {
   converting on{test::make_damaged(std::make_shared<const images>(), sample_index{6})};
   std::uint64_t failures = 0;
   for (std::uint64_t sample = 0; sample < 20; ++sample) {
