@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,7 +22,7 @@ feedline::dataset_ptr in_memory(std::vector<float> images, std::vector<std::uint
   return digits;
 }
 
-void formats(const std::vector<std::filesystem::path>& shards) {
+void formats(const std::vector<std::string>& shards) {
   // [formats]
   // The content tells the format.
   auto anything = feedline::open("train.h5");
@@ -42,6 +42,13 @@ void formats(const std::vector<std::filesystem::path>& shards) {
   // [/formats]
   std::cout << anything->size() + images->size() << classes.size() << skipped_files
             << examples.size();
+}
+
+void list() {
+  // [list]
+  for (const auto& found : feedline::list_fields("train.h5"))
+    std::cout << found.name << ": " << found.samples << " of " << to_string(found.spec) << '\n';
+  // [/list]
 }
 
 feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {

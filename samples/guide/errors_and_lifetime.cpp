@@ -17,3 +17,9 @@ bool run_epoch(feedline::loader& loader, std::uint64_t epoch) {
   return true;
 }
 // [/errors]
+
+void without_handler() {
+  // [no_handler]
+  feedline::map_files(false);  // no handler of SIGBUS is installed
+  // [/no_handler]
+}

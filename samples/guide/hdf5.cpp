@@ -11,7 +11,7 @@
 
 feedline::dataset_ptr fields() {
   // [fields]
-  for (const auto& found : feedline::list_fields("digits.h5"))
+  for (const auto& found : feedline::list_hdf5_fields("digits.h5"))
     std::cout << found.dataset << ": " << found.samples << " of " << to_string(found.spec) << '\n';
 
   // Two datasets of the file become the fields "image" and "label".

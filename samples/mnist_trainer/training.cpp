@@ -91,6 +91,7 @@ training_result train(const trainer_options& options, const digit_sets& digits, 
                             loading(options, options.batch_size)};
   feedline::loader testing{digits.test, feedline::sequential{}, on.device,
                            loading(options, test_batch)};
+  std::fprintf(stderr, "%s\n", to_string(training.plan()).c_str());
 
   const auto samples = static_cast<double>(training.plan().samples_per_epoch);
   training_result result;

@@ -21,9 +21,9 @@ batch::batch(batch&& other) noexcept
     : ring_{std::move(other.ring_)},
       slot_{other.slot_},
       data_{other.data_},
-      epoch_{other.epoch_},
-      index_{other.index_},
-      samples_{other.samples_} {
+      epoch_{std::exchange(other.epoch_, 0)},
+      index_{std::exchange(other.index_, 0)},
+      samples_{std::exchange(other.samples_, 0)} {
   if (ring_) ring_->users().touches();
 }
 
@@ -33,9 +33,9 @@ batch& batch::operator=(batch&& other) noexcept {
   ring_ = std::move(other.ring_);
   slot_ = other.slot_;
   data_ = other.data_;
-  epoch_ = other.epoch_;
-  index_ = other.index_;
-  samples_ = other.samples_;
+  epoch_ = std::exchange(other.epoch_, 0);
+  index_ = std::exchange(other.index_, 0);
+  samples_ = std::exchange(other.samples_, 0);
   if (ring_) ring_->users().touches();
   return *this;
 }
@@ -57,7 +57,7 @@ const detail::batch_format& batch::format() const {
   return ring_->format();
 }
 
-tensor_view batch::operator[](std::string_view field) const {
+tensor_view batch::operator[](std::string_view field) const& {
   const auto fields = format().layout.fields();
   for (std::size_t place = 0; place < fields.size(); ++place) {
     if (fields[place].name == field) return field_at(place);
@@ -67,7 +67,7 @@ tensor_view batch::operator[](std::string_view field) const {
   throw usage_error{"a batch has no field '" + std::string{field} + "': it has " + known};
 }
 
-tensor_view batch::field_at(std::size_t place) const {
+tensor_view batch::field_at(std::size_t place) const& {
   const auto& layout = format().layout;
   if (place >= layout.fields().size()) {
     throw usage_error{"a batch has no field number " + std::to_string(place) + ": it has " +

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <glob.h>
 
 namespace feedline {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t max_numbers = 1'000'000;
 constexpr std::size_t max_digits = 18;  // of a number that 64 bits can hold
@@ -70,7 +70,7 @@ void expand_ranges(const std::string& pattern, std::vector<std::string>& into) {
   }
 }
 
-std::vector<fs::path> files_that_match(const std::string& pattern) {
+std::vector<std::string> files_that_match(const std::string& pattern) {
   struct matches : glob_t {
     matches() : glob_t{} {}
     ~matches() { ::globfree(this); }
@@ -82,18 +82,17 @@ std::vector<fs::path> files_that_match(const std::string& pattern) {
     throw dataset_error{{.path = pattern, .field = {}},
                         "a folder that this pattern goes through cannot be read; check its "
                         "permissions"};
-  std::vector<fs::path> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  std::sort(paths.begin(), paths.end(),
-            [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-bool is_there(const fs::path& path) {
+bool is_there(const std::string& path) {
   std::error_code not_even_a_name;
-  return fs::exists(path, not_even_a_name);
+  return std::filesystem::exists(path, not_even_a_name);
 }
 
-void expand(const std::string& pattern, std::vector<fs::path>& into) {
+void expand(const std::string& pattern, std::vector<std::string>& into) {
   std::vector<std::string> names;
   expand_ranges(pattern, names);
   for (const std::string& name : names) {
@@ -113,14 +112,14 @@ void expand(const std::string& pattern, std::vector<fs::path>& into) {
 
 }  // namespace
 
-std::vector<fs::path> expand_paths(const std::vector<fs::path>& patterns) {
-  std::vector<fs::path> paths;
-  for (const fs::path& pattern : patterns) {
-    const bool is_plain = pattern.native().find_first_of("*?[{") == std::string::npos;
+std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) {
+  std::vector<std::string> paths;
+  for (const std::string& pattern : patterns) {
+    const bool is_plain = pattern.find_first_of("*?[{") == std::string::npos;
     if (is_plain || is_there(pattern)) {
       paths.push_back(pattern);
     } else {
-      expand(pattern.native(), paths);
+      expand(pattern, paths);
     }
   }
   return paths;

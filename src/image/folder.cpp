@@ -118,24 +118,23 @@ class image_folder_dataset final : public dataset {
       [] { return std::make_unique<folder_worker>(); }};
 };
 
-void log_skipped_files(const std::filesystem::path& root, const detail::image_listing& listing) {
+void log_skipped_files(const std::string& root, const detail::image_listing& listing) {
   if (listing.skipped_files() == 0) return;
   detail::log()->warn(
       "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
       "out, such as {}",
-      root.string(), listing.skipped_files(), listing.examples().front());
+      root, listing.skipped_files(), listing.examples().front());
 }
 
 }  // namespace
 
-image_folder open_image_folder(const std::filesystem::path& root,
-                               const image_folder_options& options) {
+image_folder open_image_folder(const std::string& root, const image_folder_options& options) {
   const std::uint64_t largest = detail::largest_label(options.label_type);
   static_cast<void>(
       make_image_decoder(options.image));  // options are looked at before a long listing
   detail::image_listing listing{root};
   if (listing.classes().size() - 1 > largest)
-    throw dataset_error{{.path = root.string(), .field = "label"},
+    throw dataset_error{{.path = root, .field = "label"},
                         "holds " + std::to_string(listing.classes().size()) + " classes, but " +
                             std::string{to_string(options.label_type)} + " counts only " +
                             std::to_string(largest + 1) +

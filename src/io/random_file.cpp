@@ -1,5 +1,7 @@
 #include "io/random_file.hpp"
 
+#include <feedline/io/map_files.hpp>
+
 #include "detail/log.hpp"
 #include "io/file_mapping.hpp"
 #include "io/residency.hpp"
@@ -55,7 +57,7 @@ random_file::random_file(descriptor file, const std::filesystem::path& path, acc
   watch_.emplace(status, path, local);
   // Samples come in random order: a read is not to bring in what lies behind.
   (void)::posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM);
-  if (how == access::mapped || (how == access::automatic && local))
+  if (how == access::mapped || (how == access::automatic && local && may_map_files()))
     mapping_ = file_mapping::of(number, size_);
   always_mapped_ = how == access::mapped;
   look_at_times();

@@ -34,7 +34,7 @@ epoch_range::iterator epoch_range::begin() {
   return iterator{current};
 }
 
-std::optional<batch> epoch_range::next() {
+optional_batch epoch_range::next() {
   return held().next();
 }
 

@@ -5,6 +5,7 @@
 #include "loader/pipeline.hpp"
 #include "loader/plan.hpp"
 
+#include <string>
 #include <utility>
 
 namespace feedline {
@@ -71,8 +72,13 @@ detail::pipeline& loader::held() const {
   return *pipeline_;
 }
 
-epoch_range loader::epoch(std::uint64_t epoch, stream_ref stream) & {
-  auto run = held().claim(epoch, stream);
+void loader::refuse_epoch(std::int64_t number) {
+  throw usage_error{"a loader was asked for epoch " + std::to_string(number) +
+                    "; epochs are numbered from 0"};
+}
+
+epoch_range loader::take_epoch(std::uint64_t number, stream_ref stream) {
+  auto run = held().claim(number, stream);
   return {pipeline_, std::move(run), stream};
 }
 

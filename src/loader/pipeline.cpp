@@ -60,7 +60,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       request_executor_{plan_.batch_size, *strategy_.reader, *staging_, &read_ahead_},
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
       cursor_{ring_} {
-  log()->info("{}: {}", device_->capabilities().name, to_string(plan_));
+  log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
     start_threads();

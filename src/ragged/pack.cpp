@@ -8,10 +8,14 @@
 #include "ragged/padding.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -38,25 +42,53 @@ void put(std::span<std::byte> out, std::uint64_t place, std::uint64_t value) noe
   std::memcpy(out.data() + place * sizeof number, &number, sizeof number);
 }
 
-}  // namespace
+class packed_rows final : public packed_dataset {
+ public:
+  packed_rows(ragged_dataset_ptr of, const pack_options& options);
 
-packed_dataset::packed_dataset(ragged_dataset_ptr of, const pack_options& options)
+  std::uint64_t size() const override { return starts_.size(); }
+  std::vector<field> fields() const override;
+  void read(std::span<const sample_index> rows,
+            std::span<const std::span<std::byte>> out) const override;
+  bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
+  void prefetch(std::span<const sample_index> rows) const noexcept override;
+  read_concurrency concurrency() const override { return of_->concurrency(); }
+
+  std::vector<packed_part> parts_of(sample_index row) const override;
+  double padding_share() const noexcept override;
+  std::uint64_t max_samples() const noexcept override { return max_samples_; }
+
+ private:
+  void deal(const pack_options& options);
+  template <class Use>
+  void for_each_part(std::uint64_t row, const Use& use) const;
+  [[noreturn]] void rethrow(const dataset_error& error, std::span<const sample_index> rows) const;
+
+  ragged_dataset_ptr of_;
+  field element_;
+  std::size_t element_bytes_;
+  std::uint64_t capacity_;
+  std::uint64_t max_samples_ = 0;
+  detail::padding padding_;
+  double elements_ = 0;                ///< of all samples
+  std::vector<std::uint64_t> starts_;  ///< the sample that each row begins with, or goes on with
+};
+
+packed_rows::packed_rows(ragged_dataset_ptr of, const pack_options& options)
     : of_{checked(of)},
       element_{of_->element()},
       element_bytes_{sample_bytes(element_)},
       capacity_{checked(options.capacity, "capacity")},
-      padding_{std::make_unique<const detail::padding>("pack", element_, options.value)} {
+      padding_{"pack", element_, options.value} {
   if (capacity_ == 0)
     throw usage_error{"pack_options::capacity is 0; say how many elements a row has"};
   deal(options);
-  (void)detail::checked_row_bytes("pack", packed_dataset::fields());
+  (void)detail::checked_row_bytes("pack", packed_rows::fields());
 }
-
-packed_dataset::~packed_dataset() = default;
 
 /// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins
 /// with: the k-th row with the same one goes on where k rows ended.
-void packed_dataset::deal(const pack_options& options) {
+void packed_rows::deal(const pack_options& options) {
   const std::uint64_t limit =
       options.max_samples != 0 ? checked(options.max_samples, "max_samples") : capacity_;
   std::uint64_t used = 0;   // elements of the row that is being filled,
@@ -98,7 +130,7 @@ void packed_dataset::deal(const pack_options& options) {
 }
 
 template <class Use>
-void packed_dataset::for_each_part(std::uint64_t row, const Use& use) const {
+void packed_rows::for_each_part(std::uint64_t row, const Use& use) const {
   const std::uint64_t begin = starts_[row];
   const std::uint64_t next = row + 1 < starts_.size() ? starts_[row + 1] : of_->size();
   std::uint64_t first = 0;
@@ -113,14 +145,14 @@ void packed_dataset::for_each_part(std::uint64_t row, const Use& use) const {
     use(packed_part{sample_index{sample}, 0, of_->length(sample_index{sample})});
 }
 
-std::vector<field> packed_dataset::fields() const {
+std::vector<field> packed_rows::fields() const {
   return {detail::field_of(element_, capacity_),
           {element_.name + "_count", element_type::i32, {}},
           {element_.name + "_offsets", element_type::i32, {max_samples_ + 1}}};
 }
 
-void packed_dataset::read(std::span<const sample_index> rows,
-                          std::span<const std::span<std::byte>> out) const {
+void packed_rows::read(std::span<const sample_index> rows,
+                       std::span<const std::span<std::byte>> out) const {
   detail::require_in_range(rows, size());
   const std::size_t row_bytes = capacity_ * element_bytes_;
   const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
@@ -140,7 +172,7 @@ void packed_dataset::read(std::span<const sample_index> rows,
     });
     put(out[1], i, count);
     while (count < max_samples_) put(offsets, ++count, end);
-    padding_->fill(values.subspan(end * element_bytes_));
+    padding_.fill(values.subspan(end * element_bytes_));
   }
   try {
     of_->read_in_turn(runs);
@@ -150,7 +182,7 @@ void packed_dataset::read(std::span<const sample_index> rows,
 }
 
 /// With the row in place of the sample.
-void packed_dataset::rethrow(const dataset_error& error, std::span<const sample_index> rows) const {
+void packed_rows::rethrow(const dataset_error& error, std::span<const sample_index> rows) const {
   std::optional<std::uint64_t> row;
   for (const sample_index read : rows)
     if (error.sample())
@@ -160,11 +192,7 @@ void packed_dataset::rethrow(const dataset_error& error, std::span<const sample_
   detail::rethrow_as(error, row, "the ragged dataset that this packs");
 }
 
-bool packed_dataset::wants_prefetch() const noexcept {
-  return of_->wants_prefetch();
-}
-
-void packed_dataset::prefetch(std::span<const sample_index> rows) const noexcept try {
+void packed_rows::prefetch(std::span<const sample_index> rows) const noexcept try {
   std::vector<sample_index> samples;
   for (const sample_index row : rows)
     if (row.value < size())
@@ -173,24 +201,22 @@ void packed_dataset::prefetch(std::span<const sample_index> rows) const noexcept
 } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
 }
 
-read_concurrency packed_dataset::concurrency() const {
-  return of_->concurrency();
-}
-
-std::vector<packed_part> packed_dataset::parts_of(sample_index row) const {
+std::vector<packed_part> packed_rows::parts_of(sample_index row) const {
   detail::require_in_range({&row, 1}, size());
   std::vector<packed_part> parts;
   for_each_part(row.value, [&](const packed_part& part) { parts.push_back(part); });
   return parts;
 }
 
-double packed_dataset::padding_share() const noexcept {
+double packed_rows::padding_share() const noexcept {
   if (starts_.empty()) return 0;
   return 1 - elements_ / (static_cast<double>(starts_.size()) * static_cast<double>(capacity_));
 }
 
+}  // namespace
+
 std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of, const pack_options& options) {
-  return std::make_shared<const packed_dataset>(std::move(of), options);
+  return std::make_shared<const packed_rows>(std::move(of), options);
 }
 
 }  // namespace feedline

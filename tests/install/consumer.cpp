@@ -35,7 +35,7 @@ int main() {
 #endif
 #ifdef WITH_HDF5
   try {
-    static_cast<void>(feedline::list_fields("no such file"));
+    static_cast<void>(feedline::list_hdf5_fields("no such file"));
   } catch (const feedline::hdf5_error&) {
     std::cout << "hdf5 1\n";
   }

@@ -1,11 +1,13 @@
 /// Epochs: their ends, their edges, and how they follow each other.
 
 #include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -76,6 +78,17 @@ TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loa
   const auto whole = consume(loader.epoch(6, by.stream), by.looks());
   CHECK(whole.size() == 29);
   CHECK(all_intact(whole));
+}
+
+TEST_CASE("epoch: its number is an integer of any type, and a negative one is refused",
+          "[loader][host]") {
+  loader loader{make_identity_rows(8, 8), sequential{}, make_host_device(), {.batch_size = 8}};
+  CHECK(loader.epoch(3).next().value().epoch() == 3);
+  CHECK(loader.epoch(std::int8_t{4}).next().value().epoch() == 4);
+  CHECK(loader.epoch(std::uint64_t{1} << 40U).next().value().epoch() == std::uint64_t{1} << 40U);
+  CHECK(message_of<usage_error>([&] { (void)loader.epoch(-1); }) ==
+        "a loader was asked for epoch -1; epochs are numbered from 0");
+  CHECK(loader.epoch(0).next());
 }
 
 TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[loader][host]") {

@@ -53,13 +53,13 @@ TEST_CASE("moved: a range that was moved from says so, and the other goes on whe
   const std::string refusal = "an epoch's range was used after it was moved from";
   loader loader = make_loader();
   epoch_range first = loader.epoch(0);
-  REQUIRE(first.next()->index() == 0);
+  REQUIRE(first.next().value().index() == 0);
   epoch_range second = std::move(first);
   // NOLINTBEGIN(bugprone-use-after-move): what this is about
   CHECK(message_of<usage_error>([&] { (void)first.next(); }) == refusal);
   CHECK(message_of<usage_error>([&] { (void)first.begin(); }) == refusal);
   // NOLINTEND(bugprone-use-after-move)
-  CHECK(second.next()->index() == 1);
+  CHECK(second.next().value().index() == 1);
 }
 
 TEST_CASE("moved: an iterator stays valid when its range is moved", "[loader][host]") {
@@ -77,7 +77,7 @@ TEST_CASE("moved: assigning to a range abandons the epoch that it stood for", "[
   const int readers = GENERATE(0, 2);
   loader loader = make_loader(256, readers);
   epoch_range range = loader.epoch(0);
-  REQUIRE(range.next()->epoch() == 0);
+  REQUIRE(range.next().value().epoch() == 0);
   range = loader.epoch(1);
   std::uint64_t index = 0;
   while (const auto batch = range.next()) {

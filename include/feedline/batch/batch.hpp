@@ -34,6 +34,10 @@ namespace FEEDLINE_EXPORT feedline {
 /// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
 /// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed. In a
 /// child of fork a batch may be destroyed, which does nothing there.
+///
+/// A batch that was moved from may be destroyed and assigned to. Its size, index and epoch are 0; all
+/// else throws usage_error. Views are taken of a batch that has a name: of a temporary, whose memory is
+/// recycled at once, they do not compile.
 class batch {
  public:
   batch(batch&& other) noexcept;
@@ -43,9 +47,11 @@ class batch {
   ~batch();
 
   /// One field. @throws usage_error if there is none of that name, naming those there are.
-  [[nodiscard]] tensor_view operator[](std::string_view field) const;
+  [[nodiscard]] tensor_view operator[](std::string_view field) const&;
+  tensor_view operator[](std::string_view field) const&& = delete;
   /// One field by its place in the dataset's `fields()`. @throws usage_error past the last.
-  [[nodiscard]] tensor_view field_at(std::size_t place) const;
+  [[nodiscard]] tensor_view field_at(std::size_t place) const&;
+  tensor_view field_at(std::size_t place) const&& = delete;
   /// How many fields.
   [[nodiscard]] std::size_t field_count() const;
 

@@ -7,7 +7,17 @@
 #include <cstddef>
 #include <type_traits>
 
+struct CUstream_st;  ///< CUDA's: what a `cudaStream_t` points to
+
 namespace FEEDLINE_EXPORT feedline {
+
+/// Whether pointers to a class are a device's streams. For device backends, whose streams point to another
+/// class than CUDA's:
+///
+///     template <>
+///     inline constexpr bool feedline::is_stream<my_stream> = true;
+template <class Class>
+inline constexpr bool is_stream = std::is_same_v<Class, CUstream_st>;
 
 /// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream must
 /// outlive every batch taken on it.
@@ -18,7 +28,7 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// A stream is never spelled 0 or nullptr: whether that is the legacy or the per-thread default
 /// stream depends on a compiler flag, so it does not compile. Say `cudaStreamLegacy` or
-/// `cudaStreamPerThread`.
+/// `cudaStreamPerThread`. Nor does a pointer to anything else than a stream.
 class stream_ref {
  public:
   /// No stream: for devices whose consumer is the host.
@@ -26,7 +36,7 @@ class stream_ref {
 
   /// Borrows a device's stream, such as a `cudaStream_t`.
   template <class Handle>
-  requires std::is_class_v<Handle>
+  requires is_stream<Handle>
   explicit stream_ref(Handle* handle) noexcept : handle_{handle} {}
 
   stream_ref(std::nullptr_t) = delete;

@@ -2,7 +2,7 @@
 
 #include <feedline/export.hpp>
 
-#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -16,7 +16,6 @@ namespace FEEDLINE_EXPORT feedline {
 /// @throws dataset_error naming the pattern: nothing matches it, a number of its range has no file, a
 ///         folder cannot be read.
 /// @throws usage_error if a range runs backwards or has more than a million numbers.
-[[nodiscard]] std::vector<std::filesystem::path> expand_paths(
-    const std::vector<std::filesystem::path>& patterns);
+[[nodiscard]] std::vector<std::string> expand_paths(const std::vector<std::string>& patterns);
 
 }  // namespace feedline

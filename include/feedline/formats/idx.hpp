@@ -3,7 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/export.hpp>
 
-#include <filesystem>
+#include <string>
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -17,10 +17,9 @@ namespace FEEDLINE_EXPORT feedline {
 /// over-long, zero samples,
 ///         sizes that overflow, labels that are not one-dimensional, numbers of images and labels
 ///         that differ.
-[[nodiscard]] dataset_ptr open_idx(const std::filesystem::path& images,
-                                   const std::filesystem::path& labels);
+[[nodiscard]] dataset_ptr open_idx(const std::string& images, const std::string& labels);
 
 /// Opens one IDX file as a dataset with one field of the given name. Otherwise as above.
-[[nodiscard]] dataset_ptr open_idx_file(const std::filesystem::path& file, std::string field_name);
+[[nodiscard]] dataset_ptr open_idx_file(const std::string& file, std::string field_name);
 
 }  // namespace feedline

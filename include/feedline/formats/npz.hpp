@@ -4,7 +4,6 @@
 #include <feedline/export.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,8 @@ struct npz_options {
 /// Opens arrays of a NumPy archive, as `numpy.savez` and `numpy.savez_compressed` write it: each
 /// member is a field of its name ("images" for the member images.npy), a sample is a row of each.
 ///
-/// Members that are not compressed are read from the archive as `open_npy` reads a file, with no
-/// memory of their own; the archive's checksums of them are not looked at. Compressed members, and
+/// Members that are not compressed are read from the archive as `open_npy` reads a file, mapped or not
+/// (`map_files`), with no memory of their own; the archive's checksums of them are not looked at. Compressed members, and
 /// those in Fortran order, are decoded into memory at opening, checksums verified.
 ///
 ///     auto train = feedline::open_npz("mnist.npz", {"x_train", "y_train"});
@@ -29,7 +28,7 @@ struct npz_options {
 /// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
 ///         those there are), several of one name, first dimensions that differ, encrypted, more memory than allowed (before
 ///         any is taken), and all that `open_npy` refuses.
-[[nodiscard]] dataset_ptr open_npz(const std::filesystem::path& file,
+[[nodiscard]] dataset_ptr open_npz(const std::string& file,
                                    const std::vector<std::string>& members = {},
                                    const npz_options& options = {});
 

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -37,14 +36,15 @@ struct record_options {
 ///                                         {{"label", element_type::u8},
 ///                                          {"image", element_type::u8, {3, 96, 96}}});
 ///
-/// The files are read where they lie, with no lock and no memory of their own.
+/// The files are read where they lie, mapped or not (`map_files`), with no lock and no memory of
+/// their own.
 /// @param files Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the file: unreadable, shorter than its header, no record, no whole
 ///         number of records.
 /// @throws usage_error if there is no file or no field, two fields have one name, or a field
 /// reaches
 ///         beyond `record_bytes`.
-[[nodiscard]] dataset_ptr open_records(const std::vector<std::filesystem::path>& files,
+[[nodiscard]] dataset_ptr open_records(const std::vector<std::string>& files,
                                        const std::vector<record_field>& fields,
                                        const record_options& options = {});
 

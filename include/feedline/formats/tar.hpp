@@ -5,7 +5,6 @@
 #include <feedline/export.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,9 +40,9 @@ struct tar_options {
 ///                  {"label", {"cls"}, feedline::decode_decimal()}});
 ///
 /// The headers are walked once, shards in parallel; then samples are read in any order, with no
-/// lock. Each shard stays open: mind the limit on open files. Members of other extensions, folders,
-/// hidden files and names with a part such as `__meta__` are passed over, and so are samples that
-/// have none of the fields.
+/// lock. Each shard stays open, mapped or not (`map_files`): mind the limit on open files. Members
+/// of other extensions, folders, hidden files and names with a part such as `__meta__` are passed
+/// over, and so are samples that have none of the fields.
 ///
 /// Any order is fast where the shards are in memory or on a solid-state disk. Where they are not (a
 /// disk that turns, a network), `shuffle{.within = chunks(W)}` takes the place of a shuffle buffer:
@@ -60,7 +59,7 @@ struct tar_options {
 /// @throws usage_error if there is no shard or no field, a field has no extension or no decoder, or
 /// two have
 ///         one name.
-[[nodiscard]] dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
+[[nodiscard]] dataset_ptr open_tar(const std::vector<std::string>& shards,
                                    const std::vector<tar_field>& fields,
                                    const tar_options& options = {});
 

@@ -5,8 +5,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -38,12 +38,12 @@ struct token_options {
 ///
 /// A shard is a file of 16- or 32-bit tokens, as `numpy.tofile` writes it, or with the header of
 /// llm.c's shards (256 32-bit words: magic number, version, number of tokens). Shards are read
-/// where they lie, with no lock and no memory of their own, and stay open.
+/// where they lie, mapped or not (`map_files`), with no lock and no memory of their own, and stay open.
 /// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the shard: unreadable, no whole number of tokens, a header that the
 ///         file's size belies, shards of different types, fewer than T + 1 tokens in all.
 /// @throws usage_error if there is no shard, T is 0, or the type is not u16 or u32.
-[[nodiscard]] dataset_ptr open_tokens(const std::vector<std::filesystem::path>& shards,
+[[nodiscard]] dataset_ptr open_tokens(const std::vector<std::string>& shards,
                                       const token_options& options);
 
 }  // namespace feedline

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ struct hdf5_field {
   std::string name = {};  ///< of the field; empty: the last part of the path
 };
 
-/// What `list_fields` found: a dataset of a file, or a member of its records, that could be a
+/// What `list_hdf5_fields` found: a dataset of a file, or a member of its records, that could be a
 /// field; or what cannot be read, of which only `dataset` and `refusal` say something.
 struct hdf5_listing {
   std::string dataset;        ///< absolute path within the file, a member's as `hdf5_field` has it
@@ -33,14 +32,17 @@ struct hdf5_listing {
   /// Why it cannot be read: damaged, written by a newer HDF5, an external link to nothing; of a
   /// group, why it cannot be searched. Empty: it is not so.
   std::string refusal = {};
+  /// Values are of variable length, and `spec` is one element: a field for `open_hdf5_ragged`.
+  bool is_ragged = false;
 };
 
 /// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
-/// included, and of records each member that can, in the records' order; text, single values and
-/// what else is no field are left out. Datasets and groups that the library cannot open are there
-/// with the reason. Groups behind soft and external links are not entered.
+/// included, and of records each member that can, in the records' order; values of variable length,
+/// strings among them, for `open_hdf5_ragged`. Text of fixed length, single values and what else is
+/// no field are left out. Datasets and groups that the library cannot open are there with the
+/// reason. Groups behind soft and external links are not entered.
 /// @throws hdf5_error if the file cannot be opened.
-[[nodiscard]] std::vector<hdf5_listing> list_fields(const std::filesystem::path& file);
+[[nodiscard]] std::vector<hdf5_listing> list_hdf5_fields(const std::string& file);
 
 /// What an HDF5 dataset may take of memory.
 struct hdf5_options {
@@ -71,9 +73,9 @@ struct hdf5_options {
 /// signed integers that the file has: i32 and i64. PyTables keeps seconds in the upper half of an
 /// i64 `v`, and microseconds in the lower: `double(v >> 32) + 1e-6 * std::int32_t(v)`.
 ///
-/// The file must not change while it is open: a read that finds it shorter, overwritten or replaced
-/// throws. The program may use the library itself meanwhile if that is built thread-safe, as
-/// Debian's and Ubuntu's are.
+/// The file may be mapped (`map_files`). It must not change while it is open: a read that finds it
+/// shorter, overwritten or replaced throws. The program may use the library itself meanwhile if
+/// that is built thread-safe, as Debian's and Ubuntu's are.
 /// @param fields At least one.
 /// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset or member (with
 /// those
@@ -81,8 +83,8 @@ struct hdf5_options {
 ///         an element_type, a filter, raw file or virtual source that is not there, an index of
 ///         chunks that is damaged, metadata in a cache image, samples larger than the machine's
 ///         memory.
-[[nodiscard]] dataset_ptr open_hdf5(const std::filesystem::path& file,
-                                    std::vector<hdf5_field> fields,
+/// @throws usage_error if there is no field, or two have one name.
+[[nodiscard]] dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});
 
 }  // namespace feedline

@@ -4,7 +4,7 @@
 #include <feedline/hdf5/dataset.hpp>
 #include <feedline/ragged/dataset.hpp>
 
-#include <filesystem>
+#include <string>
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -20,8 +20,9 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// Where each value lies is found now, once: 12 bytes a sample stay in memory, 22 are taken
 /// meanwhile. Values are then read by any number of threads at once, from where they lie in the
-/// file, past the HDF5 library and its lock. What was never written is empty; of strings all bytes
-/// are read that the file has of them, none is added to end them.
+/// file, which may be mapped (`map_files`), past the HDF5 library and its lock. What was never
+/// written is empty; of strings all bytes are read that the file has of them, none is added to end
+/// them.
 ///
 /// Where only the library can read them (`open_hdf5`'s documentation tells when), all are read
 /// now and kept in memory, strings up to their first zero, and a warning tells why.
@@ -31,8 +32,7 @@ namespace FEEDLINE_EXPORT feedline {
 /// of
 ///         what is no element type, members of records in an array, a value whose place in the file
 ///         is damaged (naming the sample), more to be kept than `max_host_cache_bytes`.
-[[nodiscard]] ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file,
-                                                  const hdf5_field& field,
+[[nodiscard]] ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                                   const hdf5_options& options = {});
 
 }  // namespace feedline

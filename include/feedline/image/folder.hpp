@@ -5,7 +5,6 @@
 #include <feedline/image/decode.hpp>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -40,7 +39,7 @@ struct image_folder {
 ///         classes than the label's type counts; when read: what `make_image_decoder` refuses, a
 ///         file that is gone or larger than 1 GiB.
 /// @throws usage_error if the options contradict each other.
-[[nodiscard]] image_folder open_image_folder(const std::filesystem::path& root,
+[[nodiscard]] image_folder open_image_folder(const std::string& root,
                                              const image_folder_options& options = {});
 
 }  // namespace feedline

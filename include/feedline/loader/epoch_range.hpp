@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace feedline::detail {
 class pipeline;
@@ -16,6 +17,20 @@ struct epoch_run;
 namespace FEEDLINE_EXPORT feedline {
 
 class loader;
+
+/// A batch, or none: a `std::optional`, but for `->`, which a temporary does not have: a view of its batch
+/// would outlive it.
+///
+///     while (const auto batch = range.next()) step((*batch)["image"].data<std::uint8_t>());
+class optional_batch : public std::optional<batch> {
+ public:
+  using std::optional<batch>::optional;
+  optional_batch(std::optional<batch>&& other) noexcept : std::optional<batch>{std::move(other)} {}
+
+  [[nodiscard]] batch* operator->() & noexcept { return &**this; }
+  [[nodiscard]] const batch* operator->() const& noexcept { return &**this; }
+  const batch* operator->() const&& = delete;
+};
 
 /// One epoch's batches: a C++20 input range, gone through once.
 ///
@@ -50,7 +65,7 @@ class epoch_range {
   /// two seconds no other thread has had to do with a batch of this loader, it throws usage_error.
   /// End a batch, and it can be called again. @throws stage_error; usage_error, also if the range was
   /// moved from, or in a child of fork.
-  [[nodiscard]] std::optional<batch> next();
+  [[nodiscard]] optional_batch next();
 
  private:
   friend class loader;

@@ -8,8 +8,10 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -47,9 +49,18 @@ class loader {
   ///
   /// Epochs are consumed in the order in which they were asked for: a next one may be asked for
   /// while the current one is consumed; beginning it abandons what is left of those before.
-  /// @throws usage_error if the device cannot use the stream, or in a child of fork.
-  [[nodiscard]] epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) &;
-  epoch_range epoch(std::uint64_t epoch, stream_ref stream = {}) && = delete;
+  /// @param number Of the epoch, from 0, as an integer of any type; what is no integer does not
+  /// compile.
+  /// @throws usage_error if the number is negative, the device cannot use the stream, or in a child
+  /// of fork.
+  template <std::integral Number>
+  requires(!std::same_as<Number, bool>) [[nodiscard]] epoch_range
+      epoch(Number number, stream_ref stream = {}) & {
+    if (std::cmp_less(number, 0)) refuse_epoch(static_cast<std::int64_t>(number));
+    return take_epoch(static_cast<std::uint64_t>(number), stream);
+  }
+  template <std::integral Number>
+  epoch_range epoch(Number number, stream_ref stream = {}) && = delete;
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
   /// Blocks for nothing.
@@ -59,6 +70,8 @@ class loader {
   [[nodiscard]] const loader_plan& plan() const;
 
  private:
+  [[nodiscard]] epoch_range take_epoch(std::uint64_t number, stream_ref stream);
+  [[noreturn]] static void refuse_epoch(std::int64_t number);
   [[nodiscard]] detail::pipeline& held() const;
   void shut_down() noexcept;
 

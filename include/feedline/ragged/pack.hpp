@@ -5,15 +5,9 @@
 #include <feedline/ragged/dataset.hpp>
 #include <feedline/ragged/pad.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
-
-namespace feedline::detail {
-class padding;
-}  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -44,44 +38,17 @@ struct packed_part {
 /// Rows of T elements, each of several whole ragged samples that follow each other. Made by `pack`.
 ///
 /// Threads: as `dataset`; what it adds, any.
-class packed_dataset final : public dataset {
+class packed_dataset : public dataset {
  public:
-  packed_dataset(ragged_dataset_ptr of, const pack_options& options);
-  ~packed_dataset() override;
-
-  std::uint64_t size() const override { return starts_.size(); }
-  std::vector<field> fields() const override;
-  void read(std::span<const sample_index> rows,
-            std::span<const std::span<std::byte>> out) const override;
-  bool wants_prefetch() const noexcept override;
-  void prefetch(std::span<const sample_index> rows) const noexcept override;
-  read_concurrency concurrency() const override;
-
   /// What a row holds, in its order: the samples whose places NAME_offsets tells.
   /// @throws dataset_error if there is no such row.
-  [[nodiscard]] std::vector<packed_part> parts_of(sample_index row) const;
+  [[nodiscard]] virtual std::vector<packed_part> parts_of(sample_index row) const = 0;
 
   /// Which share of the rows' elements is padding: 0 to 1; 0 if there is no row.
-  [[nodiscard]] double padding_share() const noexcept;
+  [[nodiscard]] virtual double padding_share() const noexcept = 0;
 
   /// Samples of a row, at most: the option, or what the fullest row has.
-  [[nodiscard]] std::uint64_t max_samples() const noexcept { return max_samples_; }
-
- private:
-  void deal(const pack_options& options);
-  template <class Use>
-  void for_each_part(std::uint64_t row, const Use& use) const;
-  [[noreturn]] void rethrow(const class dataset_error& error,
-                            std::span<const sample_index> rows) const;
-
-  ragged_dataset_ptr of_;
-  field element_;
-  std::size_t element_bytes_;
-  std::uint64_t capacity_;
-  std::uint64_t max_samples_ = 0;
-  std::unique_ptr<const detail::padding> padding_;
-  double elements_ = 0;                ///< of all samples
-  std::vector<std::uint64_t> starts_;  ///< the sample that each row begins with, or goes on with
+  [[nodiscard]] virtual std::uint64_t max_samples() const noexcept = 0;
 };
 
 /// Packs samples into rows of T elements, in their order: each goes into the row of the one before

@@ -17,9 +17,9 @@ detail::idx_array read_file(const detail::file_field& name) {
 
 }  // namespace
 
-dataset_ptr open_idx(const std::filesystem::path& images, const std::filesystem::path& labels) {
-  const detail::file_field image{images.string(), "image"};
-  const detail::file_field label{labels.string(), "label"};
+dataset_ptr open_idx(const std::string& images, const std::string& labels) {
+  const detail::file_field image{images, "image"};
+  const detail::file_field label{labels, "label"};
 
   // The labels first: they are soon read, and tell most mistakes about which file is which.
   const detail::idx_array label_array = read_file(label);
@@ -38,8 +38,8 @@ dataset_ptr open_idx(const std::filesystem::path& images, const std::filesystem:
       {detail::to_field(image_array, image.field), detail::to_field(label_array, label.field)});
 }
 
-dataset_ptr open_idx_file(const std::filesystem::path& file, std::string field_name) {
-  const detail::idx_array array = read_file({file.string(), field_name});
+dataset_ptr open_idx_file(const std::string& file, std::string field_name) {
+  const detail::idx_array array = read_file({file, field_name});
   return make_memory_dataset({detail::to_field(array, std::move(field_name))});
 }
 

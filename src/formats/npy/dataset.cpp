@@ -4,6 +4,8 @@
 
 #include "detail/byte_order.hpp"
 #include "formats/npy/array.hpp"
+#include "formats/npy/list.hpp"
+#include "io/file_source.hpp"
 #include "io/random_file.hpp"
 
 #include <cstring>
@@ -55,7 +57,7 @@ class npy_decoder final : public decoder {
 
 }  // namespace
 
-dataset_ptr open_npy(const std::filesystem::path& file, std::string field_name) {
+dataset_ptr open_npy(const std::string& file, std::string field_name) {
   return open_npy({{file, std::move(field_name)}});
 }
 
@@ -64,22 +66,29 @@ dataset_ptr open_npy(const std::vector<npy_field>& fields) {
   std::vector<detail::npy_column> columns;
   std::uint64_t samples = 0;
   for (const npy_field& one : fields) {
-    const detail::file_field name{one.file.string(), one.name};
+    const detail::file_field name{one.file, one.name};
     const auto file = std::make_shared<const detail::random_file>(one.file);
     columns.push_back(detail::open_npy_array(file, 0, file->size(), name));
     const std::uint64_t here = samples_of(columns.back(), sample_bytes(spec_of(columns.back())));
     if (columns.size() == 1) samples = here;
     if (here != samples)
       throw dataset_error{{.path = name.path, .field = name.field},
-                          "holds " + std::to_string(here) + " samples, but " +
-                              fields.front().file.string() + " holds " + std::to_string(samples) +
-                              "; use the files of one set"};
+                          "holds " + std::to_string(here) + " samples, but " + fields.front().file +
+                              " holds " + std::to_string(samples) + "; use the files of one set"};
   }
   return detail::make_npy_dataset(std::move(columns));
 }
 
 decoder_ptr decode_npy() {
   return std::make_shared<const npy_decoder>();
+}
+
+listed_field detail::list_npy(const std::string& file, const std::string& field_name) {
+  const file_field name{file, field_name};
+  file_source source{name};
+  const npy_header header = read_npy_header(source, name);
+  return {
+      .name = field_name, .samples = header.extents.front(), .spec = header.to_field(field_name)};
 }
 
 }  // namespace feedline

@@ -1,8 +1,10 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/npz.hpp>
+#include <feedline/formats/open.hpp>
 
 #include "detail/machine_memory.hpp"
 #include "formats/npy/array.hpp"
+#include "formats/npy/list.hpp"
 #include "formats/npy/npz_magic.hpp"
 #include "formats/npy/zip_archive.hpp"
 #include "io/file_source.hpp"
@@ -40,6 +42,22 @@ class npz_file {
     for (const wanted_member& member : wanted) columns.push_back(column(member));
     file_->require_unchanged();
     return detail::make_npy_dataset(std::move(columns));
+  }
+
+  std::vector<listed_field> list_fields() const {
+    std::vector<listed_field> listed;
+    for (wanted_member& member : all()) {
+      listed_field& field = listed.emplace_back(listed_field{.name = member.name.field});
+      try {
+        look_at(member);
+        field.samples = member.header.extents.front();
+        field.spec = member.header.to_field(field.name);
+      } catch (const dataset_error& refusal) {
+        field.refusal = refusal.message();
+      }
+    }
+    file_->require_unchanged();
+    return listed;
   }
 
  private:
@@ -160,9 +178,13 @@ class npz_file {
 
 }  // namespace
 
-dataset_ptr open_npz(const std::filesystem::path& file, const std::vector<std::string>& members,
+dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& members,
                      const npz_options& options) {
   return npz_file{file, options}.open(members);
+}
+
+std::vector<listed_field> detail::list_npz(const std::string& file) {
+  return npz_file{file, {}}.list_fields();
 }
 
 }  // namespace feedline

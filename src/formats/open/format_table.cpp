@@ -12,6 +12,7 @@
 #include "dataset/choose_fields.hpp"
 #include "formats/idx/array.hpp"
 #include "formats/npy/header.hpp"
+#include "formats/npy/list.hpp"
 #include "formats/npy/npz_magic.hpp"
 #include "formats/records/cifar_format.hpp"
 #include "formats/tar/header.hpp"
@@ -21,13 +22,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
 
-using paths = std::vector<std::filesystem::path>;
+using paths = std::vector<std::string>;
 
 constexpr std::array<unsigned char, 8> hdf5_signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
@@ -61,11 +63,11 @@ bool never(const probed_file&) {
 }
 
 /// Opens each by itself, and puts them one behind the other.
-template <dataset_ptr (*OpenOne)(const std::filesystem::path&, const open_options&)>
+template <dataset_ptr (*OpenOne)(const std::string&, const open_options&)>
 dataset_ptr each(const paths& files, const open_options& options) {
   if (files.size() == 1) return OpenOne(files.front(), options);
   std::vector<dataset_ptr> parts;
-  for (const std::filesystem::path& path : files) parts.push_back(OpenOne(path, options));
+  for (const std::string& path : files) parts.push_back(OpenOne(path, options));
   return concatenate(std::move(parts));
 }
 
@@ -78,28 +80,37 @@ std::string only_name(const open_options& options, file_format format, const std
                     std::to_string(options.fields.size())};
 }
 
-dataset_ptr open_array(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open_array(const std::string& path, const open_options& options) {
   return open_npy(path, options.fields.front());
+}
+
+/// What the only field of a NumPy array is called, where nobody says otherwise.
+std::string stem_of(const std::string& file) {
+  return std::filesystem::path{file}.stem().string();
+}
+
+std::vector<listed_field> list_array(const std::string& file) {
+  return {list_npy(file, stem_of(file))};
 }
 
 /// All with the name of the first.
 dataset_ptr open_arrays(const paths& files, const open_options& options) {
   open_options named = options;
-  named.fields = {only_name(options, file_format::npy, files.front().stem().string())};
+  named.fields = {only_name(options, file_format::npy, stem_of(files.front()))};
   return each<open_array>(files, named);
 }
 
-dataset_ptr open_archive(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open_archive(const std::string& path, const open_options& options) {
   return open_npz(path, options.fields);
 }
 
-dataset_ptr open_one_idx(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open_one_idx(const std::string& path, const open_options& options) {
   const dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
   if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
   return open_idx_file(path, "label");  // labels are soon read again
 }
 
-dataset_ptr open_images(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open_images(const std::string& path, const open_options& options) {
   return choose_fields(
       open_image_folder(path, {.image = options.image, .label_type = options.label_type}).dataset,
       options.fields);
@@ -110,17 +121,19 @@ dataset_ptr open_token_shards(const paths& shards, const open_options& options) 
     throw usage_error{
         "open: fields of a token shard have names of their own; leave open_options::fields empty"};
   if (options.tokens_per_sample == 0)
-    throw usage_error{"open: " + shards.front().string() +
+    throw usage_error{"open: " + shards.front() +
                       " holds tokens, and open_options::tokens_per_sample is not given"};
   return open_tokens(shards, {.tokens_per_sample = options.tokens_per_sample});
 }
 
 constexpr auto table = std::to_array<format_entry>({
-    {file_format::hdf5, "HDF5", "HDF5 files", is_hdf5, has_hdf5_behind, each<open_whole_hdf5>},
+    {file_format::hdf5, "HDF5", "HDF5 files", is_hdf5, has_hdf5_behind, each<open_whole_hdf5>,
+     list_whole_hdf5},
     {file_format::npy, "NumPy array", "NumPy arrays",
-     [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays},
+     [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays, list_array},
     {file_format::npz, "NumPy archive", "NumPy archives",
-     [](const probed_file& file) { return is_npz(file.head); }, nullptr, each<open_archive>},
+     [](const probed_file& file) { return is_npz(file.head); }, nullptr, each<open_archive>,
+     list_npz},
     {file_format::tar, "tar shard", "tar shards",
      [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_whole_tar},
     {file_format::tokens, "token shard", "token shards with llm.c's header",

@@ -5,8 +5,8 @@
 #include "io/random_file.hpp"
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +30,9 @@ struct format_entry {
   /// Asked where no format `is`, in the table's order. Null: not asked.
   bool (*may_be)(const probed_file& file);
   /// Opens files of the format, at least one, one after the other as one sequence.
-  dataset_ptr (*open)(const std::vector<std::filesystem::path>& files, const open_options& options);
+  dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options);
+  /// What a file holds; null: the fields of the dataset that `open` makes of it.
+  std::vector<listed_field> (*list)(const std::string& file) = nullptr;
 };
 
 /// All formats; which comes first matters to `may_be` alone.
@@ -40,11 +42,13 @@ struct format_entry {
 [[nodiscard]] const format_entry* find_format(file_format format) noexcept;
 
 /// All datasets of an HDF5 file, if they belong together, or those that options name.
-[[nodiscard]] dataset_ptr open_whole_hdf5(const std::filesystem::path& path,
-                                          const open_options& options);
+[[nodiscard]] dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options);
+
+/// All that an HDF5 file holds, values of variable length included.
+[[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path);
 
 /// Tar shards, with the fields that the first one's first sample has.
-[[nodiscard]] dataset_ptr open_whole_tar(const std::vector<std::filesystem::path>& shards,
+[[nodiscard]] dataset_ptr open_whole_tar(const std::vector<std::string>& shards,
                                          const open_options& options);
 
 }  // namespace feedline::detail

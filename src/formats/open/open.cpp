@@ -13,19 +13,21 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
+#include <utility>
 
 namespace feedline {
 namespace {
 
-using paths = std::vector<std::filesystem::path>;
+using paths = std::vector<std::string>;
 
 /// Bytes that are looked at: enough for CIFAR's first labels to tell something.
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
 
 /// The first bytes of what gzip compressed.
-std::vector<std::byte> unpacked_head(const std::filesystem::path& path) {
-  const detail::file_field name{path.string(), {}};
+std::vector<std::byte> unpacked_head(const std::string& path) {
+  const detail::file_field name{path, {}};
   detail::file_source file{name};
   std::array<std::byte, 2> magic{};
   const std::size_t got = file.read(magic);
@@ -69,13 +71,13 @@ dataset_error unknown_format(const std::filesystem::path& path) {
 }
 
 void require_one_format(const paths& files, file_format format) {
-  for (const std::filesystem::path& path : files) {
+  for (const std::string& path : files) {
     const file_format other = detect_format(path);
     if (other == file_format::unknown) throw unknown_format(path);
     if (other != format)
-      throw dataset_error{{.path = path.string(), .field = {}},
+      throw dataset_error{{.path = path, .field = {}},
                           "of the format " + std::string{to_string(other)} + ", but " +
-                              files.front().string() + " is of the format " +
+                              files.front() + " is of the format " +
                               std::string{to_string(format)} +
                               "; files that are opened together are of one format"};
   }
@@ -88,7 +90,7 @@ std::string_view to_string(file_format format) noexcept {
   return entry == nullptr ? "unknown" : entry->name;
 }
 
-file_format detect_format(const std::filesystem::path& path) {
+file_format detect_format(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return file_format::image_folder;
   const detail::random_file file{path};
@@ -101,8 +103,22 @@ file_format detect_format(const std::filesystem::path& path) {
   return format_of({.file = file, .head = head, .is_compressed = true, .content = content});
 }
 
-dataset_ptr open(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open(const std::string& path, const open_options& options) {
   return open(paths{path}, options);
+}
+
+std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
+  const detail::format_entry* const format = detail::find_format(detect_format(file));
+  if (format == nullptr) throw detail::unknown_format(file);
+  if (format->list != nullptr) return format->list(file);
+  open_options all = options;
+  all.fields = {};
+  all.tokens_per_sample = std::max<std::uint64_t>(1, options.tokens_per_sample);
+  const dataset_ptr opened = format->open({file}, all);
+  std::vector<listed_field> listed;
+  for (field& spec : opened->fields())
+    listed.push_back({.name = spec.name, .samples = opened->size(), .spec = std::move(spec)});
+  return listed;
 }
 
 dataset_ptr open(const paths& patterns, const open_options& options) {
@@ -115,7 +131,7 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
         "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
         (format == file_format::hdf5
              ? std::string{"give one of both"}
-             : files.front().string() + " is of the format " + std::string{to_string(format)})};
+             : files.front() + " is of the format " + std::string{to_string(format)})};
   return detail::find_format(format)->open(files, options);
 }
 

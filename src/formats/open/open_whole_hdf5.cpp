@@ -35,7 +35,7 @@ std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>&
 }
 
 /// What cannot be read might be one of the fields that the caller expects.
-void require_readable(const std::filesystem::path& path, const std::vector<hdf5_listing>& listing) {
+void require_readable(const std::string& path, const std::vector<hdf5_listing>& listing) {
   std::vector<std::string> readable;
   std::vector<std::string> unreadable;
   std::string reason;
@@ -50,7 +50,7 @@ void require_readable(const std::filesystem::path& path, const std::vector<hdf5_
   if (!readable.empty())
     message += "; to open the file without what cannot be read, name fields in " +
                std::string{"open_options::fields, of "} + list_names(readable);
-  throw dataset_error{{.path = path.string(), .field = unreadable.front()}, message};
+  throw dataset_error{{.path = path, .field = unreadable.front()}, message};
 }
 
 using listings = std::vector<hdf5_listing>;
@@ -95,8 +95,7 @@ std::string list_lengths(const listings& all) {
 
 /// Those that have as many samples as a chosen one; where some of them share a name, those of its
 /// group.
-listings choose_like(const std::filesystem::path& path, const listings& all,
-                     const std::string& like) {
+listings choose_like(const std::string& path, const listings& all, const std::string& like) {
   const std::string wanted = (like.starts_with('/') ? "" : "/") + like;
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const hdf5_listing& each) {
     return each.dataset == wanted ||
@@ -104,7 +103,7 @@ listings choose_like(const std::filesystem::path& path, const listings& all,
   });
   if (chosen == all.end())
     throw dataset_error{
-        {.path = path.string(), .field = like},
+        {.path = path, .field = like},
         "open_options::like is no dataset that can be a field; samples: " + list_lengths(all)};
   listings fields;
   std::ranges::copy_if(all, std::back_inserter(fields),
@@ -116,7 +115,7 @@ listings choose_like(const std::filesystem::path& path, const listings& all,
   return fields;
 }
 
-void require_belong_together(const std::filesystem::path& path, const listings& fields) {
+void require_belong_together(const std::string& path, const listings& fields) {
   const auto advice = [&](const std::string& dataset) {
     return "; choose one of those that belong together in open_options::like, as in \"" + dataset +
            "\", or name all in open_options::fields";
@@ -124,31 +123,49 @@ void require_belong_together(const std::filesystem::path& path, const listings& 
   const hdf5_listing& first = fields.front();
   for (const hdf5_listing& each : fields)
     if (each.samples != first.samples)
-      throw dataset_error{{.path = path.string(), .field = each.dataset},
+      throw dataset_error{{.path = path, .field = each.dataset},
                           "holds " + std::to_string(each.samples) + " samples, but " +
                               first.dataset + " holds " + std::to_string(first.samples) +
                               advice(first.dataset) + ". Samples: " + list_lengths(fields)};
   if (const auto [one, other] = find_namesakes(fields); other != nullptr)
-    throw dataset_error{{.path = path.string(), .field = other->dataset},
+    throw dataset_error{{.path = path, .field = other->dataset},
                         "has the name of " + one->dataset + advice(one->dataset)};
 }
 
 }  // namespace
 
-dataset_ptr open_whole_hdf5(const std::filesystem::path& path, const open_options& options) {
+dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options) {
   std::vector<hdf5_field> fields;
   for (const std::string& dataset : options.fields) fields.push_back({dataset});
   if (!fields.empty()) return open_hdf5(path, std::move(fields));
 
-  auto all = list_fields(path);
+  auto all = list_hdf5_fields(path);
+  const bool has_ragged =
+      std::erase_if(all, [](const hdf5_listing& each) { return each.is_ragged; }) != 0;
   require_readable(path, all);
   if (all.empty())
-    throw dataset_error{{.path = path.string(), .field = {}},
-                        "an HDF5 file with no dataset that can be a field"};
+    throw dataset_error{
+        {.path = path, .field = {}},
+        std::string{"an HDF5 file with no dataset that can be a field"} +
+            (has_ragged ? "; its values are of variable length: open_hdf5_ragged reads them" : "")};
   if (!options.like.empty()) all = choose_like(path, all, options.like);
   require_belong_together(path, all);
   for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});
   return open_hdf5(path, std::move(fields));
+}
+
+std::vector<listed_field> list_whole_hdf5(const std::string& path) {
+  const auto all = list_hdf5_fields(path);
+  std::vector<listed_field> listed;
+  for (const hdf5_listing& each : all) {
+    listed.push_back({.name = each.dataset,
+                      .samples = each.samples,
+                      .spec = each.spec,
+                      .is_ragged = each.is_ragged,
+                      .refusal = each.refusal});
+    if (each.refusal.empty()) listed.back().spec.name = name_of(each, all);
+  }
+  return listed;
 }
 
 }  // namespace feedline::detail

@@ -49,8 +49,7 @@ std::vector<tar_field> fields_of(const random_file& file, const open_options& op
 
 }  // namespace
 
-dataset_ptr open_whole_tar(const std::vector<std::filesystem::path>& shards,
-                           const open_options& options) {
+dataset_ptr open_whole_tar(const std::vector<std::string>& shards, const open_options& options) {
   static_cast<void>(largest_label(options.label_type));
   const random_file first{shards.front()};
   std::string seen;

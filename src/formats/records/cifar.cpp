@@ -72,12 +72,12 @@ void require_labels(const detail::random_file_ptr& file, const detail::cifar_for
   }
 }
 
-dataset_ptr open_cifar(const std::string& who, const std::vector<std::filesystem::path>& files,
+dataset_ptr open_cifar(const std::string& who, const std::vector<std::string>& files,
                        const std::vector<record_field>& fields,
                        const detail::cifar_format& format) {
   if (files.empty()) throw usage_error{who + ": there is no file to open"};
   const auto paths = expand_paths(files);
-  for (const std::filesystem::path& path : paths) {
+  for (const std::string& path : paths) {
     const auto file = std::make_shared<const detail::random_file>(path);
     require_whole_records(*file, format);
     require_labels(file, format);
@@ -87,13 +87,13 @@ dataset_ptr open_cifar(const std::string& who, const std::vector<std::filesystem
 
 }  // namespace
 
-dataset_ptr open_cifar10(const std::vector<std::filesystem::path>& files) {
+dataset_ptr open_cifar10(const std::vector<std::string>& files) {
   return open_cifar("open_cifar10", files,
                     {{"label", element_type::u8}, {"image", element_type::u8, {3, 32, 32}}},
                     detail::cifar10);
 }
 
-dataset_ptr open_cifar100(const std::vector<std::filesystem::path>& files) {
+dataset_ptr open_cifar100(const std::vector<std::string>& files) {
   return open_cifar("open_cifar100", files,
                     {{"coarse_label", element_type::u8},
                      {"fine_label", element_type::u8},

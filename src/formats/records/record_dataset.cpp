@@ -87,12 +87,12 @@ dataset_ptr open_file(const detail::random_file_ptr& file, const record_layout& 
 
 }  // namespace
 
-dataset_ptr open_records(const std::vector<std::filesystem::path>& files,
+dataset_ptr open_records(const std::vector<std::string>& files,
                          const std::vector<record_field>& fields, const record_options& options) {
   if (files.empty()) throw usage_error{"open_records: there is no file to open"};
   const record_layout layout = lay_out(fields, options);
   std::vector<dataset_ptr> parts;
-  for (const std::filesystem::path& path : expand_paths(files))
+  for (const std::string& path : expand_paths(files))
     parts.push_back(open_file(std::make_shared<const detail::random_file>(path), layout, options));
   return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
 }

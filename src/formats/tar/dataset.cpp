@@ -186,8 +186,8 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
 }  // namespace
 }  // namespace detail
 
-dataset_ptr open_tar(const std::vector<std::filesystem::path>& shards,
-                     const std::vector<tar_field>& fields, const tar_options& options) {
+dataset_ptr open_tar(const std::vector<std::string>& shards, const std::vector<tar_field>& fields,
+                     const tar_options& options) {
   if (shards.empty()) throw usage_error{"tar: there is no shard"};
   if (fields.empty()) throw usage_error{"tar: there is no field"};
   detail::require_usable(fields);

@@ -68,7 +68,7 @@ std::string list_extensions(std::span<const tar_field> fields) {
 
 }  // namespace
 
-tar_shards::tar_shards(const std::vector<std::filesystem::path>& paths,
+tar_shards::tar_shards(const std::vector<std::string>& paths,
                        std::span<const tar_field> fields, const tar_options& options) {
   std::vector<indexed_shard> shards(paths.size());
   parallel_for(paths.size(),

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +27,7 @@ class tar_shards {
  public:
   /// Indexes all shards, some at a time.
   /// @throws dataset_error: see `open_tar`; of several shards at fault, the first's.
-  tar_shards(const std::vector<std::filesystem::path>& paths, std::span<const tar_field> fields,
+  tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
              const tar_options& options);
 
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }

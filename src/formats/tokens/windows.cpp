@@ -165,8 +165,7 @@ dataset_ptr make_token_dataset(std::vector<token_shard> shards, const token_opti
 
 namespace feedline {
 
-dataset_ptr open_tokens(const std::vector<std::filesystem::path>& shards,
-                        const token_options& options) {
+dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_options& options) {
   if (shards.empty()) throw usage_error{"open_tokens: there is no shard to open"};
   if (options.tokens_per_sample == 0)
     throw usage_error{"open_tokens: tokens_per_sample is 0; say how many tokens a sample has"};
@@ -174,7 +173,7 @@ dataset_ptr open_tokens(const std::vector<std::filesystem::path>& shards,
     throw usage_error{"open_tokens: type is " + std::string{to_string(*options.type)} +
                       ", but tokens are uint16 or uint32"};
   std::vector<detail::token_shard> open;
-  for (const std::filesystem::path& shard : expand_paths(shards))
+  for (const std::string& shard : expand_paths(shards))
     open.push_back(
         detail::open_token_shard(std::make_shared<const detail::random_file>(shard), options));
   return detail::make_token_dataset(std::move(open), options);

@@ -3,6 +3,7 @@
 #include "hdf5/format/heap_search.hpp"
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
 namespace feedline::detail {
@@ -62,6 +63,25 @@ hdf5_sequence_type describe_sequences(const hdf5_session& hdf5, const hdf5_value
   sequence.element.refusal = row.refusal;
   sequence.row = std::move(row);
   return sequence;
+}
+
+hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
+                              const std::string& name, const hdf5_opened& dataset,
+                              const std::string& member) {
+  const hdf5_space_id space{H5Dget_space(dataset.id.get())};
+  const hdf5_type_id& type = dataset.values.type;
+  if (!type || !space) throw file.unreadable(hdf5, name, "its type cannot be read");
+  if (!member.empty() && !has_members(hdf5, type.get()))
+    throw file.no_such_member(hdf5, name, member);
+  hdf5_sequences found{.type = describe_sequences(hdf5, dataset.values, name, member)};
+  if (!found.type.element.refusal.empty()) throw file.error(name, found.type.element.refusal);
+  const auto extents = extents_of(hdf5, file, name, space.get());
+  if (extents.size() != 1)
+    throw file.error(name, "has " + std::to_string(extents.size()) +
+                               " dimensions, so that a sample would be several sequences; one of "
+                               "one dimension can be read, a sequence a sample");
+  found.samples = extents[0];
+  return found;
 }
 
 }  // namespace feedline::detail

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "hdf5/library/file.hpp"
 #include "hdf5/library/handle.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/member.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/library/type.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,5 +30,16 @@ struct hdf5_sequence_type {
                                                     const hdf5_values& values,
                                                     const std::string& path,
                                                     std::string_view member);
+
+/// Values of variable length of a dataset, or of a member of its records, each a sample.
+struct hdf5_sequences {
+  hdf5_sequence_type type;
+  std::uint64_t samples = 0;
+};
+
+/// @throws hdf5_error if they are none, have not one dimension, or other elements than fields.
+[[nodiscard]] hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
+                                            const std::string& name, const hdf5_opened& dataset,
+                                            const std::string& member);
 
 }  // namespace feedline::detail

@@ -5,6 +5,7 @@
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
 #include "hdf5/library/file.hpp"
+#include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
@@ -186,6 +187,23 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
                                        const detail::hdf5_file& file, const std::string& path,
                                        const detail::hdf5_opened_ptr& dataset) {
   std::vector<hdf5_listing> listings;
+  const auto list_sequences = [&](const std::string& name, const std::string& member) {
+    try {
+      const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
+      const detail::hdf5_element& element = found.type.element;
+      listings.push_back(
+          {.dataset = name,
+           .samples = found.samples,
+           .spec = {detail::field_name_of({name}), element.type, element.shape},
+           .access = detail::examine_storage(hdf5, file, name, dataset->id.get(), found.type.row)
+                         .describe(),
+           .member = member,
+           .is_ragged = true});
+      return true;
+    } catch (const hdf5_error&) {
+      return false;  // neither rows of numbers nor runs of them
+    }
+  };
   const auto list = [&](const std::string& name, const std::string& member) {
     try {
       const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
@@ -196,7 +214,7 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
       listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
       return true;
     } catch (const hdf5_error&) {
-      return false;  // no rows of numbers
+      return list_sequences(name, member);
     }
   };
   if (!list(path, {}))
@@ -207,7 +225,7 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
 
 }  // namespace
 
-dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field> fields,
+dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                       const hdf5_options& options) {
   auto found = find_fields(file, fields);
   auto files = files_of(found);
@@ -217,13 +235,13 @@ dataset_ptr open_hdf5(const std::filesystem::path& file, std::vector<hdf5_field>
   for (const auto& source : sources)
     if (!source.library.empty())
       detail::log()->warn(
-          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}",
-          file.string(), source.name, source.library);
+          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}", file,
+          source.name, source.library);
   for (const auto& opened : files) opened->require_unchanged();
   return std::make_shared<const hdf5_dataset>(std::move(sources), samples, std::move(files));
 }
 
-std::vector<hdf5_listing> list_fields(const std::filesystem::path& file) {
+std::vector<hdf5_listing> list_hdf5_fields(const std::string& file) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file};
   std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path

@@ -70,8 +70,8 @@ class mapping {
   hdf5_chunk_map run(const hdf5_index_parser& parse, std::string* why_asked) {
     if (const auto why = parse_with(parse); !why.empty()) {
       if (why_asked != nullptr) *why_asked = why;
-      log()->info("{}: the HDF5 library is asked for each chunk of '{}': {}", file_.path(), name_,
-                  why);
+      log()->debug("{}: the HDF5 library is asked for each chunk of '{}': {}", file_.path(), name_,
+                   why);
       ask_for_all();
     }
     mark_unfiltered_edges();

@@ -129,11 +129,12 @@ hdf5_vlen_library_reader hdf5_sequence_column::read_whole(const hdf5_session& hd
                                                           const hdf5_file& file,
                                                           std::size_t max_bytes,
                                                           const std::string& why) const {
-  require_library_can_read(hdf5, file, name_, id_.get());
+  require_library_can_read(hdf5, file, name_, id());
+  const hdf5_space_id space{H5Dget_space(id())};
   const std::size_t places = static_cast<std::size_t>(samples_) * hdf5_heap_search::place_bytes;
   whole_reading reading{hdf5,
-                        {.id = id_.get(),
-                         .space = space_.get(),
+                        {.id = id(),
+                         .space = space.get(),
                          .memory_type = type_.memory.get(),
                          .samples = samples_,
                          .element_bytes = element_bytes_,

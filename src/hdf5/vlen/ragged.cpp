@@ -204,7 +204,7 @@ detail::hdf5_value_places find_places(found_values& found) {
 
 }  // namespace
 
-ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf5_field& field,
+ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                     const hdf5_options& options) {
   auto found = find_values(file, field, detail::cache_bytes_of(options));
   if (found.rows.file && found.rows.storage.refusal.empty()) {
@@ -215,7 +215,7 @@ ragged_dataset_ptr open_hdf5_ragged(const std::filesystem::path& file, const hdf
     detail::log()->warn(
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
-        file.string(), found.rows.name, why);
+        file, found.rows.name, why);
   return std::make_shared<const hdf5_in_memory_ragged>(std::move(found));
 }
 

@@ -2,10 +2,9 @@
 
 #include "detail/arithmetic.hpp"
 #include "hdf5/format/object_header.hpp"
-#include "hdf5/library/library_dataset.hpp"
-#include "hdf5/library/member.hpp"
 
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -36,20 +35,10 @@ hdf5_sequence_column::hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_
                                            const hdf5_field& chosen)
     : name_{chosen.dataset} {
   std::string member;
-  id_ = file.open_dataset(hdf5, name_, &member);
-  space_ = hdf5_space_id{H5Dget_space(id_.get())};
-  const hdf5_values values = values_of(hdf5, id_.get());
-  if (!values.type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
-  if (!member.empty() && !has_members(hdf5, values.type.get()))
-    throw file.no_such_member(hdf5, name_, member);
-  type_ = describe_sequences(hdf5, values, name_, member);
-  if (!type_.element.refusal.empty()) throw file.error(name_, type_.element.refusal);
-  const auto extents = extents_of(hdf5, file, name_, space_.get());
-  if (extents.size() != 1)
-    throw file.error(name_, "has " + std::to_string(extents.size()) +
-                                " dimensions, so that a sample would be several sequences; one of "
-                                "one dimension can be read, a sequence a sample");
-  samples_ = extents[0];
+  opened_ = make_opened(hdf5, file.open_dataset(hdf5, name_, &member));
+  hdf5_sequences found = find_sequences(hdf5, file, name_, *opened_, member);
+  type_ = std::move(found.type);
+  samples_ = found.samples;
   element_ = {field_name_of(chosen), type_.element.type, type_.element.shape};
   try {
     element_bytes_ = sample_bytes(element_);
@@ -65,11 +54,11 @@ hdf5_resolved_field hdf5_sequence_column::find_rows(const hdf5_session& hdf5,
                             .spec = {element_.name, element_type::u8, {row_bytes}},
                             .samples = samples_,
                             .row_bytes = row_bytes,
-                            .storage = examine_storage(hdf5, file, name_, id_.get(), type_.row)};
-  if (found.storage.refusal.empty() && fills(hdf5, id_.get(), type_))
+                            .storage = examine_storage(hdf5, file, name_, id(), type_.row)};
+  if (found.storage.refusal.empty() && fills(hdf5, id(), type_))
     found.storage.refusal = "it has a fill value of its own";
   hdf5_open_context common;
-  find_file_and_chunks(hdf5, id_.get(), common, found);
+  find_file_and_chunks(hdf5, id(), common, found);
   if (found.storage.refusal.empty() && found.file) found.storage.refusal = fault_of_rows(found);
   return found;
 }
@@ -85,7 +74,7 @@ std::string hdf5_sequence_column::fault_of_rows(const hdf5_resolved_field& found
     return std::string{"its file's front cannot be read without it: "} + unknown.what();
   }
   if (found.storage.stored == layout::contiguous &&
-      H5Dget_storage_size(id_.get()) !=
+      H5Dget_storage_size(id()) !=
           checked_multiply<std::uint64_t>(samples_, found.storage.stored_bytes).value_or(0))
     return "its rows are of another size than the file's addresses let expect";
   return {};

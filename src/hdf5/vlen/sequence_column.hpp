@@ -4,7 +4,7 @@
 
 #include "hdf5/format/heap_search.hpp"
 #include "hdf5/library/file.hpp"
-#include "hdf5/library/handle.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
@@ -53,11 +53,11 @@ class hdf5_sequence_column {
                                                     const std::string& why) const;
 
  private:
+  [[nodiscard]] hid_t id() const noexcept { return opened_->id.get(); }
   [[nodiscard]] std::string fault_of_rows(const hdf5_resolved_field& found) const;
 
   std::string name_;  ///< within the file
-  hdf5_dataset_id id_;
-  hdf5_space_id space_;
+  hdf5_opened_ptr opened_;
   hdf5_sequence_type type_;
   field element_;
   std::size_t element_bytes_ = 0;

@@ -3,9 +3,9 @@
 
 #include <feedline/device/stream_ref.hpp>
 
-struct opaque_stream;
+struct CUstream_st;
 
-feedline::stream_ref stream(opaque_stream* handle) {
+feedline::stream_ref stream(CUstream_st* handle) {
 #ifdef MISUSE
   return handle;
 #else

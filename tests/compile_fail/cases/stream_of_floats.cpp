@@ -3,9 +3,9 @@
 
 #include <feedline/device/stream_ref.hpp>
 
-struct opaque_stream;
+struct CUstream_st;
 
-feedline::stream_ref stream(opaque_stream* handle, float* numbers) {
+feedline::stream_ref stream(CUstream_st* handle, float* numbers) {
 #ifdef MISUSE
   static_cast<void>(handle);
   return feedline::stream_ref{numbers};

@@ -9,11 +9,11 @@
 
 namespace feedline::test {
 
-log_capture::log_capture() : before_{spdlog::get("feedline")} {
+log_capture::log_capture(spdlog::level::level_enum from) : before_{spdlog::get("feedline")} {
   spdlog::drop("feedline");
   auto logger = std::make_shared<spdlog::logger>(
       "feedline", std::make_shared<spdlog::sinks::ostream_sink_mt>(told_, true));
-  logger->set_level(spdlog::level::warn);
+  logger->set_level(from);
   logger->set_pattern("%v");
   spdlog::register_logger(std::move(logger));
 }

@@ -9,11 +9,11 @@
 
 namespace feedline::test {
 
-/// Takes the place of the logger named "feedline", from warnings up, and keeps what it is told. The
+/// Takes the place of the logger named "feedline", and keeps what it is told from a level up. The
 /// logger that was there before comes back.
 class log_capture {
  public:
-  log_capture();
+  explicit log_capture(spdlog::level::level_enum from = spdlog::level::warn);
   log_capture(const log_capture&) = delete;
   log_capture& operator=(const log_capture&) = delete;
   ~log_capture();

@@ -111,6 +111,28 @@ TEST_CASE("batch: assigning ends the lease that was held, and takes the other", 
   CHECK_FALSE(on.is_free(1));
 }
 
+TEST_CASE("batch: one that was moved from has no samples, and no place in an epoch",
+          "[batch][host]") {
+  leasing on;
+  (void)on.take(0);
+  (void)on.take(1);
+  batch first = on.take(2);
+  REQUIRE(first.size() == 2);
+  batch second{std::move(first)};
+  batch third = on.take(0);
+  third = std::move(second);
+  CHECK(third.size() == 2);
+  CHECK(third.index() == 2);
+  CHECK(third.epoch() == 2);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  for (const batch* const each : {&first, &second}) {
+    CHECK(each->size() == 0);
+    CHECK(each->index() == 0);
+    CHECK(each->epoch() == 0);
+  }
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 TEST_CASE("batch: used after it was moved from it says so", "[batch][host]") {
   leasing on;
   batch first = on.take(0);
@@ -122,5 +144,6 @@ TEST_CASE("batch: used after it was moved from it says so", "[batch][host]") {
   CHECK(test::message_of<usage_error>([&] { (void)first.field_count(); }) == wanted);
   CHECK(test::message_of<usage_error>([&] { (void)first.samples(); }) == wanted);
   CHECK(test::message_of<usage_error>([&] { (void)first.stream(); }) == wanted);
+  CHECK(first.size() == 0);
   // NOLINTEND(bugprone-use-after-move)
 }

@@ -32,10 +32,10 @@ class files {
 
   /// The names that patterns of this folder stand for.
   [[nodiscard]] std::vector<std::string> named_by(const std::vector<std::string>& patterns) const {
-    std::vector<fs::path> paths;
+    std::vector<std::string> paths;
     for (const std::string& pattern : patterns) paths.push_back(path(pattern));
     std::vector<std::string> names;
-    for (const fs::path& found : expand_paths(paths)) {
+    for (const fs::path found : expand_paths(paths)) {
       CHECK(found.parent_path() == folder_.path());
       names.push_back(found.filename());
     }

@@ -186,7 +186,7 @@ TEST_CASE("hdf5: a filter that is not installed is refused by its number, with w
   CHECK(contains(message,
                  "which is not installed: install its plugin for HDF5, and set "
                  "HDF5_PLUGIN_PATH"));
-  CHECK(list_fields(file).size() == 1);
+  CHECK(list_hdf5_fields(file).size() == 1);
 }
 
 TEST_CASE("hdf5: a damaged chunk loses its own samples alone, and the first is named",

@@ -80,7 +80,7 @@ TEST_CASE("hdf5: a member of records reads as the library reads it, however reco
     writer.write(way.layout.name, record.get(), way.extents, record.get(), values.data(),
                  way.layout);
   const auto file = writer.close();
-  const auto listings = list_fields(file);
+  const auto listings = list_hdf5_fields(file);
   for (const auto& way : storages()) {
     check_members(file, way.layout.name, record_members());
     std::string access = way.access;
@@ -140,7 +140,7 @@ TEST_CASE("hdf5: of records that were never written a member is that of the fill
     writer.write_rows(split.get(), 16, 5, record.get(), values.data());
   }
   const auto file = writer.close();
-  CHECK(list_fields(file).front().access == "never written");
+  CHECK(list_hdf5_fields(file).front().access == "never written");
   for (const auto& layout : layouts) {
     check_members(file, layout.name, record_members());
     if (layout.name == "contiguous") continue;

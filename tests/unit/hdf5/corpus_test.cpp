@@ -1,5 +1,6 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
+#include <feedline/hdf5/ragged.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -212,12 +213,20 @@ TEST_CASE("hdf5: of other programs' files every field reads as the library reads
   for (const auto& file : hdf5_files_in(*folder)) {
     std::vector<hdf5_listing> listings;
     try {
-      listings = list_fields(file);
+      listings = list_hdf5_fields(file);
     } catch (const hdf5_error& error) {
       refused.push_back(error.what());
     }
     known_rows by_library;
     for (const auto& listing : listings) {
+      if (listing.is_ragged) {
+        INFO(file.filename().string() << ' ' << listing.dataset);
+        CHECK_THROWS_AS(open_hdf5(file, {{listing.dataset}}), hdf5_error);
+        const auto opened = open_hdf5_ragged(file, {listing.dataset});
+        CHECK(opened->size() == listing.samples);
+        CHECK(opened->element() == listing.spec);
+        continue;
+      }
       if (!listing.refusal.empty()) {
         INFO(file.filename().string() << ' ' << listing.dataset << ": " << listing.refusal);
         CHECK_THROWS_AS(open_hdf5(file, {{listing.dataset}}), hdf5_error);

@@ -281,7 +281,7 @@ TEST_CASE("hdf5: the library keeps nothing open but what it must read itself, wh
   }
   CHECK(open_ids() == before);
   (void)open_hdf5(file, {{"x"}});
-  (void)list_fields(file);
+  (void)list_hdf5_fields(file);
   CHECK_THROWS_AS(open_hdf5(file, {{"x"}, {"z"}}), hdf5_error);
   CHECK_THROWS_AS(open_hdf5(file, {{"y"}, {"z"}}), hdf5_error);
   CHECK(open_ids() == before);

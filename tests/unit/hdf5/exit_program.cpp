@@ -53,7 +53,7 @@ int main() {
       ": its metadata was left in a cache image, after which the HDF5 library may crash when the "
       "program ends; rewrite it by 'h5repack image.h5 NEW.h5', and open that";
   const std::string messages[] = {
-      test::message_of<hdf5_error>([&] { (void)list_fields(path); }),
+      test::message_of<hdf5_error>([&] { (void)list_hdf5_fields(path); }),
       test::message_of<hdf5_error>([&] { (void)open_hdf5(path, {{"x"}}); }),
       test::message_of<hdf5_error>([&] { (void)open_hdf5_ragged(path, {"x"}); })};
   bool is_refused = true;
@@ -63,6 +63,6 @@ int main() {
   }
   // The library is used once more, so that it has something to end.
   test::hdf5_writer{folder.path() / "other.h5"}.close();
-  return is_refused && list_fields(folder.path() / "other.h5").empty() ? EXIT_SUCCESS
-                                                                       : EXIT_FAILURE;
+  return is_refused && list_hdf5_fields(folder.path() / "other.h5").empty() ? EXIT_SUCCESS
+                                                                            : EXIT_FAILURE;
 }

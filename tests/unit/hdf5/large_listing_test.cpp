@@ -43,7 +43,7 @@ TEST_CASE(
   const auto file = writer.close();
 
   const double start = seconds();
-  const auto listings = list_fields(file);
+  const auto listings = list_hdf5_fields(file);
   CHECK(seconds() - start < 0.7);
   REQUIRE(listings.size() == columns - texts);
   CHECK(listings.front().dataset == "/t/c1");
@@ -85,7 +85,7 @@ TEST_CASE("hdf5: 2,000 groups one in the other, a dataset in each, are listed in
   }
   const auto file = writer.close();
   const double start = seconds();
-  const auto listings = list_fields(file);
+  const auto listings = list_hdf5_fields(file);
   CHECK(seconds() - start < 3);
   REQUIRE(listings.size() == depth);
   const std::string deepest = listings.front().dataset;

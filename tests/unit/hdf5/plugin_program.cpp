@@ -67,7 +67,7 @@ int main(int argc, char* argv[]) {
     check(contains(log.text(), why) == (held == 0),
           "a warning says why the library reads, unless it has read all: " + log.text());
   }
-  const auto listed = list_fields(path);
+  const auto listed = list_hdf5_fields(path);
   check(listed.size() == 1 && listed[0].access == "through the HDF5 library: " + why,
         "the listing says why the library reads");
 

@@ -51,7 +51,7 @@ std::string version_of_library() {
 /// What a listing says cannot be read, and why; of what can be, nothing.
 std::map<std::string, std::string> refusals_in(const fs::path& file) {
   std::map<std::string, std::string> refusals;
-  for (const auto& listing : list_fields(file)) refusals[listing.dataset] = listing.refusal;
+  for (const auto& listing : list_hdf5_fields(file)) refusals[listing.dataset] = listing.refusal;
   return refusals;
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("hdf5: a real file whose metadata is in a cache image is refused with 
           "[dataset][host]") {
   const auto file = find_test_data("found/cache_image.h5");
   if (!file) FEEDLINE_SKIP("no such file: name the folder above found in FEEDLINE_TEST_DATA");
-  const auto message = message_of<hdf5_error>([&] { (void)list_fields(*file); });
+  const auto message = message_of<hdf5_error>([&] { (void)list_hdf5_fields(*file); });
   CHECK(contains(message, "cache image"));
   CHECK(contains(message, "h5repack cache_image.h5 NEW.h5"));
 }

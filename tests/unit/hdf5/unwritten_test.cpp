@@ -58,7 +58,7 @@ TEST_CASE("hdf5: rows of gigabytes that were never written are opened for nothin
   (void)writer.make("arrays", array.get(), {4});
   const auto file = writer.close();
   const auto before = peak_bytes();
-  CHECK(list_fields(file).size() == 3);
+  CHECK(list_hdf5_fields(file).size() == 3);
   for (const std::string name : {"contiguous", "chunks", "arrays"})
     CHECK(open_hdf5(file, {{name}}, nothing_resident)->size() == 4);
   CHECK(peak_bytes() - before < std::uint64_t{200} << 20);
@@ -75,7 +75,7 @@ TEST_CASE("hdf5: a row that no memory holds is refused with path, field and size
   CHECK(message.find(file.string() +
                      ": field 'x': a sample (x: uint8[1125899906842624]) takes 1125899906842624 "
                      "bytes, more than the ") == 0);
-  CHECK(list_fields(file).size() == 1);
+  CHECK(list_hdf5_fields(file).size() == 1);
 }
 
 TEST_CASE("hdf5: rows never written are the fill value, short and long, in any layout and order",

@@ -1,5 +1,7 @@
 #include "io/random_file.hpp"
 
+#include <feedline/io/map_files.hpp>
+
 #include "io/residency.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -9,6 +11,7 @@
 #include "support/files/temporary_directory.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +20,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -312,4 +316,25 @@ TEST_CASE("random file: sixteen threads read it while it is cut: each is told, n
   for (std::thread& reader : readers) reader.join();
   CHECK(told == threads);
   CHECK(wrong == 0);
+}
+
+TEST_CASE("random file: map_files says how files that are opened from then on are read",
+          "[dataset][host]") {
+  const auto file = [] {  // in memory: nothing else keeps it from being mapped
+    const int number = ::memfd_create("rows", MFD_CLOEXEC);
+    REQUIRE(::pwrite(number, "rows", 4, 0) == 4);
+    auto opened = std::make_unique<const random_file>(number, "", file_access::automatic);
+    ::close(number);
+    return opened;
+  };
+  REQUIRE(may_map_files());
+  const auto before = file();
+  map_files(false);
+  CHECK_FALSE(may_map_files());
+  const auto meanwhile = file();
+  map_files(true);
+  CHECK_FALSE(before->mapped().empty());
+  CHECK(meanwhile->mapped().empty());
+  CHECK(copied(*meanwhile, 0, 4) == copied(*before, 0, 4));
+  CHECK_FALSE(file()->mapped().empty());
 }

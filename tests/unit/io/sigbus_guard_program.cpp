@@ -1,6 +1,8 @@
 /// A process of its own for each case of `sigbus_guard_test.cpp`: who handled SIGBUS before the
 /// guard, and what happens then. Its exit status, or the signal that ends it, is the answer.
 
+#include <feedline/io/map_files.hpp>
+
 #include "io/file_mapping.hpp"
 #include "io/random_file.hpp"
 
@@ -104,6 +106,23 @@ bool copies_get_along(std::string_view event, std::string_view before) {
          third.in_use() && second.survives_cut() && third.survives_cut();
 }
 
+/// Without mappings there is no handler. With them the same file is mapped, and there is one.
+bool is_left_alone() {
+  const auto is_mapped = [](bool allowed) {
+    feedline::map_files(allowed);
+    const random_file rows{
+        one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
+    std::byte last{};
+    rows.read(4095, {&last, 1});
+    return last == std::byte{'x'} && !rows.mapped().empty();
+  };
+  const auto has_handler = [] {
+    struct sigaction now {};
+    return ::sigaction(SIGBUS, nullptr, &now) == 0 && now.sa_handler != SIG_DFL;
+  };
+  return !is_mapped(false) && !has_handler() && is_mapped(true) && has_handler();
+}
+
 /// A page of a file that has no bytes, and no guard.
 const volatile char* empty_page() {
   const int file = ::memfd_create("foreign", MFD_CLOEXEC);
@@ -115,11 +134,12 @@ const volatile char* empty_page() {
 }  // namespace
 
 /// Arguments: who handled it before (default, ignore, plain, detailed), what happens (guarded,
-/// foreign, ended, sent, later, or one that begins with copy).
+/// foreign, ended, sent, later, not mapped, or one that begins with copy).
 int main(int count, char** arguments) {
   if (count != 3) return wrong;
   const std::string_view event = arguments[2];
   handle_bus_errors(arguments[1]);
+  if (event == "not mapped") return is_left_alone() ? 0 : wrong;
   const int file = ::memfd_create("guarded", MFD_CLOEXEC);
   if (::ftruncate(file, 4096) != 0) return wrong;
   auto mapping = feedline::detail::file_mapping::of(file, 4096);

@@ -197,3 +197,7 @@ TEST_CASE("bus guard: a copy of the library that another's handler cuts off know
   CHECK(outcome("plain", "copy behind another") == 0);
   CHECK(outcome("detailed", "copy behind another") == 0);
 }
+
+TEST_CASE("bus guard: a program that wants no mapped files gets no handler", "[dataset][host]") {
+  CHECK(outcome("default", "not mapped") == 0);
+}

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace feedline;
@@ -48,6 +49,9 @@ std::vector<std::byte> packed(const parts& of, std::uint64_t capacity, std::uint
 }
 
 /// Checks that rows hold these parts, in all that a dataset promises.
+// Only `pack` makes one.
+static_assert(std::is_abstract_v<packed_dataset>);
+
 void check_rows(const std::shared_ptr<const packed_dataset>& dataset,
                 const std::vector<parts>& rows, std::uint64_t capacity, std::uint64_t max_samples) {
   REQUIRE(dataset->size() == rows.size());

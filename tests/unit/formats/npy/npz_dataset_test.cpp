@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/npz.hpp>
 
+#include "formats/npy/list.hpp"
 #include "formats/npy/npz_magic.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
@@ -148,4 +149,24 @@ TEST_CASE("npz: an archive is known by its first member's name", "[dataset][host
   CHECK_FALSE(detail::is_npz(zip_bytes({{"npy", {}, false}})));
   CHECK_FALSE(detail::is_npz(npy_bytes(npy_dictionary("|u1", "(3,)"), images())));
   CHECK_FALSE(detail::is_npz({}));
+}
+
+TEST_CASE("npz: a listing shows every member, also what open_npz refuses", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto file = folder.write(
+      "a.npz",
+      zip_bytes({image_entry(true),
+                 {"few.npy", npy_bytes(npy_dictionary("<u2", "(4,)"), byte_vector(8)), false},
+                 {"text.npy", npy_bytes(npy_dictionary("<U5", "(30,)"), byte_vector(600)), false},
+                 {"notes.txt", byte_vector(3), false}}));
+  const auto listed = detail::list_npz(file);
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[0].spec == image);
+  CHECK(listed[0].samples == samples);
+  CHECK(listed[1].spec == field{"few", element_type::u16, {}});
+  CHECK(listed[1].samples == 4);
+  CHECK(listed[2].name == "text");
+  CHECK(listed[2].refusal.find("<U5") != std::string::npos);
+  CHECK(refusal(file).find("<U5") != std::string::npos);
+  CHECK(open_npz(file, {"image"})->size() == samples);
 }

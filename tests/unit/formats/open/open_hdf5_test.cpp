@@ -6,6 +6,7 @@
 #include "support/files/file_bytes.hpp"
 #include "support/files/patch_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/hdf5/sequences.hpp"
 #include "support/hdf5/writer.hpp"
 
 #include <string>
@@ -35,7 +36,7 @@ TEST_CASE("open: an HDF5 file gives all its datasets, behind a user block too", 
         std::vector<field>{{"images", element_type::u8, {3}}, {"labels", element_type::u16, {}}});
   CHECK(open(path, {.fields = {"train/labels"}})->fields() ==
         std::vector<field>{{"labels", element_type::u16, {}}});
-  CHECK(open(std::vector{path, path})->size() == 8);
+  CHECK(open(std::vector<std::string>{path, path})->size() == 8);
 }
 
 TEST_CASE("open: HDF5 datasets that do not belong together are to be named", "[dataset][host]") {
@@ -151,4 +152,43 @@ TEST_CASE("open: of an HDF5 file what belongs to one dataset can be chosen by th
   CHECK(test::message_of<usage_error>([&] { (void)open(folder.path(), {.like = "x"}); }) ==
         "open: open_options::like chooses datasets of HDF5 files, instead of fields; " +
             folder.path().string() + " is of the format folder of images");
+}
+
+TEST_CASE("list_fields: of an HDF5 file it shows what does not belong together, and ragged values",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  test::hdf5_writer writer{folder.path() / "a.h5"};
+  const auto bytes = test::various_bytes(8);
+  writer.write("label", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
+  writer.write("weight", H5T_STD_U8LE, {7}, H5T_NATIVE_UINT8, bytes.data());
+  test::write_sequences(writer, "jpeg", H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                        test::various_values({1, 2}, 1));
+  const auto file = writer.close();
+  std::vector<std::string> lines;
+  for (const listed_field& each : list_fields(file))
+    lines.push_back(each.name + " " + std::to_string(each.samples) + " " + to_string(each.spec) +
+                    (each.is_ragged ? " ragged" : "") + each.refusal);
+  CHECK(lines == std::vector<std::string>{"/jpeg 2 jpeg: uint8[] ragged", "/label 4 label: uint8[]",
+                                          "/weight 7 weight: uint8[]"});
+}
+
+TEST_CASE(
+    "open: values of variable length in an HDF5 file are left out, and named if there is no other",
+    "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto bytes = test::various_bytes(8);
+  const auto write = [&](const std::string& name, bool with_label) {
+    test::hdf5_writer writer{folder.path() / name};
+    test::write_sequences(writer, "jpeg", H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                          test::various_values({1, 2}, 1));
+    if (with_label) writer.write("label", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
+    return writer.close();
+  };
+  CHECK(open(write("both.h5", true))->fields() ==
+        std::vector<field>{{"label", element_type::u8, {}}});
+  const auto alone = write("alone.h5", false);
+  CHECK(test::message_of<dataset_error>([&] { (void)open(alone); }) ==
+        alone.string() +
+            ": an HDF5 file with no dataset that can be a field; its values are of variable "
+            "length: open_hdf5_ragged reads them");
 }

@@ -148,19 +148,19 @@ TEST_CASE("open: files of one format are one sequence", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto a = folder.write("a.npy", array_bytes());
   const auto b = folder.write("b.npy", array_bytes());
-  const auto arrays = open(std::vector{a, b});
+  const auto arrays = open(std::vector<std::string>{a, b});
   CHECK(arrays->size() == 6);
   CHECK(arrays->fields().front().name == "a");
   const auto shard = folder.write("c", tar_of_arrays());
-  CHECK(open(std::vector{shard, shard, shard})->size() == 6);
+  CHECK(open(std::vector<std::string>{shard, shard, shard})->size() == 6);
   const auto tokens = folder.write("d", token_bytes(9));
-  CHECK(open(std::vector{tokens, tokens}, {.tokens_per_sample = 17})->size() == 1);
+  CHECK(open(std::vector<std::string>{tokens, tokens}, {.tokens_per_sample = 17})->size() == 1);
   CHECK(test::message_of<dataset_error>([&] {
-          (void)open(std::vector{a, shard});
+          (void)open(std::vector<std::string>{a, shard});
         }) ==
         shard.string() + ": of the format tar shard, but " + a.string() +
             " is of the format NumPy array; files that are opened together are of one format");
-  CHECK(test::message_of<usage_error>([] { (void)open(std::vector<std::filesystem::path>{}); }) ==
+  CHECK(test::message_of<usage_error>([] { (void)open(std::vector<std::string>{}); }) ==
         "open: there is no path");
 }
 
@@ -220,4 +220,46 @@ TEST_CASE("open: every format has a name of its own and a line in the table", "[
   }
   CHECK(detail::format_table().size() + 1 == names.size());
   CHECK(detail::find_format(file_format::unknown) == nullptr);
+}
+
+TEST_CASE("list_fields: it shows what a file of any format holds, as open gives it",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto listed = [&](std::span<const std::byte> bytes, const open_options& options = {}) {
+    const auto file = folder.write("things.bin", bytes);
+    std::vector<std::string> lines;
+    for (const listed_field& each : list_fields(file, options)) {
+      CHECK(each.name == each.spec.name);
+      CHECK_FALSE(each.is_ragged);
+      CHECK(each.refusal.empty());
+      lines.push_back(std::to_string(each.samples) + " of " + to_string(each.spec));
+    }
+    return lines;
+  };
+  using lines = std::vector<std::string>;
+  CHECK(listed(test::idx_file_bytes(0x08, {3, 2}, 6)) == lines{"3 of image: uint8[2]"});
+  CHECK(listed(array_bytes()) == lines{"3 of things: uint16[2]"});
+  CHECK(listed(token_bytes(9)) == lines{"8 of input: uint16[1]", "8 of target: uint16[1]"});
+  CHECK(listed(token_bytes(9), {.tokens_per_sample = 4}) ==
+        lines{"2 of input: uint16[4]", "2 of target: uint16[4]"});
+  CHECK(listed(cifar_bytes(1, 2)) == lines{"2 of label: uint8[]", "2 of image: uint8[3, 32, 32]"});
+  CHECK(listed(cifar_bytes(1, 2), {.fields = {"image"}}).size() == 2);
+  CHECK(listed(tar_of_arrays()) == lines{"2 of label: int32[]", "2 of vec: uint16[3, 2]"});
+}
+
+TEST_CASE("list_fields: of a NumPy array the header is enough", "[dataset][host]") {
+  const test::temporary_directory folder;
+  auto cut = array_bytes();
+  cut.resize(cut.size() - 1);
+  const auto file = folder.write("cut.npy", cut);
+  CHECK(list_fields(file).front().samples == 3);
+  CHECK(refusal(file).find("cut") != std::string::npos);
+}
+
+TEST_CASE("list_fields: a file that open does not know is refused in the same words",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto unknown = folder.write("a", {});
+  for (const auto& path : {unknown, folder.path() / "none"})
+    CHECK(test::message_of<dataset_error>([&] { (void)list_fields(path); }) == refusal(path));
 }

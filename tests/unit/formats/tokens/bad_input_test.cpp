@@ -29,8 +29,7 @@ byte_vector shard_bytes(std::uint32_t magic, std::uint32_t version, std::uint32_
 }
 
 template <class Error = dataset_error>
-std::string refusal(const std::vector<std::filesystem::path>& shards,
-                    const token_options& options) {
+std::string refusal(const std::vector<std::string>& shards, const token_options& options) {
   return test::message_of<Error>([&] { (void)open_tokens(shards, options); });
 }
 

@@ -30,10 +30,10 @@ std::vector<Token> token_stream(std::size_t count) {
 
 /// The stream cut into files of these numbers of tokens.
 template <class Token>
-std::vector<std::filesystem::path> write_shards(const test::temporary_directory& folder,
-                                                const std::vector<Token>& tokens,
-                                                const std::vector<std::size_t>& counts) {
-  std::vector<std::filesystem::path> files;
+std::vector<std::string> write_shards(const test::temporary_directory& folder,
+                                      const std::vector<Token>& tokens,
+                                      const std::vector<std::size_t>& counts) {
+  std::vector<std::string> files;
   std::size_t first = 0;
   for (const std::size_t count : counts) {
     files.push_back(folder.write("shard" + std::to_string(files.size()),

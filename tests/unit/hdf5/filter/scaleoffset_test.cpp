@@ -52,8 +52,8 @@ std::vector<std::byte> bytes_of(const std::vector<Number>& numbers) {
 }
 
 std::vector<std::byte> read_all(const std::filesystem::path& file) {
-  REQUIRE(list_fields(file).size() == 1);
-  CHECK(list_fields(file).front().access == way);
+  REQUIRE(list_hdf5_fields(file).size() == 1);
+  CHECK(list_hdf5_fields(file).front().access == way);
   const auto opened = open_hdf5(file, {{"x"}}, {.max_resident_bytes = 0});
   std::vector<sample_index> all(opened->size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i].value = i;

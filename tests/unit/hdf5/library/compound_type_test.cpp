@@ -87,7 +87,7 @@ TEST_CASE("hdf5: members beside values of variable length are found where they a
   for (const auto& layout : layouts) check_members(file, layout.name, members);
   // In a file a text takes eight bytes and an address, as a list does; in memory 8 and 16.
   const std::size_t record_bytes = sizeof(named) + 5 * address_bytes + address_bytes - 8;
-  const auto listings = list_fields(file);
+  const auto listings = list_hdf5_fields(file);
   REQUIRE(listings.size() == 12);
   for (const auto& listing : listings) {
     INFO(listing.dataset << ": " << listing.access);
@@ -137,7 +137,7 @@ TEST_CASE("hdf5: members that cannot be read where they lie are read through the
   members.push_back({{"number"}, element_type::u32, {}, H5T_NATIVE_UINT32});
   check_members(file, "x", members);
   std::vector<std::string> ways;
-  for (const auto& listing : list_fields(file))
+  for (const auto& listing : list_hdf5_fields(file))
     ways.push_back(listing.dataset + ' ' + listing.access);
   const std::string references =
       "its records have members of another type too (references), whose size in the file the "
@@ -186,7 +186,7 @@ TEST_CASE("hdf5: members of records that lie in an array have its dimensions fir
       CHECK(samples_of(*opened, 0) == rows_by_library(file, dataset, *one));
     }
   }
-  CHECK(list_fields(file).front().access ==
+  CHECK(list_hdf5_fields(file).front().access ==
         "through the HDF5 library: its values lie apart: they are members of records in an array");
 }
 
@@ -201,7 +201,7 @@ TEST_CASE(
   hdf5_writer writer{folder.path() / "points.h5"};
   writer.write("points", point.get(), {samples}, point.get(), values.data());
   const auto file = writer.close();
-  const auto listings = list_fields(file);
+  const auto listings = list_hdf5_fields(file);
   REQUIRE(listings.size() == 1);
   CHECK(listings[0].spec == field{"points", element_type::f32, {2}});
   std::vector<hdf5_member_case> members;

@@ -30,7 +30,7 @@ void gzip(hid_t creation) {
 }
 
 std::string access_of(const fs::path& file, const std::string& dataset) {
-  for (const auto& listing : list_fields(file))
+  for (const auto& listing : list_hdf5_fields(file))
     if (listing.dataset == '/' + dataset) return listing.access;
   return "not listed";
 }

@@ -99,7 +99,7 @@ TEST_CASE("hdf5: times are the signed integers that the file has, in any layout 
       check_field(file, layout.name + "/" + type.name, {type.name, type.element, {}},
                   times(type, 11));
   CHECK(log.lines() == 4);  // of the compact layout alone, where it is not held in memory
-  const auto listed = list_fields(file);
+  const auto listed = list_hdf5_fields(file);
   REQUIRE(listed.size() == 16);
   CHECK(listed[0].dataset == "/chunks/d32be");
   CHECK(listed[0].spec == field{"d32be", element_type::i32, {}});
