@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct input {
   std::string name;  ///< empty: as its fields are called
-  std::string path;  ///< or a pattern of several
+  fs::path path;     ///< or a pattern of several
 };
 
 input input_of(const std::string& text) {
@@ -109,11 +109,13 @@ std::vector<fs::path> reached_from(const fs::path& input) {
 
 }  // namespace
 
-std::vector<std::string> paths_of(const std::vector<std::string>& inputs) {
-  std::vector<std::string> paths;
+std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
+  std::vector<fs::path> paths;
   for (const std::string& text : inputs) {
-    for (std::string& path : feedline::expand_paths({input_of(text).path})) {
-      if (!fs::exists(path)) throw feedline::usage_error{path + ": no such file or folder"};
+    for (const std::string& name : feedline::expand_paths({input_of(text).path})) {
+      fs::path path{name};
+      if (!fs::exists(path))
+        throw feedline::usage_error{path.string() + ": no such file or folder"};
       paths.push_back(std::move(path));
     }
   }
@@ -126,11 +128,12 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
   std::string words = words_of(how);
   for (const std::string& text : inputs) {
     const input from = input_of(text);
-    const std::vector<std::string> paths = paths_of({text});
-    feedline::dataset_ptr part = feedline::open(paths, how);
+    const std::vector<fs::path> paths = paths_of({text});
+    feedline::dataset_ptr part =
+        feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how);
     words += "from " + text + ", ";
-    for (const std::string& path : paths) {
-      if (paths.size() > 1) words += "\n  " + path + ", ";
+    for (const fs::path& path : paths) {
+      if (paths.size() > 1) words += "\n  " + path.string() + ", ";
       words += state_of(path);
     }
     words += '\n';
@@ -138,21 +141,21 @@ source open_source(const std::vector<std::string>& inputs, const feedline::open_
     if (!from.name.empty()) {
       const auto found = part->fields();
       if (found.size() != 1)
-        throw feedline::usage_error{from.path + ": has " + std::to_string(found.size()) +
+        throw feedline::usage_error{from.path.string() + ": has " + std::to_string(found.size()) +
                                     " fields, so '" + from.name + "' cannot name them"};
       part = feedline::select(part, {{found.front().name, from.name}});
     }
     for (const feedline::field& field : part->fields()) {
       if (std::find(names.begin(), names.end(), field.name) != names.end())
-        throw feedline::usage_error{from.path + ": there is a field '" + field.name +
+        throw feedline::usage_error{from.path.string() + ": there is a field '" + field.name +
                                     "' already: name this one with NAME=PATH"};
       names.push_back(field.name);
     }
     parts.push_back(std::move(part));
     if (parts.back()->size() != parts.front()->size())
-      throw feedline::usage_error{from.path + ": has " + std::to_string(parts.back()->size()) +
-                                  " samples, and " + input_of(inputs.front()).path + " has " +
-                                  std::to_string(parts.front()->size())};
+      throw feedline::usage_error{
+          from.path.string() + ": has " + std::to_string(parts.back()->size()) + " samples, and " +
+          input_of(inputs.front()).path.string() + " has " + std::to_string(parts.front()->size())};
   }
   return {feedline::zip(std::move(parts)), words};
 }

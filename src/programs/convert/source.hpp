@@ -12,7 +12,7 @@ namespace convert {
 
 /// The files and folders that inputs name, patterns' among them.
 /// @throws feedline::usage_error if there is no such; feedline::dataset_error of a pattern.
-[[nodiscard]] std::vector<std::string> paths_of(const std::vector<std::string>& inputs);
+[[nodiscard]] std::vector<std::filesystem::path> paths_of(const std::vector<std::string>& inputs);
 
 /// A dataset, and words that name where it comes from: paths, sizes and times of change.
 struct source {
