@@ -105,8 +105,8 @@ field_conversion to_float(const shape& shape) {
   program.channels = shape.row.size() == 3 ? 3 : 1;
   program.to_height = program.height;
   program.to_width = program.width;
-  program.scale.fill(1.0F / 255.0F);
-  program.offset.fill(-0.5F);
+  std::fill(std::begin(program.scale), std::end(program.scale), 1.0F / 255.0F);
+  std::fill(std::begin(program.offset), std::end(program.offset), -0.5F);
   return program;
 }
 

@@ -109,7 +109,7 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
   const detail::format_entry* const format = detail::find_format(detect_format(file));
-  if (format == nullptr) throw detail::unknown_format(file);
+  if (format == nullptr) throw unknown_format(file);
   if (format->list != nullptr) return format->list(file);
   open_options all = options;
   all.fields = {};

@@ -148,7 +148,7 @@ void refuse_compressed(std::span<const std::byte> head, const file_field& name) 
       throw name.error(0, std::string{"compressed by "} + each.kind +
                               ", so that samples cannot be read in any order; decompress it once "
                               "with " +
-                              each.conversion);
+                              each.program);
 }
 
 std::variant<std::string, refused_name> checked_tar_name(std::string_view name, tar_rules rules) {
