@@ -1,7 +1,8 @@
 /// Fuzz target of the search for values of variable length in an HDF5 file's global heap: any bytes are values
-/// that it places within the file, or a hdf5_metadata_error. An input is the size of an element, in one byte, how
+/// that it places within the file, or a hdf5_metadata_error. So is whether the file has a cache image. An input is the size of an element, in one byte, how
 /// many rows there are, in another, the rows as a dataset has them, then the file.
 
+#include "hdf5/format/cache_image.hpp"
 #include "hdf5/format/heap_search.hpp"
 
 #include <cstdio>
@@ -37,6 +38,15 @@ std::optional<hdf5_value_places> places_of(std::span<const std::byte> file,
   return std::nullopt;
 }
 
+void look_for_cache_image(std::span<const std::byte> file) {
+  try {
+    hdf5_metadata metadata{file};
+    (void)has_cache_image(metadata);
+  } catch (const hdf5_metadata_error& error) {
+    require(error.what()[0] != '\0', "an error says what is wrong");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -64,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (values * row_bytes > rows_and_file.size()) return 0;
   const auto rows = rows_and_file.first(values * row_bytes);
   const auto file = rows_and_file.subspan(rows.size());
+  look_for_cache_image(file);
 
   const auto places = places_of(file, rows, element_bytes);
   if (!places || !is_fit) return 0;

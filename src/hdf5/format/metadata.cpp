@@ -1,14 +1,10 @@
 #include "hdf5/format/metadata.hpp"
 
-#include "hdf5/format/checksum.hpp"
-
 #include <algorithm>
 #include <limits>
 
 namespace feedline::detail {
 namespace {
-
-constexpr unsigned checksum_bytes = 4;
 
 /// Structures do not overlap in a sound file; twice its size leaves room for those read in two steps.
 std::uint64_t budget_of(std::uint64_t file_bytes) {
@@ -17,11 +13,8 @@ std::uint64_t budget_of(std::uint64_t file_bytes) {
 
 }  // namespace
 
-hdf5_metadata::hdf5_metadata(std::span<const std::byte> file, checksums how)
-    : memory_{file},
-      size_{file.size()},
-      budget_{budget_of(size_)},
-      verifies_{how == checksums::verified} {
+hdf5_metadata::hdf5_metadata(std::span<const std::byte> file)
+    : memory_{file}, size_{file.size()}, budget_{budget_of(size_)} {
   superblock_ = find_hdf5_superblock(size_, [file](std::uint64_t offset, std::span<std::byte> out) {
     std::ranges::copy(file.subspan(static_cast<std::size_t>(offset), out.size()), out.begin());
   });
@@ -32,7 +25,6 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
       file_{&file},
       size_{file.size()},
       budget_{budget_of(size_)},
-      verifies_{true},
       hints_{file.is_cold()} {
   superblock_ = find_hdf5_superblock(
       size_, [&file](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); });
@@ -51,19 +43,6 @@ void hdf5_metadata::will_need(std::uint64_t address, std::uint64_t bytes) const 
 
 hdf5_block hdf5_metadata::block(std::uint64_t address, std::uint64_t bytes) {
   return read(in_file(address), bytes);
-}
-
-hdf5_block hdf5_metadata::checked_block(std::uint64_t address, std::uint64_t bytes) {
-  auto block = this->block(address, bytes);
-  if (block.bytes().size() < checksum_bytes)
-    block.cursor().fail("a block too short for its checksum");
-  if (!verifies_) return block;
-  const auto covered = block.bytes().first(block.bytes().size() - checksum_bytes);
-  auto cursor = block.cursor();
-  cursor.skip(covered.size());
-  if (cursor.u32() != hdf5_checksum(covered))
-    block.cursor().fail("a block of " + std::to_string(bytes) + " bytes has a wrong checksum");
-  return block;
 }
 
 hdf5_block hdf5_metadata::read(std::uint64_t offset, std::uint64_t bytes) {

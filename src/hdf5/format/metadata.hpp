@@ -44,10 +44,8 @@ class hdf5_block {
 /// structures that point back at themselves come to an end.
 class hdf5_metadata {
  public:
-  enum class checksums : std::uint8_t { verified, ignored };
-
   /// A file in memory. @throws hdf5_metadata_error if it has no superblock that is known.
-  explicit hdf5_metadata(std::span<const std::byte> file, checksums how = checksums::verified);
+  explicit hdf5_metadata(std::span<const std::byte> file);
   /// A file that is mapped or read. As above; @throws dataset_error if it cannot be read.
   explicit hdf5_metadata(const random_file& file);
 
@@ -74,8 +72,6 @@ class hdf5_metadata {
 
   /// @throws hdf5_metadata_error beyond the file's end.
   [[nodiscard]] hdf5_block block(std::uint64_t address, std::uint64_t bytes);
-  /// A block that ends in its checksum, which is compared.
-  [[nodiscard]] hdf5_block checked_block(std::uint64_t address, std::uint64_t bytes);
 
  private:
   [[nodiscard]] hdf5_block read(std::uint64_t offset, std::uint64_t bytes);
@@ -84,7 +80,6 @@ class hdf5_metadata {
   const random_file* file_ = nullptr;  ///< where it is not in memory
   std::uint64_t size_;
   std::uint64_t budget_;  ///< so many bytes may still be read
-  bool verifies_;
   bool hints_ = false;
   hdf5_superblock superblock_ = {};
 };

@@ -8,7 +8,7 @@
 
 namespace feedline::detail {
 
-/// What the front of an HDF5 file says that a reader of chunk indexes needs.
+/// What the front of an HDF5 file says that a reader of its metadata needs.
 struct hdf5_superblock {
   std::uint64_t base = 0;  ///< where addresses count from: the end of the user block
   unsigned offset_bytes = 8;

@@ -2,7 +2,6 @@
 
 #include <feedline/error.hpp>
 
-#include <array>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -10,10 +9,10 @@
 namespace feedline::detail {
 namespace {
 
-/// How the library says that a chunk was never written, or none of a dataset's; in all versions from
-/// 1.10.3 to 2.0.
-constexpr std::array<std::string_view, 2> never_written{"chunk address isn't defined",
-                                                        "storage is not initialized"};
+// How the library says that a chunk was never written, or none of a dataset's; in all versions from
+// 1.10.3 to 2.0.
+constexpr std::string_view chunk_unwritten = "chunk address isn't defined";
+constexpr std::string_view dataset_unwritten = "storage is not initialized";
 
 hdf5_dataset_id open_same_object(hid_t dataset, hid_t file) {
 #if H5_VERSION_GE(1, 12, 0)
@@ -57,6 +56,7 @@ hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
 
 hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
                                    std::span<const std::uint64_t> first_element) {
+  if (is_unwritten_) return {};
   offset_.assign(first_element.begin(), first_element.end());
   std::uint32_t filter_mask = 0;
   const herr_t status = read_chunk(dataset_.get(), offset_.data(), filter_mask);
@@ -69,8 +69,8 @@ hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
 
   const std::string message =
       status >= 0 ? "it gives no place in the file, or 4 GiB and more" : hdf5.last_message();
-  for (const auto& known : never_written)
-    if (status < 0 && message == known) return {};
+  is_unwritten_ = message == dataset_unwritten;
+  if (is_unwritten_ || message == chunk_unwritten) return {};
   std::string place;
   for (const auto coordinate : first_element)
     place += (place.empty() ? "" : ", ") + std::to_string(coordinate);

@@ -38,6 +38,7 @@ class hdf5_chunk_lookup {
   hdf5_file_id file_ = {};
   hdf5_dataset_id dataset_ = {};
   std::vector<hsize_t> offset_ = {};
+  bool is_unwritten_ = false;  ///< no chunk of the dataset was ever written
 };
 
 /// Where a dataset's object header is: from the end of the user block.

@@ -1,8 +1,7 @@
 #include "hdf5/library/file.hpp"
 
 #include "dataset/name_list.hpp"
-#include "hdf5/format/metadata.hpp"
-#include "hdf5/format/object_header.hpp"
+#include "hdf5/format/cache_image.hpp"
 #include "hdf5/library/member.hpp"
 #include "io/random_file.hpp"
 

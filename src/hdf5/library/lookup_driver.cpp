@@ -43,8 +43,9 @@ struct hdf5_lookup_driver::callbacks {
     return 0;
   }
 
-  static haddr_t get_end_of_addresses(const H5FD_t* file, H5FD_mem_t /*type*/) {
-    return of(file)->end_of_addresses;
+  /// Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted, too.
+  static haddr_t get_end_of_addresses(const H5FD_t* file, H5FD_mem_t type) {
+    return type == H5FD_MEM_DRAW ? HADDR_MAX : of(file)->end_of_addresses;
   }
   static herr_t set_end_of_addresses(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
     of(file)->end_of_addresses = end;

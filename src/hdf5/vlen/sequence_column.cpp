@@ -1,7 +1,7 @@
 #include "hdf5/vlen/sequence_column.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "hdf5/format/object_header.hpp"
+#include "hdf5/format/cache_image.hpp"
 
 #include <string>
 #include <utility>

@@ -1,19 +1,18 @@
 # The tests of HDF5. Included by tests/CMakeLists.txt, so that paths are relative to tests/.
 
-feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline::hdf5 HDF5::HDF5 SOURCES
+feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline_test_encoders feedline::hdf5 HDF5::HDF5 SOURCES
   support/hdf5/chunk_check.cpp
   support/hdf5/indexed_file.cpp
   support/hdf5/records.cpp
   support/hdf5/sequence_records.cpp
   support/hdf5/sequences.cpp
+  support/hdf5/stored_chunks.cpp
   support/hdf5/writer.cpp
   unit/hdf5/bad_input_test.cpp
   unit/hdf5/compound_bad_input_test.cpp
   unit/hdf5/compound_test.cpp
   unit/hdf5/corpus_test.cpp
   unit/hdf5/dataset_test.cpp
-  unit/hdf5/format/chunk_map_fault_test.cpp
-  unit/hdf5/format/chunk_map_file_test.cpp
   unit/hdf5/format/chunk_map_test.cpp
   unit/hdf5/format/metadata_test.cpp
   unit/hdf5/large_listing_test.cpp
@@ -23,6 +22,9 @@ feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline::hdf5 HDF5::HDF5 SOURC
   unit/hdf5/library/type_test.cpp
   unit/hdf5/listing_test.cpp
   unit/hdf5/rows/cached_rows_test.cpp
+  unit/hdf5/rows/map_chunks_fault_test.cpp
+  unit/hdf5/rows/map_chunks_file_test.cpp
+  unit/hdf5/rows/map_chunks_test.cpp
   unit/hdf5/rows/readers_test.cpp
   unit/hdf5/rows/plain_rows_test.cpp
   unit/hdf5/rows/tiled_rows_test.cpp

@@ -1,9 +1,6 @@
 #include "hdf5/format/metadata.hpp"
 
-#include "hdf5/format/checksum.hpp"
-#include "hdf5/format/chunk_layout.hpp"
-#include "hdf5/format/object_header.hpp"
-#include "hdf5/format/page_bits.hpp"
+#include "hdf5/format/cache_image.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 
@@ -32,22 +29,26 @@ void put(std::vector<std::byte>& out, std::uint64_t value, unsigned width) {
   for (unsigned i = 0; i < width; ++i) out.push_back(static_cast<std::byte>(value >> 8 * i));
 }
 
-/// A file of a superblock, version 2, and what comes at byte 48.
-std::vector<std::byte> file_with(const std::vector<std::byte>& content) {
+constexpr std::uint64_t content_at = 48;
+
+/// A file of a superblock, version 2, and what comes at byte 48: the superblock's extension, if it has one.
+std::vector<std::byte> file_with(const std::vector<std::byte>& content,
+                                 bool has_extension = false) {
   auto file = bytes_of("\x89HDF\r\n\x1A\n");
   for (const unsigned value : {2U, 8U, 8U, 0U}) put(file, value, 1);
   put(file, 0, 8);
-  put(file, ~std::uint64_t{0}, 8);  // no extension
-  file.resize(48);
+  put(file, has_extension ? content_at : ~std::uint64_t{0}, 8);
+  file.resize(content_at);
   file.insert(file.end(), content.begin(), content.end());
   return file;
 }
 
-constexpr std::uint64_t content_at = 48;
+constexpr unsigned attribute = 0x0C;
+constexpr unsigned continuation = 0x10;
+constexpr unsigned cache_image = 0x18;
 
 /// An object header of version 1 with one message.
-std::vector<std::byte> header_with(unsigned type, const std::vector<std::byte>& message,
-                                   unsigned flags = 0) {
+std::vector<std::byte> header_1(unsigned type, const std::vector<std::byte>& message) {
   std::vector<std::byte> header;
   put(header, 1, 2);
   put(header, 1, 2);
@@ -55,18 +56,40 @@ std::vector<std::byte> header_with(unsigned type, const std::vector<std::byte>& 
   put(header, 8 + message.size(), 8);
   put(header, type, 2);
   put(header, message.size(), 2);
-  put(header, flags, 4);
+  put(header, 0, 4);
   header.insert(header.end(), message.begin(), message.end());
   return header;
 }
 
-/// What is said of a file whose dataset's header has this message alone.
-std::string layout_refusal(unsigned type, const std::vector<std::byte>& message,
-                           unsigned flags = 0) {
-  const auto file = file_with(header_with(type, message, flags));
+/// One of version 2, its checksum zeros.
+std::vector<std::byte> header_2(unsigned type, const std::vector<std::byte>& message) {
+  auto header = bytes_of("OHDR");
+  put(header, 2, 1);
+  put(header, 0, 1);
+  put(header, 4 + message.size(), 1);
+  put(header, type, 1);
+  put(header, message.size(), 2);
+  put(header, 0, 1);
+  header.insert(header.end(), message.begin(), message.end());
+  put(header, 0, 4);
+  return header;
+}
+
+/// Where messages go on.
+std::vector<std::byte> place(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::byte> message;
+  put(message, address, 8);
+  put(message, bytes, 8);
+  return message;
+}
+
+bool finds_cache_image(const std::vector<std::byte>& file) {
   hdf5_metadata metadata{file};
-  return message_of<hdf5_metadata_error>(
-      [&] { (void)detail::read_hdf5_chunk_layout(metadata, content_at); });
+  return detail::has_cache_image(metadata);
+}
+
+std::string extension_refusal(const std::vector<std::byte>& header) {
+  return message_of<hdf5_metadata_error>([&] { (void)finds_cache_image(file_with(header, true)); });
 }
 
 std::vector<std::byte> numbers(std::initializer_list<unsigned> values) {
@@ -76,12 +99,6 @@ std::vector<std::byte> numbers(std::initializer_list<unsigned> values) {
 }
 
 }  // namespace
-
-// The last is from the driver program of lookup3.c, by its author.
-TEST_CASE("hdf5 metadata: checksums are lookup3's", "[dataset][host]") {
-  CHECK(detail::hdf5_checksum({}) == 0xdeadbeef);
-  CHECK(detail::hdf5_checksum(bytes_of("Four score and seven years ago")) == 0x17770551);
-}
 
 TEST_CASE("hdf5 metadata: a cursor reads numbers of any width and never beyond the end",
           "[dataset][host]") {
@@ -138,50 +155,52 @@ TEST_CASE("hdf5 metadata: blocks lie within the file", "[dataset][host]") {
   CHECK(refusal(~std::uint64_t{0}, 1) ==
         "byte 18446744073709551615: a block of 1 bytes reaches beyond the file's end");
   CHECK(refusal(content_at, ~std::uint64_t{0}).find("reaches beyond") != std::string::npos);
-  CHECK(message_of<hdf5_metadata_error>([&] { (void)metadata.checked_block(content_at, 4); }) ==
-        "byte 48: a block of 4 bytes has a wrong checksum");
-  CHECK(message_of<hdf5_metadata_error>([&] { (void)metadata.checked_block(content_at, 3); }) ==
-        "byte 48: a block too short for its checksum");
+}
+
+TEST_CASE("hdf5 metadata: an extension of the superblock tells of a cache image",
+          "[dataset][host]") {
+  for (const auto header : {header_1, header_2}) {
+    CHECK(finds_cache_image(file_with(header(cache_image, numbers({0})), true)));
+    CHECK_FALSE(finds_cache_image(file_with(header(attribute, numbers({0})), true)));
+    CHECK_FALSE(finds_cache_image(file_with(header(cache_image, numbers({0})), false)));
+  }
+}
+
+TEST_CASE("hdf5 metadata: a cache image is found where an object header goes on",
+          "[dataset][host]") {
+  constexpr std::uint64_t behind = 48;  // after the content's begin, where the header goes on
+  auto content = header_1(continuation, place(content_at + behind, 9));
+  content.resize(behind);
+  put(content, cache_image, 2);
+  put(content, 1, 2);
+  put(content, 0, 5);
+  CHECK(finds_cache_image(file_with(content, true)));
+
+  content = header_2(continuation, place(content_at + behind, 13));
+  content.resize(behind);
+  const auto signature = bytes_of("OCHK");
+  content.insert(content.end(), signature.begin(), signature.end());
+  put(content, cache_image, 1);
+  put(content, 1, 2);
+  put(content, 0, 2);
+  put(content, 0, 4);
+  CHECK(finds_cache_image(file_with(content, true)));
 }
 
 TEST_CASE("hdf5 metadata: an object header that goes on in itself comes to an end",
           "[dataset][host]") {
-  std::vector<std::byte> here;
-  put(here, content_at + 16, 8);  // the block of messages that this message is in
-  put(here, 24, 8);
-  CHECK(layout_refusal(0x10, here) ==
+  // The block of messages that this message is in.
+  CHECK(extension_refusal(header_1(continuation, place(content_at + 16, 24))) ==
         "byte 64: structures lie over each other or point back at themselves");
 }
 
-TEST_CASE("hdf5 metadata: layouts that are not read here are refused", "[dataset][host]") {
-  constexpr unsigned dataspace = 0x01;
-  constexpr unsigned layout = 0x08;
-  CHECK(layout_refusal(layout, numbers({2, 0, 0, 0})) == "byte 73: layout version 2");
-  CHECK(layout_refusal(layout, numbers({5, 2, 0, 0})) == "byte 73: layout version 5");
-  CHECK(layout_refusal(layout, numbers({3, 1, 0, 0})) == "byte 74: a dataset that is not chunked");
-  CHECK(layout_refusal(layout, numbers({3, 2, 1, 0})) == "byte 75: chunks of 1 stored dimensions");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2, 9})) == "byte 77: dimensions of 9 bytes");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2, 2, 255, 255, 255, 255, 0})) ==
-        "byte 82: chunk index type 0");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2, 4, 255, 255, 255, 255, 2, 0, 0, 0})) ==
-        "byte 85: chunks of no bytes, or of 4 GiB or more");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2, 1, 0, 4})) ==
-        "byte 79: chunks of no bytes, or of 4 GiB or more");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2, 1, 3, 4, 6})) == "byte 80: chunk index type 6");
-  CHECK(layout_refusal(layout, numbers({4, 2, 0, 2}), 0x02) ==
-        "byte 72: a message kept outside of its object header");
-  CHECK(layout_refusal(dataspace, numbers({3})) == "byte 73: dataspace version 3");
-  CHECK(layout_refusal(dataspace, numbers({2, 33})) == "byte 74: a dataspace of 33 dimensions");
-  CHECK(layout_refusal(0x05, numbers({1})) ==
-        "byte 48: an object header without a dataspace and a layout that fit");
-}
-
-TEST_CASE("hdf5 metadata: pages' bits stand with the highest first", "[dataset][host]") {
-  const auto bytes = numbers({0x80, 0x01});
-  const detail::hdf5_page_bits bits{bytes};
-  CHECK(bits[0]);
-  CHECK_FALSE(bits[7]);
-  CHECK_FALSE(bits[8]);
-  CHECK(bits[15]);
-  CHECK_FALSE(bits[16]);
+TEST_CASE("hdf5 metadata: an object header that cannot be followed is refused", "[dataset][host]") {
+  CHECK(extension_refusal(numbers({7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})) ==
+        "byte 49: version 7 where 1 is known");
+  CHECK(extension_refusal(header_1(continuation, place(~std::uint64_t{0}, 8))) ==
+        "byte 88: a header goes on nowhere");
+  CHECK(extension_refusal(header_1(continuation, place(1000, 8))) ==
+        "byte 1000: a block of 8 bytes reaches beyond the file's end");
+  CHECK(extension_refusal(header_2(continuation, place(content_at, 31))) ==
+        "byte 50: not the signature OCHK");
 }

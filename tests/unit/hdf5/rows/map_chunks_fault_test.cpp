@@ -1,6 +1,5 @@
 #include <feedline/error.hpp>
 
-#include "hdf5/format/cursor.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "support/checks/catch.hpp"
@@ -18,27 +17,16 @@
 
 using namespace feedline;
 using namespace feedline::test;
-using detail::hdf5_chunk_map;
 using detail::random_file;
 
 namespace {
 
 namespace fs = std::filesystem;
-constexpr auto automatic = random_file::access::automatic;
 
 /// A tree of version 1: the index without checksums.
 const indexed_dataset plain_tree{
     .name = "tree 1", .extents = {200, 3}, .chunk = {2, 3}, .latest_format = false};
 const indexed_dataset plain_array{.name = "fixed array", .extents = {200, 3}, .chunk = {2, 3}};
-
-/// A parser with a fault: it does this to what the real one finds.
-detail::hdf5_index_parser spoilt(std::function<void(hdf5_chunk_map&)> spoil) {
-  return [spoil = std::move(spoil)](const random_file& file, std::uint64_t header,
-                                    hdf5_chunk_map& map) {
-    detail::parse_hdf5_index(file, header, map);
-    spoil(map);
-  };
-}
 
 std::string refusal_of(const fs::path& path) {
   return message_of<hdf5_error>([&] { (void)map_indexed(path); });
@@ -75,61 +63,14 @@ std::vector<std::byte> read_whole(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("hdf5 chunk map: where the index reads wrong here, the library is asked for each chunk",
-          "[dataset][host]") {
-  const temporary_directory directory;
-  const auto path = write_indexed_file(directory.path() / "x.h5", plain_tree);
-  const std::vector<std::function<void(hdf5_chunk_map&)>> faults{
-      [](hdf5_chunk_map& map) { map[0].address += 1; },
-      [](hdf5_chunk_map& map) { map[map.size() - 1].bytes -= 1; },
-      [](hdf5_chunk_map& map) { map[0].filter_mask = 2; },
-      [](hdf5_chunk_map& map) { map[0] = {}; },
-      [](hdf5_chunk_map& map) { map[50].address = 1 << 30; },  // beyond the file, where it is not
-      [](hdf5_chunk_map& map) {                                // every second chunk is lost
-        for (std::uint64_t i = 1; i < map.size(); i += 2) map[i] = {};
-      },
-      [](hdf5_chunk_map& map) {  // rows and columns in another order
-        for (std::uint64_t i = 0; i < map.size() / 2; ++i)
-          std::swap(map[i], map[map.size() - 1 - i]);
-      },
-  };
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    INFO("fault " << i);
-    const auto [map, why_asked] = map_indexed(path, automatic, spoilt(faults[i]));
-    CHECK(contains(why_asked, "its index reads differently here, of chunk "));
-    CHECK_FALSE(fault_of(map, plain_tree, path).has_value());
-  }
-}
-
-TEST_CASE(
-    "hdf5 chunk map: where the index cannot be read here, the library is asked for each chunk",
-    "[dataset][host]") {
-  const temporary_directory directory;
-  const auto give_up = [](const random_file&, std::uint64_t, hdf5_chunk_map& map) {
-    map[3].address = 12;  // a part of a map
-    throw detail::hdf5_metadata_error{77, "a new kind of index"};
-  };
-  for (auto dataset : datasets_of_every_index(200)) {
-    dataset.writes = [](std::uint64_t number) { return number % 5 != 3; };
-    INFO(dataset.name);
-    const auto path = write_indexed_file(directory.path() / "x.h5", dataset);
-    const auto [map, why_asked] = map_indexed(path, automatic, give_up);
-    CHECK(why_asked == "its index cannot be read without it: byte 77: a new kind of index");
-    CHECK_FALSE(fault_of(map, dataset, path).has_value());
-  }
-}
-
 TEST_CASE("hdf5 chunk map: of a dataset that was never written, the library knows no chunk",
           "[dataset][host]") {
   const temporary_directory directory;
-  const auto give_up = [](const random_file&, std::uint64_t, hdf5_chunk_map&) {
-    throw detail::hdf5_metadata_error{"not looked at"};
-  };
   for (auto dataset : datasets_of_every_index(100)) {
     dataset.writes = [](std::uint64_t) { return false; };
     INFO(dataset.name);
     const auto path = write_indexed_file(directory.path() / "x.h5", dataset);
-    CHECK_FALSE(fault_of(map_indexed(path, automatic, give_up).map, dataset, path).has_value());
+    CHECK_FALSE(fault_of(map_indexed(path), dataset, path).has_value());
   }
 }
 
@@ -137,7 +78,7 @@ TEST_CASE("hdf5 chunk map: a chunk beyond the file's end is refused by its numbe
           "[dataset][host]") {
   const temporary_directory directory;
   const auto path = write_indexed_file(directory.path() / "x.h5", plain_tree);
-  const auto before = map_indexed(path).map;
+  const auto before = map_indexed(path);
   auto bytes = read_whole(path);
   const std::uint64_t number = GENERATE(0U, 41U, 99U);
   const std::uint64_t address = bytes.size() - 5;
