@@ -1,5 +1,34 @@
 # The tests of HDF5. Included by tests/CMakeLists.txt, so that paths are relative to tests/.
 
+# What HDF5's filters write, by the libraries that they write with.
+add_library(feedline_test_encoders STATIC
+  support/hdf5/blosc2_encoders.cpp
+  support/hdf5/encoders.cpp
+  support/hdf5/filter_cases.cpp
+  support/hdf5/pytables_encoders.cpp)
+target_link_libraries(feedline_test_encoders PUBLIC
+  feedline_test_support feedline_hdf5_filter PRIVATE ZLIB::ZLIB)
+foreach(library IN LISTS FEEDLINE_HDF5_LIBRARIES)
+  string(TOUPPER ${library} macro)
+  target_compile_definitions(feedline_test_encoders PUBLIC FEEDLINE_HAS_${macro})
+  target_link_libraries(feedline_test_encoders PUBLIC feedline_libraries::${library})
+endforeach()
+feedline_private_options(feedline_test_encoders)
+
+# What feedline does without the HDF5 library, which these two programs do not link.
+feedline_add_tests(feedline_hdf5_filter_tests LIBRARIES feedline_test_encoders SOURCES
+  unit/hdf5/filter/filters_bad_input_test.cpp
+  unit/hdf5/filter/filters_bad_library_test.cpp
+  unit/hdf5/filter/filters_bad_stream_test.cpp
+  unit/hdf5/filter/filters_test.cpp
+  unit/hdf5/filter/filters_written_test.cpp
+  unit/hdf5/filter/zfp_test.cpp
+)
+feedline_add_tests(feedline_hdf5_format_tests LIBRARIES feedline_hdf5_format SOURCES
+  unit/hdf5/format/chunk_map_test.cpp
+  unit/hdf5/format/metadata_test.cpp
+)
+
 feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline_test_encoders feedline::hdf5 HDF5::HDF5 SOURCES
   support/hdf5/chunk_check.cpp
   support/hdf5/indexed_file.cpp
@@ -13,8 +42,8 @@ feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline_test_encoders feedline
   unit/hdf5/compound_test.cpp
   unit/hdf5/corpus_test.cpp
   unit/hdf5/dataset_test.cpp
-  unit/hdf5/format/chunk_map_test.cpp
-  unit/hdf5/format/metadata_test.cpp
+  unit/hdf5/filter/filters_file_test.cpp
+  unit/hdf5/filter/scaleoffset_test.cpp
   unit/hdf5/large_listing_test.cpp
   unit/hdf5/library/compound_type_test.cpp
   unit/hdf5/library/storage_layout_test.cpp
@@ -62,30 +91,3 @@ add_test(NAME "hdf5: a filter that feedline does not undo is undone by its plugi
   COMMAND feedline_hdf5_plugin_program ${CMAKE_CURRENT_BINARY_DIR}/hdf5_plugins)
 set_tests_properties("hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so"
   PROPERTIES TIMEOUT ${feedline_test_timeout} ENVIRONMENT "${feedline_lsan_options}")
-
-# What HDF5's filters write, by the libraries that they write with.
-add_library(feedline_test_encoders STATIC
-  support/hdf5/blosc2_encoders.cpp
-  support/hdf5/encoders.cpp
-  support/hdf5/filter_cases.cpp
-  support/hdf5/pytables_encoders.cpp)
-target_link_libraries(feedline_test_encoders PUBLIC feedline_test_support feedline::hdf5 PRIVATE ZLIB::ZLIB)
-foreach(library IN LISTS FEEDLINE_HDF5_LIBRARIES)
-  string(TOUPPER ${library} macro)
-  target_compile_definitions(feedline_test_encoders PUBLIC FEEDLINE_HAS_${macro})
-  target_link_libraries(feedline_test_encoders PUBLIC feedline_libraries::${library})
-endforeach()
-feedline_private_options(feedline_test_encoders)
-
-feedline_add_tests(feedline_hdf5_filter_tests LIBRARIES feedline_test_encoders HDF5::HDF5 SOURCES
-  support/hdf5/stored_chunks.cpp
-  support/hdf5/writer.cpp
-  unit/hdf5/filter/filters_bad_input_test.cpp
-  unit/hdf5/filter/filters_bad_library_test.cpp
-  unit/hdf5/filter/filters_bad_stream_test.cpp
-  unit/hdf5/filter/filters_file_test.cpp
-  unit/hdf5/filter/filters_test.cpp
-  unit/hdf5/filter/filters_written_test.cpp
-  unit/hdf5/filter/scaleoffset_test.cpp
-  unit/hdf5/filter/zfp_test.cpp
-)
