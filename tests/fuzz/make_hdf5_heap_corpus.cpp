@@ -42,10 +42,8 @@ std::vector<seed> seeds() {
           {.name = "long_elements", .lengths = {1, 2, 3}, .element_bytes = 8},
           {.name = "user_block", .lengths = {4, 4}, .file = {.userblock = 512}},
           {.name = "latest_format", .lengths = {4, 4}, .file = {.latest_format = true}},
+          // Whose superblock has an extension, where a cache image would be told of.
           {.name = "pages", .lengths = {4, 4}, .file = {.in_pages = true}},
-          {.name = "cache_image",
-           .lengths = {4, 4},
-           .file = {.latest_format = true, .cache_image = true}},
           {.name = "short_addresses",
            .lengths = {4, 0, 9},
            .file = {.offset_bytes = 4, .length_bytes = 4}},

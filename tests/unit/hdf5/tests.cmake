@@ -29,7 +29,8 @@ feedline_add_tests(feedline_hdf5_format_tests LIBRARIES feedline_hdf5_format SOU
   unit/hdf5/format/metadata_test.cpp
 )
 
-feedline_add_tests(feedline_hdf5_tests LIBRARIES feedline_test_encoders feedline::hdf5 HDF5::HDF5 SOURCES
+feedline_add_tests(feedline_hdf5_tests
+  LIBRARIES feedline_test_encoders feedline::hdf5 HDF5::HDF5 SOURCES
   support/hdf5/chunk_check.cpp
   support/hdf5/indexed_file.cpp
   support/hdf5/records.cpp
