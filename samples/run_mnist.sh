@@ -21,8 +21,6 @@ where there is a toolkit, and a GPU where there is one.
   --device DEVICE          auto, cpu, or cuda:N
   --seed N                 of the order of the digits and of the initial weights
   --within-chunks N        mix so many chunks at a time; 0: all digits with each other
-  --sorted-chunks N        take the digits as if stored by label, in chunks of so many
-  --learning-rate X        the highest; it rises and falls
   --no-prefetch            read each batch when it is asked for, to compare with
   --help                   this text; the trainer's own says more, with all defaults:
                            build/samples/samples/mnist_trainer/mnist_trainer --help
