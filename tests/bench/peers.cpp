@@ -8,11 +8,11 @@
 ///
 /// libtorch's loader is measured by peers_libtorch.cpp, what people use in Python by peers.py beside this file.
 
-#include "bench/by_hand.hpp"
-#include "bench/machine.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/by_hand.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <CLI/CLI.hpp>
 

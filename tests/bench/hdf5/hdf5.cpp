@@ -20,12 +20,12 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/consume.hpp"
 #include "bench/hdf5/hdf5_files.hpp"
-#include "bench/machine.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/consume.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 #include "bench/hdf5/hdf5_files.hpp"
 
-#include "bench/measure.hpp"
+#include "bench/support/measure.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "hdf5/library/handle.hpp"
 #include "support/hdf5/writer.hpp"

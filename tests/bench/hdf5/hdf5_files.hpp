@@ -2,7 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 
-#include "bench/shapes.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,11 +6,11 @@
 /// index_select straight into pinned memory of torch's caching allocator (no collation, no copy to pin), workers with one
 /// thread each, copies on a side stream. Several numbers of workers and of jobs under way; the best is the peer.
 
-#include "bench/delivered.hpp"
-#include "bench/measure.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/delivered.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <CLI/CLI.hpp>
 

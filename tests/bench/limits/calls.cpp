@@ -1,9 +1,9 @@
 #include <feedline/cuda/device.hpp>
 
-#include "bench/busy_kernel.hpp"
-#include "bench/gpu_stream.hpp"
 #include "bench/limits/limits.hpp"
-#include "bench/measure.hpp"
+#include "bench/support/busy_kernel.hpp"
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/measure.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 

@@ -1,8 +1,8 @@
 #include <feedline/cuda/device.hpp>
 
 #include "bench/limits/limits.hpp"
-#include "bench/measure.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/shapes.hpp"
 #include "device/owned.hpp"
 #include "rows/gather.hpp"
 

@@ -1,10 +1,10 @@
 #include <feedline/cuda/device.hpp>
 
-#include "bench/gather_kernel.hpp"
-#include "bench/gpu_stream.hpp"
 #include "bench/limits/limits.hpp"
-#include "bench/measure.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/gather_kernel.hpp"
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "bench/limits/limits.hpp"
 
-#include "bench/machine.hpp"
+#include "bench/support/machine.hpp"
 
 #include <CLI/CLI.hpp>
 

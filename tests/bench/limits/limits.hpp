@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bench/program.hpp"
-#include "bench/results.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
 
 namespace feedline::bench {
 

@@ -1,5 +1,5 @@
 #include "bench/limits/limits.hpp"
-#include "bench/measure.hpp"
+#include "bench/support/measure.hpp"
 #include "cuda/check.hpp"
 #include "cuda/pinned_memory.hpp"
 

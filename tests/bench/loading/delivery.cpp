@@ -14,13 +14,13 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/consume.hpp"
-#include "bench/copies.hpp"
-#include "bench/machine.hpp"
-#include "bench/measure.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/consume.hpp"
+#include "bench/support/copies.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -7,11 +7,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/measure.hpp"
 #include "bench/processor.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/storage_by_hand.hpp"
+#include "bench/storage/by_hand.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
 #include "dataset/file_dataset.hpp"
 #include "rows/row_storage.hpp"
 #include "support/files/cold_file.hpp"

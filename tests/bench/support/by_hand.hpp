@@ -2,8 +2,8 @@
 
 #include <feedline/dataset/dataset.hpp>
 
-#include "bench/delivered.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/delivered.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-#include "bench/by_hand.hpp"
+#include "bench/support/by_hand.hpp"
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/sampler/shuffle.hpp>

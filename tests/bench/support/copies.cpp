@@ -1,9 +1,9 @@
-#include "bench/copies.hpp"
+#include "bench/support/copies.hpp"
 
 #include <feedline/cuda/device.hpp>
 
-#include "bench/gpu_stream.hpp"
-#include "bench/measure.hpp"
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/measure.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 

@@ -19,10 +19,10 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/delivered.hpp"
-#include "bench/measure.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
+#include "bench/support/delivered.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
 #include "io/whole_file.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"

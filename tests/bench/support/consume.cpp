@@ -1,4 +1,4 @@
-#include "bench/consume.hpp"
+#include "bench/support/consume.hpp"
 
 #include <feedline/dataset/field.hpp>
 

@@ -16,14 +16,14 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/busy_kernel.hpp"
-#include "bench/copies.hpp"
-#include "bench/gpu_stream.hpp"
-#include "bench/machine.hpp"
-#include "bench/measure.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/busy_kernel.hpp"
+#include "bench/support/copies.hpp"
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 

@@ -1,4 +1,4 @@
-#include "bench/busy_kernel.hpp"
+#include "bench/support/busy_kernel.hpp"
 #include "cuda/check.hpp"
 
 namespace feedline::bench {

@@ -1,6 +1,6 @@
-#include "bench/storage_by_hand.hpp"
+#include "bench/storage/by_hand.hpp"
 
-#include "bench/measure.hpp"
+#include "bench/support/measure.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

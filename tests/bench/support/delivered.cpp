@@ -1,4 +1,4 @@
-#include "bench/delivered.hpp"
+#include "bench/support/delivered.hpp"
 
 #include <sys/resource.h>
 

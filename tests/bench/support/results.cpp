@@ -1,4 +1,4 @@
-#include "bench/results.hpp"
+#include "bench/support/results.hpp"
 
 #include <fstream>
 #include <stdexcept>

@@ -2,8 +2,8 @@
 
 #include <feedline/loader/loader.hpp>
 
-#include "bench/delivered.hpp"
-#include "bench/gpu_stream.hpp"
+#include "bench/support/delivered.hpp"
+#include "bench/support/gpu_stream.hpp"
 
 #include <cstdint>
 

@@ -14,12 +14,12 @@
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
 
-#include "bench/gpu_stream.hpp"
-#include "bench/machine.hpp"
-#include "bench/measure.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
 #include "support/devices/landing_builder.hpp"

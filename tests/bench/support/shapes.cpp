@@ -1,4 +1,4 @@
-#include "bench/shapes.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>

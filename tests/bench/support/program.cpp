@@ -1,4 +1,4 @@
-#include "bench/program.hpp"
+#include "bench/support/program.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,4 +1,4 @@
-#include "bench/thread_cpu.hpp"
+#include "bench/loading/thread_cpu.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "bench/machine.hpp"
+#include "bench/support/machine.hpp"
 
 #include <feedline/cuda/device.hpp>
 

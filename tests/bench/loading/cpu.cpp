@@ -12,13 +12,13 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "bench/by_hand.hpp"
-#include "bench/consume.hpp"
-#include "bench/machine.hpp"
-#include "bench/program.hpp"
-#include "bench/results.hpp"
-#include "bench/shapes.hpp"
-#include "bench/thread_cpu.hpp"
+#include "bench/loading/thread_cpu.hpp"
+#include "bench/support/by_hand.hpp"
+#include "bench/support/consume.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
 
 #include <CLI/CLI.hpp>
 

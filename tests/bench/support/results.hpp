@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/delivered.hpp"
+#include "bench/support/delivered.hpp"
 
 #include <string>
 
