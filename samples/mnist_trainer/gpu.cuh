@@ -28,7 +28,7 @@ __global__ void for_each_kernel(std::size_t count, Operation operation) {
   if (i < count) operation(i);
 }
 
-/// What a network needs of a GPU: cuBLAS for the products, a kernel for what is between them, all on
+/// What a network needs of a GPU: cuBLAS for the products, a kernel for what is between, on
 /// one stream. Functions issue work and return; those that bring something to the host wait for it.
 class gpu {
  public:
@@ -84,7 +84,7 @@ class gpu {
   }
 
   // The host's clock would mislead. Taking a batch makes the *stream* wait for its copy, not the
-  // host; and a host that is ahead may block at no cost, as the stream has work queued. So events on
+  // host; and a host that is ahead may block at no cost, as the stream has work. So events on
   // the stream measure: the GPU passes the first when the work before it is done, the second when
   // the batch is there too. What is found is about a microsecond too high for each pair.
   void begin_wait() { mark(); }

@@ -83,8 +83,8 @@ struct score {
   double accuracy;   ///< share of digits recognised
 };
 
-/// A multi-layer perceptron, inputs → 256 → 128 → 10, with ReLU between layers, trained by stochastic
-/// gradient descent with momentum. A seed gives the same weights on every machine.
+/// A multi-layer perceptron, inputs → 256 → 128 → 10, with ReLU between layers, trained by
+/// stochastic gradient descent with momentum. A seed gives the same weights on every machine.
 /// @tparam Device `cpu` or `gpu`.
 template <class Device>
 class network {

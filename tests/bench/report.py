@@ -3,7 +3,8 @@
 
     report.py results.json                             # prints the table
     report.py results.json --svg results.svg           # and draws the plot (needs matplotlib)
-    report.py results.json --merge part.json ...       # makes results.json first, of what single programs wrote
+    report.py results.json --merge part.json ...       # makes results.json first, of what single
+                                                       # programs wrote
 """
 
 import argparse
@@ -41,13 +42,15 @@ class Results:
         self.programs = document["programs"]
 
     def rows(self, program, **wanted):
-        return [row for row in self.programs.get(program, []) if all(row.get(k) == v for k, v in wanted.items())]
+        return [row for row in self.programs.get(program, [])
+                if all(row.get(k) == v for k, v in wanted.items())]
 
     def machine(self):
         facts = self.document["machine"]
         names = ("gpu", "bus", "processor", "hardware_threads", "driver", "cuda_runtime")
         values = [str(facts.get(name, "?")) for name in names]
-        return f"{values[0]}, {values[1]}; {values[2]}, {values[3]} threads; driver {values[4]}, CUDA {values[5]}"
+        return (f"{values[0]}, {values[1]}; {values[2]}, {values[3]} threads; "
+                f"driver {values[4]}, CUDA {values[5]}")
 
     def shapes(self):
         found = {row.get("shape") for rows in self.programs.values() for row in rows}
@@ -56,19 +59,21 @@ class Results:
     def bus(self):
         """Pinned copies as the delivery measured them itself, or the best of the limits'."""
         for program in ("delivery", "limits"):
-            rates = [row["bytes_per_second"]
-                     for row in self.rows(program, limit="bus", memory="pinned", direction="to GPU")]
+            rows = self.rows(program, limit="bus", memory="pinned", direction="to GPU")
+            rates = [row["bytes_per_second"] for row in rows]
             if rates:
                 return max(rates)
         return None
 
     def gather(self, kind, shape):
-        """The best rate of a gather of the shape's rows; shapes that differ in batch size alone share one."""
+        """The best rate of a gather of the shape's rows, whatever the batch size."""
         rows = self.rows("limits", limit=kind)
         same = [row for row in rows if row["shape"] == shape]
         if not same:
-            row_bytes = {row["sample_bytes"] - 1 for row in self.rows("delivery", shape=shape) if "sample_bytes" in row}
-            same = [row for row in rows if row["row_bytes"] in row_bytes and row["shape"] != "small-dram"]
+            delivered = self.rows("delivery", shape=shape)
+            row_bytes = {row["sample_bytes"] - 1 for row in delivered if "sample_bytes" in row}
+            same = [row for row in rows
+                    if row["row_bytes"] in row_bytes and row["shape"] != "small-dram"]
         return max((row["bytes_per_second"] for row in same), default=None)
 
     def limit(self, shape, row):
@@ -93,35 +98,46 @@ class Results:
         best = {}
         for program in ("peers", "peers_libtorch", "peers_python"):
             for row in self.rows(program, shape=shape):
-                if row["batches_per_second"] > best.get(row["peer"], row)["batches_per_second"] or row["peer"] not in best:
+                known = best.setdefault(row["peer"], row)
+                if row["batches_per_second"] > known["batches_per_second"]:
                     best[row["peer"]] = row
         return sorted(best.values(), key=lambda row: -row["batches_per_second"])
 
 
 def name_of(row):
     if "peer" not in row:
-        readers = row["readers"]
-        return f"feedline {row['placement']}" + (f", {readers} readers" if row["placement"] in ("stream", "cached") else "")
+        placement = row["placement"]
+        read = placement in ("stream", "cached")
+        return f"feedline {placement}" + (f", {row['readers']} readers" if read else "")
     return row["peer"] + (f", {row['workers']} workers" if row.get("workers") else "")
 
 
 def print_table(results):
     document = results.document
     print(results.machine())
-    print(", ".join(f"{name} {document[name]}" for name in ("date", "commit", "command") if document.get(name)))
-    print("limit: stream, plain pinned copies; gather and resident, a plain kernel; cached, the copies over the share that is")
-    print("streamed. × peer: over the fastest peer that has its rows where the placement has them, in RAM or on the GPU.\n")
-    print(f"{'shape':12} {'feed':32} {'batches/s':>12} {'GB/s':>9} {'limit':>9} {'of limit':>9} {'× peer':>8}")
+    print(", ".join(f"{name} {document[name]}"
+                    for name in ("date", "commit", "command") if document.get(name)))
+    print("limit: stream, plain pinned copies; gather and resident, a plain kernel; cached, the "
+          "copies over the share that is")
+    print("streamed. × peer: over the fastest peer that has its rows where the placement has "
+          "them, in RAM or on the GPU.\n")
+    print(f"{'shape':12} {'feed':32} {'batches/s':>12} {'GB/s':>9} {'limit':>9} "
+          f"{'of limit':>9} {'× peer':>8}")
     for shape in results.shapes():
         peers = results.peers(shape)
-        in_ram = max((row["batches_per_second"] for row in peers if row["peer"] != ON_THE_GPU), default=None)
-        on_gpu = max((row["batches_per_second"] for row in peers if row["peer"] == ON_THE_GPU), default=None)
+        in_ram = max((row["batches_per_second"] for row in peers if row["peer"] != ON_THE_GPU),
+                     default=None)
+        on_gpu = max((row["batches_per_second"] for row in peers if row["peer"] == ON_THE_GPU),
+                     default=None)
         for row in results.feeds(shape) + peers:
             rate, limit = row["bytes_per_second"], results.limit(shape, row)
             other = None if "peer" in row else on_gpu if row["placement"] == "resident" else in_ram
-            print(f"{shape:12} {name_of(row):32} {row['batches_per_second']:12,.0f} {rate / 1e9:9.2f}"
-                  + (f" {limit / 1e9:9.2f} {100 * rate / limit:7.1f} %" if limit else f" {'-':>9} {'-':>9}")
-                  + (f" {row['batches_per_second'] / other:8.1f}" if other else f" {'-':>8}"))
+            batches = row["batches_per_second"]
+            of_limit = f"{100 * rate / limit:7.1f} %" if limit else f"{'-':>9}"
+            limit = f"{limit / 1e9:9.2f}" if limit else f"{'-':>9}"
+            of_peer = f"{batches / other:8.1f}" if other else f"{'-':>8}"
+            print(f"{shape:12} {name_of(row):32} {batches:12,.0f} {rate / 1e9:9.2f} {limit} "
+                  f"{of_limit} {of_peer}")
         print()
 
 
@@ -129,7 +145,8 @@ def draw(results, path):
     try:
         import matplotlib
     except ImportError:
-        sys.exit("report: no matplotlib here: the table is all; run this again with --svg where there is one")
+        sys.exit("report: no matplotlib here: the table is all; run this again with --svg where "
+                 "there is one")
     matplotlib.use("svg")
     from plots import figure
 
@@ -137,7 +154,8 @@ def draw(results, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", help="the document of all programs' results")
     parser.add_argument("--merge", nargs="+", metavar="PART", help="make it of these first")
     parser.add_argument("--commit", help="with --merge: what was measured")
@@ -145,7 +163,8 @@ def main():
     parser.add_argument("--svg", help="file for the plot")
     options = parser.parse_args()
     if options.merge:
-        facts = {"date": datetime.date.today().isoformat(), "commit": options.commit, "command": options.command}
+        facts = {"date": datetime.date.today().isoformat(), "commit": options.commit,
+                 "command": options.command}
         with open(options.results, "w") as file:
             json.dump(merge(options.merge, facts), file, indent=1)
     with open(options.results) as file:

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# All benchmarks in one run, on a machine with a GPU and a release build: the machine's limits, feedline, and its peers,
-# side by side. Ends with one table; leaves results.json, results.svg and output.txt. About 7 minutes.
+# All benchmarks in one run, on a machine with a GPU and a release build: the machine's limits,
+# feedline, and its peers, side by side. Ends with one table; leaves results.json, results.svg and
+# output.txt. About 7 minutes.
 #
-#   tests/bench/run.sh [BUILD_FOLDER [OUT_FOLDER]] [--quick]     default: build/release, and OUT below it
+#   tests/bench/run.sh [BUILD_FOLDER [OUT_FOLDER]] [--quick]
+#
+#   Default: build/release, and OUT below it.
 #
 #   --quick   fewer and shorter runs: 2 to 3 minutes, for a look
 #
-# libtorch's loader is a peer where the build has found Torch (libtorch/CMakeLists.txt says how), PyTorch's and CuPy's ways
-# where python3 has them. The plot wants matplotlib; `report.py results.json --svg results.svg` draws it on any machine.
+# libtorch's loader is a peer where the build has found Torch (libtorch/CMakeLists.txt says how),
+# PyTorch's and CuPy's ways where python3 has them. The plot wants matplotlib;
+# `report.py results.json --svg results.svg` draws it on any machine.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -21,14 +25,16 @@ build=${folders[0]:-$here/../../build/release}
 out=${folders[1]:-$build/bench_results}
 programs=$build/tests/bench
 if [[ ! -x $programs/feedline_bench_delivery ]]; then
-  echo "bench: no $programs/feedline_bench_delivery: build with CUDA first (cmake --preset cuda-release, and build it)" >&2
+  echo "bench: no $programs/feedline_bench_delivery: build with CUDA first" \
+    "(cmake --preset cuda-release, and build it)" >&2
   exit 1
 fi
 mkdir -p "$out"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 
-# measure NAME COMMAND...: runs one, which writes its results to a file of its own; goes on if it fails.
+# measure NAME COMMAND...: runs one, which writes its results to a file of its own; goes on if it
+# fails.
 measure() {
   local name=$1
   shift
@@ -72,7 +78,8 @@ all() {
     echo "bench: nothing was measured"
     return
   fi
-  python3 -B "$here/report.py" "$out/results.json" --merge "${written[@]}" --commit "$commit" --command "$command"
+  python3 -B "$here/report.py" "$out/results.json" --merge "${written[@]}" --commit "$commit" \
+    --command "$command"
   if python3 -c 'import matplotlib' 2>/dev/null; then
     python3 -B "$here/report.py" "$out/results.json" --svg "$out/results.svg" >/dev/null
   else

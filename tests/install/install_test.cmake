@@ -1,17 +1,22 @@
-# cmake -D BUILD=… -D WORK=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D CXX_FLAGS=… -D HAS_CUDA=… -D HAS_HDF5=… -P install_test.cmake
+# cmake -D BUILD=… -D WORK=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D CXX_FLAGS=… -D HAS_CUDA=…
+#       -D HAS_HDF5=… -P install_test.cmake
 #
-# Installs the build, moves what was installed elsewhere, and builds and runs outside projects against it.
+# Installs the build, moves what was installed elsewhere, and builds and runs outside projects
+# against it.
 
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
-# ---- what was installed --------------------------------------------------------------------------------------------
+# ---- what was installed ----------------------------------------------------------------------
 file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
-foreach(wanted include/feedline/feedline.hpp include/feedline/version.hpp share/doc/feedline/LICENSE)
+foreach(wanted
+    include/feedline/feedline.hpp include/feedline/version.hpp share/doc/feedline/LICENSE)
   if(NOT wanted IN_LIST installed)
     message(FATAL_ERROR "${wanted} was not installed, but ${installed}")
   endif()
 endforeach()
+set(ours "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$")
+string(APPEND ours "|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
 foreach(file IN LISTS installed)
   if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$)" AND
      NOT file MATCHES "^lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/|pkgconfig/feedline)")
@@ -34,10 +39,12 @@ if(EXISTS ${prefix}/bin/feedline-convert)
   must_contain("feedline-convert --help" "${output}" "--output")
 endif()
 
-# ---- a project that wants all --------------------------------------------------------------------------------------
-must_run("configuring a project that uses feedline" ${configure} -S ${source}/whole -B ${WORK}/whole)
+# ---- a project that wants all ----------------------------------------------------------------
+must_run("configuring a project that uses feedline"
+  ${configure} -S ${source}/whole -B ${WORK}/whole)
 must_contain("the package found" "${output}" "feedline_DIR is ${prefix}/")
-must_run("building a project that uses feedline" ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
+must_run("building a project that uses feedline"
+  ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
 must_run("running a program that uses feedline" ${WORK}/whole/my_trainer)
 set(expected "sum 499500" "images 3" "formats 1")
 if(HAS_CUDA)
@@ -48,15 +55,17 @@ if(HAS_HDF5)
 endif()
 must_contain("a program that uses feedline" "${output}" ${expected})
 
-# ---- a project that wants the core alone, with no CUDA, HDF5, libjpeg or libpng to be found ----------------------------
-must_run("configuring a project that uses feedline::core" ${configure} -S ${source}/core_alone -B ${WORK}/core
+# ---- a project that wants the core alone, with no CUDA, HDF5, libjpeg or libpng to be found --
+must_run("configuring a project that uses feedline::core"
+  ${configure} -S ${source}/core_alone -B ${WORK}/core
   -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_HDF5=ON
   -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON -D CMAKE_DISABLE_FIND_PACKAGE_PNG=ON)
-must_run("building a project that uses feedline::core" ${CMAKE_COMMAND} --build ${WORK}/core --config ${CONFIG})
+must_run("building a project that uses feedline::core"
+  ${CMAKE_COMMAND} --build ${WORK}/core --config ${CONFIG})
 must_run("running a program that uses feedline::core" ${WORK}/core/my_trainer)
 must_contain("a program that uses feedline::core" "${output}" "sum 499500")
 
-# ---- what must be refused --------------------------------------------------------------------------------------------
+# ---- what must be refused --------------------------------------------------------------------
 execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/version -D WANTED_VERSION=0.2
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(code EQUAL 0)
@@ -64,11 +73,13 @@ if(code EQUAL 0)
 endif()
 must_contain("asking for version 0.2" "${output}" "requested version \"0.2\"")
 
-execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/component -D WANTED_COMPONENT=teapot
+execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/component
+  -D WANTED_COMPONENT=teapot
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a project that asks for a component that does not exist was configured")
 endif()
-must_contain("asking for a component that does not exist" "${output}" "built[ \n]+without:[ \n]+teapot")
+must_contain("asking for a component that does not exist" "${output}"
+  "built[ \n]+without:[ \n]+teapot")
 
 file(REMOVE_RECURSE ${WORK})

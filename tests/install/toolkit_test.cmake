@@ -1,6 +1,7 @@
 # cmake -D SOURCE=… -D WORK=… -D GENERATOR=… -D CXX=… -D LOOK_FOR=… -P toolkit_test.cmake
 #
-# LOOK_FOR=compiler: a build folder that remembers that there was no CUDA compiler asks one that came.
+# LOOK_FOR=compiler: a build folder that remembers that there was no CUDA compiler asks one that
+# came.
 # LOOK_FOR=nvtoolsext: a toolkit is found by CMake 3.25's module, whether it has nvToolsExt or not.
 
 cmake_minimum_required(VERSION 3.25)
@@ -8,8 +9,9 @@ file(REMOVE_RECURSE ${WORK})
 
 # configure(ARGUMENT…): configures the project in `toolkit`; its words are in `output`.
 function(configure)
-  execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/toolkit -B ${WORK}/build
-      -D CMAKE_CXX_COMPILER=${CXX} -D SOURCE=${SOURCE} -D LOOK_FOR=${LOOK_FOR} ${ARGN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/toolkit
+      -B ${WORK}/build -D CMAKE_CXX_COMPILER=${CXX}
+      -D SOURCE=${SOURCE} -D LOOK_FOR=${LOOK_FOR} ${ARGN}
     RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "configuring failed:\n${output}")

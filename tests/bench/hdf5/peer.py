@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""h5py under PyTorch's DataLoader: shuffled rows of an HDF5 file, delivered on the GPU, empty consumer.
+"""h5py under PyTorch's DataLoader: shuffled rows of an HDF5 file on the GPU, empty consumer.
 
     tests/bench/hdf5/peer.py FILE... --batch-size 256 [--workers 8,16] [--seconds 3]
 
-Files with datasets "image" and "label": feedline_bench_hdf5 --keep --folder F leaves some. Method: each worker opens the file
-itself (a handle shared by forked workers reads wrong data); a batch is one fancy index, sorted as h5py wants it, or one row at
-a time, whichever is faster (both are printed); pinned by the DataLoader's thread, copied on the current stream without
-blocking. Prints rows/s.
+Files with datasets "image" and "label": feedline_bench_hdf5 --keep --folder F leaves some. Method:
+each worker opens the file itself (a handle shared by forked workers reads wrong data); a batch is
+one fancy index, sorted as h5py wants it, or one row at a time, whichever is faster (both are
+printed); pinned by the DataLoader's thread, copied on the current stream without blocking. Prints
+rows/s.
 """
 import argparse
 import itertools
@@ -41,9 +42,11 @@ class Rows(torch.utils.data.Dataset):
 
 def rows_per_second(path, batch_size, workers, fancy, seconds):
     data = Rows(path, fancy)
-    batches = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(data), batch_size, drop_last=True)
-    loader = torch.utils.data.DataLoader(data, sampler=batches, batch_size=None, num_workers=workers, pin_memory=True,
-                                         prefetch_factor=4, persistent_workers=True)
+    batches = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(data), batch_size,
+                                            drop_last=True)
+    loader = torch.utils.data.DataLoader(data, sampler=batches, batch_size=None,
+                                         num_workers=workers, pin_memory=True, prefetch_factor=4,
+                                         persistent_workers=True)
     delivered = itertools.chain.from_iterable(itertools.repeat(loader))  # epoch after epoch
     for batch in itertools.islice(delivered, 2 * workers):  # workers are up, files open
         pass
@@ -58,19 +61,23 @@ def rows_per_second(path, batch_size, workers, fancy, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
     parser.add_argument("--batch-size", type=int, required=True)
-    parser.add_argument("--workers", default="8,16", type=lambda text: [int(each) for each in text.split(",")])
+    parser.add_argument("--workers", default="8,16",
+                        type=lambda text: [int(each) for each in text.split(",")])
     parser.add_argument("--seconds", type=float, default=3)
     arguments = parser.parse_args()
     print(f"h5py {h5py.__version__} (HDF5 {h5py.version.hdf5_version}), torch {torch.__version__}")
     for path in arguments.files:
         for workers in arguments.workers:
             for fancy in (True, False):
-                rate = rows_per_second(path, arguments.batch_size, workers, fancy, arguments.seconds)
+                rate = rows_per_second(path, arguments.batch_size, workers, fancy,
+                                       arguments.seconds)
                 how = "one fancy index a batch" if fancy else "a row at a time"
-                print(f"{path}  batch {arguments.batch_size}  {workers} workers  {how}: {rate:,.0f} rows/s", flush=True)
+                print(f"{path}  batch {arguments.batch_size}  {workers} workers  {how}: "
+                      f"{rate:,.0f} rows/s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-/// How well transfer hides behind compute: a loop that takes a batch and issues one kernel of a given length on it, for steps
-/// of 0.25 to 4 times the transfer time of a batch.
+/// How well transfer hides behind compute: a loop that takes a batch and issues one kernel of a
+/// given length on it, for steps of 0.25 to 4 times the transfer time of a batch.
 ///
 ///     feedline_bench_stall
 ///     feedline_bench_stall --shape imagenet256 --readers 8
 ///
-/// Method: three loops over the same number of batches, by the clock of the host, each until the stream is done: the kernels
-/// alone (compute), the loader with an empty consumer (feeding: the longer of gather and transfer), and both together. Nothing
-/// can be faster than the longer of the first two: the ratio is the loop's time over that. Medians of the runs, each a round
-/// of all three, one right after the other. "to limit" is stricter: over the longer of compute and plain pinned copies of the
-/// slot's size, so that a slow gather shows. "by hand" is what the machine gives a program that needs no loader: the same
-/// kernels, and a copy of a slot that is full already on a stream of its own for as many batches as a slot has; launches take
-/// longer while the bus is busy.
+/// Method: three loops over the same number of batches, by the clock of the host, each until the
+/// stream is done: the kernels alone (compute), the loader with an empty consumer (feeding: the
+/// longer of gather and transfer), and both together. Nothing can be faster than the longer of the
+/// first two: the ratio is the loop's time over that. Medians of the runs, each a round of all
+/// three, one right after the other. "to limit" is stricter: over the longer of compute and plain
+/// pinned copies of the slot's size, so that a slow gather shows. "by hand" is what the machine
+/// gives a program that needs no loader: the same kernels, and a copy of a slot that is full
+/// already on a stream of its own for as many batches as a slot has; launches take longer while the
+/// bus is busy.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -44,7 +46,8 @@ struct options : common_options {
   int readers = 8;
 };
 
-/// Of the GPU's multiprocessors, at their fastest. Near enough to set kernel lengths by: what they come to is measured.
+/// Of the GPU's multiprocessors, at their fastest. Near enough to set kernel lengths by: what they
+/// come to is measured.
 double cycles_per_second() {
   int kilohertz = 0;
   FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));

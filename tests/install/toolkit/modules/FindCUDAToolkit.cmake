@@ -1,4 +1,5 @@
-# Does with CUDA::nvToolsExt what CMake 3.25's module does. NVTOOLSEXT: the library of a toolkit that has it.
+# Does with CUDA::nvToolsExt what CMake 3.25's module does. NVTOOLSEXT: the library of a toolkit
+# that has it.
 
 if(NVTOOLSEXT)
   set(CUDA_nvToolsExt_LIBRARY ${NVTOOLSEXT} CACHE FILEPATH "")
