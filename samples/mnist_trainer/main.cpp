@@ -87,6 +87,7 @@ void run(const mnist::trainer_options& options, Device& on) {
               options.data.c_str(), std::uintmax_t{train_set->size()},
               std::uintmax_t{test_set->size()}, on.name().c_str(),
               on.device()->capabilities().name.c_str());
+  std::fprintf(stderr, "%s\n", to_string(training.plan()).c_str());
 
   const auto samples = static_cast<double>(training.plan().samples_per_epoch);
   seconds took_in_all{};
