@@ -1,3 +1,4 @@
+#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
@@ -77,6 +78,7 @@ TEST_CASE("threads: a loader goes away though its readers never had anything to 
 TEST_CASE("threads: one that cannot be started is named, with how many there were to be",
           "[loader][host]") {
   const auto data = make_identity_dataset(16, 8);
+  const auto in_memory = load_into_memory(data);
   const auto device = std::make_shared<test::scripted_device>();  // has a thread of its own
   const test::no_more_threads limit;
   CHECK(test::message_of<thread_error>([&] {
@@ -84,7 +86,7 @@ TEST_CASE("threads: one that cannot be started is named, with how many there wer
         }) == "reader thread 1 of 3" + why);
   CHECK(test::message_of<thread_error>([&] {  // the only one
           const loader loader{
-              data, sequential{}, device, {.batch_size = 4, .placement = placement::gather}};
+              in_memory, sequential{}, device, {.batch_size = 4, .placement = placement::gather}};
         }) == "the transfer's thread" + why);
 }
 

@@ -67,7 +67,7 @@ double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& 
   mnist::cpu on;
   mnist::network<mnist::cpu> model{on, feedline::sample_bytes(train->fields().front()), 32, 1};
   feedline::loader_options options{.batch_size = 32, .readers = readers};
-  options.transforms = {{.field = "image", .mean = {33.3}, .deviation = {78.6}},
+  options.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
                         {.field = "label", .one_hot = mnist::classes}};
   feedline::loader training{train, feedline::shuffle{.seed = 1, .within = feedline::chunks(window)},
                             on.device(), options};

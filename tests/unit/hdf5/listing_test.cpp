@@ -55,6 +55,7 @@ TEST_CASE("hdf5: a listing shows every dataset that can be a field, in order of 
                      "/lost cannot be opened",
                      "/outside 10 outside: float32[6]",
                      "/soft 5 soft: float32[3, 4]",
+                     "/text 3 text: uint8[8]",
                      "/train/deep/labels 5 labels: int64[]",
                      "/train/images 5 images: float32[3, 4]",
                  });
