@@ -16,7 +16,7 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
   std::mutex mutex;
   std::exception_ptr failure;  // the first
   const auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+    for (std::size_t i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
       try {
         body(i);
       } catch (...) {

@@ -96,16 +96,15 @@ void expand(const std::string& pattern, std::vector<std::string>& into) {
   std::vector<std::string> names;
   expand_ranges(pattern, names);
   for (const std::string& name : names) {
-    if (is_there(name)) {
-      into.emplace_back(name);
-    } else if (name.find_first_of("*?[") != std::string::npos) {
+    const bool there = is_there(name);
+    if (!there && name.find_first_of("*?[") != std::string::npos) {
       const auto files = files_that_match(name);
       into.insert(into.end(), files.begin(), files.end());
-    } else if (name != pattern) {
+    } else if (!there && name != pattern) {
       throw dataset_error{{.path = name, .field = {}},
                           "no such file or folder, which " + pattern + " names"};
     } else {
-      into.emplace_back(name);  // whoever opens it says what is amiss
+      into.emplace_back(name);  // where there is none, whoever opens it says what is amiss
     }
   }
 }

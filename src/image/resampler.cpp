@@ -153,7 +153,7 @@ void resample_axis::plan(std::uint32_t from, std::uint32_t to, std::uint32_t beg
     std::int32_t given = 0;
     for (std::uint32_t tap = 0; tap < taps_; ++tap) {
       so_far += weight_at(tap);
-      const auto due = static_cast<std::int32_t>(so_far / sum * (1 << weight_bits) + 0.5);
+      const auto due = static_cast<std::int32_t>(std::lround(so_far / sum * (1 << weight_bits)));
       weights_[std::size_t{i} * taps_ + tap] = static_cast<std::int16_t>(due - given);
       given = due;
     }

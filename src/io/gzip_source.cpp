@@ -21,9 +21,11 @@ struct gzip_source::inflater {
 
 gzip_source::gzip_source(byte_source& compressed, std::span<const std::byte> head,
                          const file_field& name)
-    : compressed_{compressed}, name_{name}, inflater_{std::make_unique<inflater>()} {
+    : compressed_{compressed},
+      name_{name},
+      inflater_{std::make_unique<inflater>()},
+      input_end_{head.size()} {
   std::memcpy(input_.data(), head.data(), head.size());
-  input_end_ = head.size();
   inflater_->stream.next_in = reinterpret_cast<Bytef*>(input_.data());
   inflater_->stream.avail_in = static_cast<uInt>(head.size());
 }

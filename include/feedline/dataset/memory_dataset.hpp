@@ -40,6 +40,6 @@ requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
 /// A dataset of arrays in memory. Reads copy rows, in parallel, with no lock.
 /// @throws usage_error if there is no field, two share a name, or a field's bytes are no whole
 /// number of samples; dataset_error if the fields' numbers of samples differ, naming both.
-[[nodiscard]] dataset_ptr make_memory_dataset(std::vector<memory_field> fields);
+[[nodiscard]] dataset_ptr make_memory_dataset(std::vector<memory_field> columns);
 
 }  // namespace feedline

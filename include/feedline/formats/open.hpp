@@ -97,7 +97,7 @@ struct listed_field {
 /// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and IDX files
 /// have the field name of the first.
 /// @throws as above, and dataset_error if formats differ; usage_error if there is no path.
-[[nodiscard]] dataset_ptr open(const std::vector<std::string>& paths,
+[[nodiscard]] dataset_ptr open(const std::vector<std::string>& patterns,
                                const open_options& options = {});
 
 }  // namespace feedline

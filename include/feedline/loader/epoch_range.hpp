@@ -25,6 +25,7 @@ class loader;
 class optional_batch : public std::optional<batch> {
  public:
   using std::optional<batch>::optional;
+  // NOLINTNEXTLINE(google-explicit-constructor): an optional batch becomes one wherever it is given
   optional_batch(std::optional<batch>&& other) noexcept : std::optional<batch>{std::move(other)} {}
 
   [[nodiscard]] batch* operator->() & noexcept { return &**this; }

@@ -105,7 +105,7 @@ dataset_ptr open_archive(const std::string& path, const open_options& options) {
 }
 
 dataset_ptr open_one_idx(const std::string& path, const open_options& options) {
-  const dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
+  dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
   if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
   return open_idx_file(path, "label");  // labels are soon read again
 }

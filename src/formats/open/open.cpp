@@ -15,7 +15,6 @@
 #include <array>
 #include <filesystem>
 #include <string>
-#include <utility>
 
 namespace feedline {
 namespace {
@@ -116,8 +115,8 @@ std::vector<listed_field> list_fields(const std::string& file, const open_option
   all.tokens_per_sample = std::max<std::uint64_t>(1, options.tokens_per_sample);
   const dataset_ptr opened = format->open({file}, all);
   std::vector<listed_field> listed;
-  for (field& spec : opened->fields())
-    listed.push_back({.name = spec.name, .samples = opened->size(), .spec = std::move(spec)});
+  for (const field& spec : opened->fields())
+    listed.push_back({.name = spec.name, .samples = opened->size(), .spec = spec});
   return listed;
 }
 

@@ -42,6 +42,7 @@ class reader {
     const bool is_version_2 = first.cursor().u8() == 'O';
     const auto prefix = is_version_2 ? begin_version_2(header) : begin_version_1(header);
     // Grows while it is gone through. Blocks that name each other end with the bytes to be read.
+    // NOLINTNEXTLINE(modernize-loop-convert): its iterators would not outlive that
     for (std::size_t i = 0; i < continuations_.size(); ++i) follow(continuations_[i], prefix);
     return found_;
   }

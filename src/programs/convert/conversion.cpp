@@ -22,8 +22,6 @@
 namespace convert {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Samples are read and written about so many bytes at a time.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 

@@ -29,7 +29,7 @@ class hdf5_session : public feedline::detail::hdf5_session {
 
 /// Why the session's last call failed: the system's words where the library passes them on, else its own.
 [[nodiscard]] inline std::string reason_of(const hdf5_session& hdf5) {
-  const std::string words = hdf5.last_message();
+  std::string words = hdf5.last_message();
   constexpr std::string_view before = "error message = '";
   const auto at = words.find(before);
   if (at == std::string::npos) return words;

@@ -46,7 +46,7 @@ hdf5_properties_id hdf5_file_access(const hdf5_session& hdf5) {
   H5AC_cache_config_t config{};
   config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
   require(hdf5, H5Pget_mdc_config(access.get(), &config), prepare);
-  config.evictions_enabled = 0;  // nothing is written between two flushes but data
+  config.evictions_enabled = false;  // nothing is written between two flushes but data
   config.incr_mode = H5C_incr__off;
   config.flash_incr_mode = H5C_flash_incr__off;
   config.decr_mode = H5C_decr__off;
