@@ -4,16 +4,14 @@
 
 #include <feedline/error.hpp>
 
-#include "formats/tar/index.hpp"
-#include "formats/tar/scanner.hpp"
+#include "formats/tar/shards.hpp"
 #include "support/files/tar_bytes.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
 using namespace feedline;
@@ -52,8 +50,9 @@ void check_member(const detail::tar_member& member, std::uint64_t last_end,
   require(member.offset == member.header + 512, "content follows its header");
   require(member.offset <= file_bytes && member.size <= file_bytes - member.offset,
           "a member lies within the file");
-  const auto name = detail::checked_tar_name(member.name, detail::tar_rules::strict);
-  require(std::holds_alternative<std::string>(name) && std::get<std::string>(name) == member.name,
+  std::string_view name = member.name;
+  require(detail::make_tar_name_relative(name, detail::tar_rules::strict) == nullptr &&
+              name == member.name,
           "a name leads nowhere");
 }
 
@@ -79,7 +78,7 @@ void index(const byte_vector& file, bool skip_incomplete, bool can_be_walked) {
   const std::vector<tar_field> fields{{"image", {"jpg", "png"}, {}}, {"label", {"cls"}, {}}};
   try {
     auto members = scanner_of(file);
-    const detail::tar_index index{members, "fuzz.tar", fields, skip_incomplete};
+    const auto index = detail::index_members(members, "fuzz.tar", fields, skip_incomplete);
     require(can_be_walked, "what was indexed could be walked over");
     std::uint64_t bytes = 0;
     for (std::uint64_t sample = 0; sample < index.size(); ++sample) {
@@ -90,7 +89,7 @@ void index(const byte_vector& file, bool skip_incomplete, bool can_be_walked) {
         bytes += size;
       }
     }
-    require(bytes == index.payload_bytes(), "bytes are counted");
+    require(bytes == index.payload_bytes, "bytes are counted");
   } catch (const dataset_error& error) {
     require_useful(error);
   }

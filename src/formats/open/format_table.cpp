@@ -15,7 +15,7 @@
 #include "formats/npy/list.hpp"
 #include "formats/npy/npz_magic.hpp"
 #include "formats/records/cifar_format.hpp"
-#include "formats/tar/header.hpp"
+#include "formats/tar/scanner.hpp"
 #include "formats/tokens/shard.hpp"
 #include "io/file_magic.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
-#include "formats/tar/header.hpp"
+#include "formats/tar/scanner.hpp"
 #include "io/file_magic.hpp"
 #include "io/file_source.hpp"
 #include "io/gzip_source.hpp"

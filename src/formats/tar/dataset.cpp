@@ -96,6 +96,7 @@ class tar_dataset final : public contextual_dataset {
       std::size_t shard;
       std::uint64_t begin;
       std::uint64_t end;
+      auto operator<=>(const range&) const = default;
     };
     thread_local std::vector<range> ranges;  // of this thread's last hint: no allocation
     ranges.clear();
@@ -107,15 +108,11 @@ class tar_dataset final : public contextual_dataset {
         ranges.push_back({sample.shard, place.offset, place.offset + place.size});
       }
     }
-    std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
-      return std::pair{a.shard, a.begin} < std::pair{b.shard, b.begin};
-    });
+    std::ranges::sort(ranges);
     for (std::size_t i = 0; i < ranges.size();) {
-      const auto [shard, begin, first_end] = ranges[i];
-      std::uint64_t end = first_end;
-      for (++i; i < ranges.size() && ranges[i].shard == shard &&
-                ranges[i].begin <= end + largest_gap_bytes;
-           ++i)
+      auto [shard, begin, end] = ranges[i];
+      while (++i < ranges.size() && ranges[i].shard == shard &&
+             ranges[i].begin <= end + largest_gap_bytes)
         end = std::max(end, ranges[i].end);
       shards_->file(shard).will_need(begin, end - begin);
     }

@@ -1,10 +1,7 @@
-#include "formats/tar/header.hpp"
-
+#include "formats/tar/scanner.hpp"
 #include "io/file_magic.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 
 namespace feedline::detail {
 namespace {
@@ -84,10 +81,6 @@ std::string_view take_part(std::string_view& path) {
   return part;
 }
 
-bool is_of_another_kind(std::string_view part) {
-  return part.size() >= 4 && part.starts_with("__") && part.ends_with("__");
-}
-
 }  // namespace
 
 bool is_zero(std::span<const std::byte> block) noexcept {
@@ -102,17 +95,13 @@ bool is_tar(std::span<const std::byte> head) noexcept {
 }
 
 tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file_field& name) {
-  if (!has_right_checksum(block)) {
-    if (at == 0)
-      throw name.error(
-          0,
-          "not a tar archive: its first 512 bytes are no header with a right checksum; "
-          "check that this is the right file");
+  if (!has_right_checksum(block))
     throw name.error(
-        at,
-        "a member's header should stand here, but its checksum is wrong: the archive is "
-        "damaged, or the member before it lies about its size; get it anew");
-  }
+        at, at == 0
+                ? "not a tar archive: its first 512 bytes are no header with a right checksum; "
+                  "check that this is the right file"
+                : "a member's header should stand here, but its checksum is wrong: the archive is "
+                  "damaged, or the member before it lies about its size; get it anew");
   const auto size = number_at(block, size_place);
   if (!size)
     throw name.error(
@@ -134,40 +123,38 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
 void refuse_compressed(std::span<const std::byte> head, const file_field& name) {
   if (is_tar(head)) return;  // whose first member may have any name
   struct compressor {
+    bool is_it;
     const char* kind;
     const char* program;
-    bool is_it;
   };
-  const std::array known{
-      compressor{"gzip", "gunzip", begins_with<2>(head, {0x1f, 0x8b})},
-      compressor{"zstd", "unzstd", begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd})},
-      compressor{"bzip2", "bunzip2", begins_with<3>(head, {'B', 'Z', 'h'})},
-      compressor{"xz", "unxz", begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0})}};
-  for (const compressor& each : known)
-    if (each.is_it)
-      throw name.error(0, std::string{"compressed by "} + each.kind +
+  for (const auto& [is_it, kind, program] :
+       {compressor{begins_with<2>(head, {0x1f, 0x8b}), "gzip", "gunzip"},
+        compressor{begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd}), "zstd", "unzstd"},
+        compressor{begins_with<3>(head, {'B', 'Z', 'h'}), "bzip2", "bunzip2"},
+        compressor{begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0}), "xz", "unxz"}})
+    if (is_it)
+      throw name.error(0, std::string{"compressed by "} + kind +
                               ", so that samples cannot be read in any order; decompress it once "
                               "with " +
-                              each.program);
+                              program);
 }
 
-std::variant<std::string, refused_name> checked_tar_name(std::string_view name, tar_rules rules) {
+const char* make_tar_name_relative(std::string_view& name, tar_rules rules) {
   if (name.find('\0') != std::string_view::npos)
-    return refused_name{"has a zero byte in its name; the archive is damaged, get it anew"};
+    return "has a zero byte in its name; the archive is damaged, get it anew";
   if (name.starts_with('/')) {
     if (rules == tar_rules::strict)
-      return refused_name{
-          "has an absolute name; make the archive with relative ones, or open it with "
-          "tar_options::lenient"};
+      return "has an absolute name; make the archive with relative ones, or open it with "
+             "tar_options::lenient";
     name.remove_prefix(std::min(name.find_first_not_of('/'), name.size()));
   }
   while (name.starts_with("./"))  // with all slashes: ".//a" is no absolute name
     name.remove_prefix(std::min(name.find_first_not_of('/', 1), name.size()));
-  if (name.empty()) return refused_name{"has no name; the archive is damaged, get it anew"};
+  if (name.empty()) return "has no name; the archive is damaged, get it anew";
   for (std::string_view rest = name; !rest.empty();)
     if (take_part(rest) == "..")
-      return refused_name{"has a name that leads out of the archive; make it without '..'"};
-  return std::string{name};
+      return "has a name that leads out of the archive; make it without '..'";
+  return nullptr;
 }
 
 std::string quoted_tar_name(std::string_view name) {
@@ -181,7 +168,9 @@ std::string quoted_tar_name(std::string_view name) {
 
 tar_sample_name split_tar_name(std::string_view name) noexcept {
   for (std::string_view rest = name; !rest.empty();)
-    if (is_of_another_kind(take_part(rest))) return {};
+    if (const auto part = take_part(rest);
+        part.size() >= 4 && part.starts_with("__") && part.ends_with("__"))
+      return {};
   const std::size_t last = name.rfind('/') + 1;  // npos + 1 is 0
   const std::size_t dot = name.find('.', last);
   if (dot == std::string_view::npos || dot == last) return {};

@@ -16,11 +16,6 @@ constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 20;
 /// How far behind the end of the archive is looked for something else.
 constexpr std::uint64_t max_tail_bytes = std::uint64_t{1} << 20;
 
-/// Members of these types have no bytes, whatever their headers claim.
-bool has_no_payload(char type) {
-  return type >= '1' && type <= '6';
-}
-
 std::optional<std::uint64_t> decimal(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,10 +52,8 @@ std::optional<tar_member> tar_scanner::next() {
         break;
       case 'x':
       case 'X':  // Solaris's
-        parse_pax(read_payload(header, at), at, local_);
-        break;
       case 'g':
-        parse_pax(read_payload(header, at), at, global_);
+        parse_pax(read_payload(header, at), at, header.type == 'g' ? global_ : local_);
         break;
       default:
         if (auto member = to_member(std::move(header), at)) return member;
@@ -117,26 +110,19 @@ void tar_scanner::parse_pax(std::string_view records, std::uint64_t at, extensio
     const auto record = records.substr(0, static_cast<std::size_t>(*length)).substr(blank + 1);
     const std::size_t equals = record.find('=');
     if (record.back() != '\n' || equals == std::string_view::npos) throw damaged();
-    parse_pax_value(record.substr(0, equals), record.substr(equals + 1, record.size() - equals - 2),
-                    at, into);
-    records.remove_prefix(static_cast<std::size_t>(*length));
-  }
-}
-
-void tar_scanner::parse_pax_value(std::string_view key, std::string_view value, std::uint64_t at,
-                                  extension& into) const {
-  if (key == "path") into.name = value;
-  if (key == "linkpath") into.link = value;
-  if (key == "size") {
-    into.size = decimal(value);
-    if (!into.size)
+    const auto key = record.substr(0, equals);
+    const auto value = record.substr(equals + 1, record.size() - equals - 2);
+    if (key == "path") into.name = value;
+    if (key == "linkpath") into.link = value;
+    if (key == "size" && !(into.size = decimal(value)))
       throw name_.error(at,
                         "the pax header's size is no number; the archive is damaged, get it anew");
+    if (key.starts_with("GNU.sparse."))
+      throw name_.error(at,
+                        "a sparse member, which feedline does not read; make the archive without "
+                        "tar's --sparse");
+    records.remove_prefix(static_cast<std::size_t>(*length));
   }
-  if (key.starts_with("GNU.sparse."))
-    throw name_.error(at,
-                      "a sparse member, which feedline does not read; make the archive without "
-                      "tar's --sparse");
 }
 
 void tar_scanner::require_within(std::uint64_t size, std::uint64_t at,
@@ -169,7 +155,8 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   if (header.type == 'M')
     throw name_.error(at, quoted + " goes on from another volume; make the archive in one piece");
 
-  const std::uint64_t size = has_no_payload(header.type) ? 0 : *known.size;
+  const bool has_payload = header.type < '1' || header.type > '6';  // whatever the header claims
+  const std::uint64_t size = has_payload ? *known.size : 0;
   require_within(size, at, quoted);
   pass(size);
   const bool is_old_folder = header.type == '\0' && known.name->ends_with('/');
@@ -177,10 +164,10 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
     return std::nullopt;
 
   tar_member member{{}, at, at + tar_block_bytes, size};
-  const auto name = checked_tar_name(*known.name, rules_);
-  if (const auto* why = std::get_if<refused_name>(&name))
-    throw name_.error(at, quoted + " " + why->why);
-  member.name = std::get<std::string>(name);
+  std::string_view name = *known.name;
+  if (const char* const why = make_tar_name_relative(name, rules_))
+    throw name_.error(at, quoted + " " + why);
+  member.name = name;
   switch (header.type) {
     case '0':
     case '\0':
@@ -211,7 +198,10 @@ void tar_scanner::require_end(std::uint64_t at) {
     throw name_.error(
         at, "the archive ends after a header of names, with no member behind it; get it anew");
   if (rules_ == tar_rules::lenient) {
-    pass_zeros();
+    global_ = {};  // another archive has its own
+    for (tar_block block; file_bytes_ - at_ >= block.size(); at_ += block.size())
+      if (read_block(block)) return;
+    is_done_ = true;
     return;
   }
   std::uint64_t tail = std::min(file_bytes_ - at, max_tail_bytes);
@@ -228,17 +218,6 @@ void tar_scanner::require_end(std::uint64_t at) {
               "of their own, or open them with tar_options::lenient");
     offset += window_.size();
     tail -= window_.size();
-  }
-  is_done_ = true;
-}
-
-/// Lenient: goes on with the archive behind the zeros, if there is one.
-void tar_scanner::pass_zeros() {
-  global_ = {};  // another archive has its own
-  tar_block block;
-  while (file_bytes_ - at_ >= block.size()) {
-    if (read_block(block)) return;
-    at_ += block.size();
   }
   is_done_ = true;
 }

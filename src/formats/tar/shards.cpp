@@ -1,26 +1,117 @@
 #include "formats/tar/shards.hpp"
 
 #include "detail/parallel_for.hpp"
+#include "detail/text.hpp"
 
 #include <system_error>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <optional>
-#include <string>
 
 namespace feedline::detail {
 namespace {
 
-/// What walking over one shard brought.
-struct indexed_shard {
-  random_file_ptr file;
-  std::optional<tar_index> index;
-  std::exception_ptr fault;
+/// A member that a field wants is not larger: it may have to be read into memory whole.
+constexpr std::uint64_t max_member_bytes = std::uint64_t{1} << 30;
+
+/// ".jpg, .png"
+std::string dotted(const std::vector<std::string>& extensions) {
+  std::string text;
+  for (const std::string& each : extensions) text += (text.empty() ? "." : ", .") + each;
+  return text;
+}
+
+/// The sample that members are being gathered for.
+class grouping {
+ public:
+  grouping(tar_index& index, const std::string& path, std::span<const tar_field> fields,
+           bool skip_incomplete)
+      : index_{index},
+        path_{path},
+        fields_{fields},
+        skip_incomplete_{skip_incomplete},
+        places_(fields.size()) {}
+
+  void add(const tar_member& member) {
+    const tar_sample_name name = split_tar_name(member.name);
+    if (name.key.empty()) return;
+    if (name.key != key_) {
+      finish();
+      key_ = name.key;
+      header_ = member.header;
+    }
+    const std::string extension = in_lower_case(name.extension);
+    extensions_ += (extensions_.empty() ? "." : ", .") + extension;
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (std::ranges::count(fields_[i].extensions, extension) != 0) take(i, member);
+  }
+
+  /// Takes the sample into the index, if it is one.
+  void finish() {
+    const auto found = std::count_if(places_.begin(), places_.end(),
+                                     [](const auto& place) { return place.has_value(); });
+    if (static_cast<std::size_t>(found) == places_.size()) {
+      for (const auto& place : places_) {
+        index_.all_places.push_back(*place);
+        index_.payload_bytes += place->size;
+      }
+      index_.all_keys += key_;
+      index_.key_ends.push_back(index_.all_keys.size());
+    } else if (found != 0) {
+      if (!skip_incomplete_) throw missing();
+      ++index_.skipped;
+    }
+    std::fill(places_.begin(), places_.end(), std::nullopt);
+    extensions_.clear();
+    key_.clear();
+  }
+
+ private:
+  void take(std::size_t field, const tar_member& member) {
+    const auto refusal = [&](const std::string& why) {
+      return dataset_error{
+          {.path = path_, .field = fields_[field].name, .sample = {}, .offset = member.header},
+          "member " + quoted_tar_name(member.name) + " " + why};
+    };
+    if (!member.instead.empty())
+      throw refusal("is " + member.instead +
+                    ", and links and devices are not followed; make the archive with "
+                    "tar's --dereference and --hard-dereference");
+    if (places_[field])
+      throw refusal("is the second one for this field of the sample " + quoted_tar_name(key_) +
+                    "; name one extension only, or mend the archive");
+    if (member.size > max_member_bytes)
+      throw refusal("has " + std::to_string(member.size) + " bytes, and more than " +
+                    std::to_string(max_member_bytes) + " are not decoded");
+    places_[field] = {member.offset, member.size};
+  }
+
+  dataset_error missing() const {
+    std::string wanting;
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (!places_[i])
+        wanting += std::string{wanting.empty() ? "" : " and for "} + "field '" + fields_[i].name +
+                   "' (" + dotted(fields_[i].extensions) + ")";
+    return {
+        {.path = path_, .field = {}, .sample = {}, .offset = header_},
+        "the sample " + quoted_tar_name(key_) + " has no member for " + wanting + ", only " +
+            extensions_ +
+            "; members of a sample follow one another; tar_options::skip_incomplete leaves such "
+            "samples out"};
+  }
+
+  tar_index& index_;
+  const std::string& path_;
+  std::span<const tar_field> fields_;
+  bool skip_incomplete_;
+  std::string key_;
+  std::uint64_t header_ = 0;  ///< offset of its first member's
+  std::string extensions_;
+  std::vector<std::optional<tar_place>> places_;
 };
 
-random_file_ptr open_shard(const std::filesystem::path& path) {
+void require_no_pipe(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto kind = std::filesystem::status(path, ignored).type();
   if (path == "-" || kind == std::filesystem::file_type::fifo ||
@@ -29,64 +120,70 @@ random_file_ptr open_shard(const std::filesystem::path& path) {
         {.path = path.string(), .field = {}},
         "a pipe, which can be read only once and in its own order, while samples are "
         "read in any order; write it to a file first"};
-  return std::make_shared<const random_file>(path);
-}
-
-indexed_shard index_shard(const std::filesystem::path& path, std::span<const tar_field> fields,
-                          const tar_options& options) {
-  indexed_shard result;
-  try {
-    result.file = open_shard(path);
-    const random_file& file = *result.file;
-    const auto map = file.mapped();
-    tar_scanner members{file.size(), file.path(),
-                        [&](std::uint64_t offset, std::span<std::byte> out) {
-                          if (map.empty()) return file.read(offset, out);
-                          std::memcpy(out.data(), map.data() + offset, out.size());
-                        },
-                        options.lenient ? tar_rules::lenient : tar_rules::strict};
-    try {
-      result.index.emplace(members, file.path(), fields, options.skip_incomplete);
-    } catch (const dataset_error&) {
-      file.require_unchanged();  // which says more, if it is why
-      throw;
-    }
-    file.require_unchanged();
-  } catch (...) {
-    result.fault = std::current_exception();
-  }
-  return result;
-}
-
-std::string list_extensions(std::span<const tar_field> fields) {
-  std::string text;
-  for (const tar_field& field : fields)
-    for (const std::string& extension : field.extensions)
-      text += (text.empty() ? "." : ", .") + extension;
-  return text;
 }
 
 }  // namespace
 
-tar_shards::tar_shards(const std::vector<std::string>& paths,
-                       std::span<const tar_field> fields, const tar_options& options) {
-  std::vector<indexed_shard> shards(paths.size());
-  parallel_for(paths.size(),
-               [&](std::size_t i) { shards[i] = index_shard(paths[i], fields, options); });
+tar_index index_members(tar_scanner& members, const std::string& path,
+                        std::span<const tar_field> fields, bool skip_incomplete) {
+  constexpr std::size_t told = 100;  // bytes of names are enough to tell what a shard is
+  tar_index index{.field_count = fields.size()};
+  grouping group{index, path, fields, skip_incomplete};
+  while (const auto member = members.next()) {
+    if (index.first_names.size() < told)
+      index.first_names += (index.first_names.empty() ? "" : ", ") + quoted_tar_name(member->name);
+    group.add(*member);
+  }
+  group.finish();
+  return index;
+}
+
+tar_shards::opened_shard tar_shards::open_shard(const std::filesystem::path& path,
+                                                std::span<const tar_field> fields,
+                                                const tar_options& options) {
+  require_no_pipe(path);
+  const auto file = std::make_shared<const random_file>(path);
+  tar_scanner members{
+      file->size(), file->path(),
+      [&](std::uint64_t offset, std::span<std::byte> out) { file->read(offset, out); },
+      options.lenient ? tar_rules::lenient : tar_rules::strict};
+  try {
+    tar_index index = index_members(members, file->path(), fields, options.skip_incomplete);
+    file->require_unchanged();
+    return {file, std::move(index)};
+  } catch (const dataset_error&) {
+    file->require_unchanged();  // which says more, if it is why
+    throw;
+  }
+}
+
+tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
+                       const tar_options& options)
+    : shards_(paths.size()) {
+  std::vector<std::exception_ptr> faults(paths.size());
+  parallel_for(paths.size(), [&](std::size_t i) {
+    try {
+      shards_[i] = open_shard(paths[i], fields, options);
+    } catch (...) {
+      faults[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& fault : faults)
+    if (fault) std::rethrow_exception(fault);
   std::uint64_t samples = 0;
-  for (indexed_shard& shard : shards) {
-    if (shard.fault) std::rethrow_exception(shard.fault);
-    samples += shard.index->size();
-    skipped_ += shard.index->skipped();
-    payload_bytes_ += shard.index->payload_bytes();
-    ends_.push_back(samples);
-    shards_.push_back({std::move(shard.file), std::move(*shard.index)});
+  for (const opened_shard& shard : shards_) {
+    ends_.push_back(samples += shard.index.size());
+    skipped_ += shard.index.skipped;
+    payload_bytes_ += shard.index.payload_bytes;
   }
   if (samples != 0) return;
-  const std::string& names = shards_.front().index.first_names();
+  const std::string& names = shards_.front().index.first_names;
+  std::vector<std::string> extensions;
+  for (const tar_field& field : fields)
+    extensions.insert(extensions.end(), field.extensions.begin(), field.extensions.end());
   throw dataset_error{
       {.path = file(0).path(), .field = {}},
-      "holds no sample with a member " + list_extensions(fields) +
+      "holds no sample with a member " + dotted(extensions) +
           (names.empty() ? std::string{"; it is empty"} : "; its first members are " + names)};
 }
 
