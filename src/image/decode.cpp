@@ -66,18 +66,24 @@ class image_decoder final : public decoder {
     const auto worker = workers_.take();
     image_extents original;
     try {
-      original = reader_for(stored, *worker).read(stored, geometry_, worker->decoded);
+      original = reader_for(stored, *worker).read(stored, worker->decoded);
     } catch (const image_error& error) {
       throw dataset_error{{}, std::string{"the image cannot be decoded: "} + error.what()};
     }
-    const auto window = geometry_.window(*geometry_.resized(original));
+    const auto window = geometry_.window(geometry_.resized(original));
     worker->resizes.resize(worker->decoded, window, options_.layout, out);
   }
 
  private:
   static image_reader& reader_for(std::span<const std::byte> file, image_worker& worker) {
-    if (is_jpeg(file)) return *worker.jpeg;
-    if (is_png(file)) return *worker.png;
+    const auto present = [](const std::unique_ptr<image_reader>& reader,
+                            const std::string& library) -> image_reader& {
+      if (reader) return *reader;
+      throw image_error{"this feedline was built without " + library + "; install " + library +
+                        "-dev, and build feedline anew"};
+    };
+    if (is_jpeg(file)) return present(worker.jpeg, "libjpeg");
+    if (is_png(file)) return present(worker.png, "libpng");
     if (file.empty()) throw image_error{"it is empty"};
     throw image_error{"it is neither JPEG nor PNG: it begins with " +
                       to_hex(file.first(std::min<std::size_t>(file.size(), 4)))};
@@ -90,17 +96,35 @@ class image_decoder final : public decoder {
 
 }  // namespace
 
-void require_within(image_extents extents, const image_options& options) {
-  const std::string size = std::to_string(extents.width) + " x " + std::to_string(extents.height);
-  const auto [shorter, longer] = std::minmax(extents.height, extents.width);
+image_extents image_geometry::resized(image_extents original) const {
+  const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
+  const auto [shorter, longer] = std::minmax<std::uint64_t>(original.height, original.width);
   if (shorter == 0 || longer > largest_side)
     throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
                       std::to_string(largest_side) + " long"};
-  if (extents.pixels() > options.max_pixels)
+  if (original.pixels() > max_pixels_)
     throw image_error{"it claims to be " + size + " pixels, and more than " +
-                      std::to_string(options.max_pixels) +
+                      std::to_string(max_pixels_) +
                       " are refused; raise image_options::max_pixels if that is right"};
+  if (shorter_side_ == 0) return wanted_;
+  const std::uint64_t other = longer * shorter_side_ / shorter;
+  if (other > std::uint64_t{1} << 30) throw image_error{"its sides are too unequal to resize it"};
+  image_extents extents{shorter_side_, shorter_side_};
+  (original.width <= original.height ? extents.height : extents.width) =
+      static_cast<std::uint32_t>(other);
+  return extents;
 }
+
+#ifndef FEEDLINE_HAS_JPEG
+std::unique_ptr<image_reader> make_jpeg_reader(const image_options&) {
+  return nullptr;
+}
+#endif
+#ifndef FEEDLINE_HAS_PNG
+std::unique_ptr<image_reader> make_png_reader(const image_options&) {
+  return nullptr;
+}
+#endif
 
 }  // namespace detail
 

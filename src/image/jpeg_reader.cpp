@@ -31,11 +31,10 @@ constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
 
 /// What libjpeg's callbacks find by way of `client_data`.
-struct session {
-  std::jmp_buf way_out{};
-  std::array<char, JMSG_LENGTH_MAX> words{};
+struct session : image_library_exit {
   bool allow_damaged = false;
 };
+static_assert(JMSG_LENGTH_MAX <= decltype(session::words){}.size());
 
 session& session_of(j_common_ptr info) {
   return *static_cast<session*>(info->client_data);
@@ -68,10 +67,6 @@ void on_progress(j_common_ptr info) {
   std::longjmp(current.way_out, 1);
 }
 
-/// Of the reduced sizes, only these are decoded by vector code: 5/8, say, takes longer than the
-/// whole.
-constexpr std::array<unsigned, 4> reductions{8, 4, 2, 1};
-
 std::uint8_t product(unsigned a, unsigned b) {
   return static_cast<std::uint8_t>((a * b + 127) / 255);
 }
@@ -89,7 +84,7 @@ void to_rgb(std::uint8_t* pixels, std::uint64_t count) {
 
 class jpeg_reader final : public image_reader {
  public:
-  explicit jpeg_reader(const image_options& options) : options_{options} {
+  explicit jpeg_reader(const image_options& options) : options_{options}, geometry_{options} {
     session_.allow_damaged = options.allow_damaged;
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = give_up;
@@ -102,45 +97,30 @@ class jpeg_reader final : public image_reader {
 
   ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
 
-  image_extents read(std::span<const std::byte> file, const image_geometry& geometry,
-                     rgb_image& out) override {
-    try {
-      return decode(file, geometry, out);
-    } catch (...) {
-      jpeg_abort_decompress(&info_);
-      throw;
-    }
-  }
-
- private:
-  /// Runs calls of libjpeg; what they jump over, the frame of `calls`, must have nothing to
-  /// destroy.
-  template <class Calls>
-  void guarded(const Calls& calls) {
-    if (setjmp(session_.way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
-      throw image_error{std::string{"libjpeg says: "} + session_.words.data()};
-    calls();
-  }
-
-  image_extents decode(std::span<const std::byte> file, const image_geometry& geometry,
-                       rgb_image& out) {
+  image_extents read(std::span<const std::byte> file, rgb_image& out) override try {
     guarded([&] {
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
       jpeg_read_header(&info_, TRUE);
     });
     const image_extents original{info_.image_height, info_.image_width};
-    require_within(original, options_);
-    const auto resized = geometry.resized(original);
-    if (!resized) throw image_error{"its sides are too unequal to resize it"};
-
+    const image_extents resized = geometry_.resized(original);
     const bool is_cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     info_.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
-    const image_extents decoded = choose_size(*resized);
+    const image_extents decoded = choose_size(resized);
     out.resize(decoded, is_cmyk ? 4 : 3);
     read_rows(out.data(), std::size_t{decoded.width} * (is_cmyk ? 4 : 3));
     if (is_cmyk) to_rgb(out.data(), decoded.pixels());
     if (errors_.num_warnings != 0) count_damaged();
     return original;
+  } catch (...) {
+    jpeg_abort_decompress(&info_);
+    throw;
+  }
+
+ private:
+  template <class Calls>
+  void guarded(const Calls& calls) {
+    session_.guard("libjpeg", calls);
   }
 
   void count_damaged() {
@@ -150,23 +130,16 @@ class jpeg_reader final : public image_reader {
                   session_.words.data());
   }
 
-  /// The least of the sizes that libjpeg decodes to which is as large as wanted.
+  /// The least of the sizes that libjpeg decodes to which is as large as wanted. Of the reduced
+  /// ones, only 1/8, 1/4 and 1/2 are decoded by vector code: 5/8, say, takes longer than the whole.
   image_extents choose_size(image_extents resized) {
     info_.scale_denom = 8;
-    image_extents chosen;
-    for (const unsigned reduction : reductions) {
-      info_.scale_num = reduction;
+    for (info_.scale_num = options_.reduced_decoding ? 1 : 8;; info_.scale_num *= 2) {
       guarded([&] { jpeg_calc_output_dimensions(&info_); });
-      const image_extents reduced{info_.output_height, info_.output_width};
-      const bool is_enough = reduced.height >= resized.height && reduced.width >= resized.width;
-      if (reduction != reductions.front() && !(is_enough && options_.reduced_decoding)) {
-        info_.scale_num = 2 * reduction;
-        guarded([&] { jpeg_calc_output_dimensions(&info_); });
-        break;
-      }
-      chosen = reduced;
+      const image_extents size{info_.output_height, info_.output_width};
+      if (info_.scale_num == 8 || (size.height >= resized.height && size.width >= resized.width))
+        return size;
     }
-    return chosen;
   }
 
   void read_rows(std::uint8_t* to, std::size_t row_bytes) {
@@ -185,6 +158,7 @@ class jpeg_reader final : public image_reader {
   }
 
   image_options options_;
+  image_geometry geometry_;
   session session_;
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};

@@ -12,9 +12,7 @@ namespace feedline::detail {
 namespace {
 
 /// What libpng's callbacks find by way of their pointers.
-struct session {
-  std::jmp_buf way_out{};
-  std::array<char, 200> words{};
+struct session : image_library_exit {
   std::span<const std::byte> rest;
 };
 
@@ -34,8 +32,7 @@ void give_bytes(png_structp png, png_bytep to, std::size_t count) {
 }
 
 /// libpng's reader, which serves for one image only.
-class png_session {
- public:
+struct png_session {
   png_session() = default;
   png_session(const png_session&) = delete;
   png_session& operator=(const png_session&) = delete;
@@ -47,29 +44,24 @@ class png_session {
 
 class png_reader final : public image_reader {
  public:
-  explicit png_reader(const image_options& options) : options_{options} {}
+  explicit png_reader(const image_options& options) : geometry_{options} {}
 
-  image_extents read(std::span<const std::byte> file, const image_geometry& geometry,
-                     rgb_image& out) override {
+  image_extents read(std::span<const std::byte> file, rgb_image& out) override {
     session_.rest = file;
     png_session current;
     open(current);
     const image_extents extents{png_get_image_height(current.png, current.info),
                                 png_get_image_width(current.png, current.info)};
-    require_within(extents, options_);
-    if (!geometry.resized(extents)) throw image_error{"its sides are too unequal to resize it"};
+    static_cast<void>(geometry_.resized(extents));  // or refuses it
     out.resize(extents);
     read_rows(current, out);
     return extents;
   }
 
  private:
-  /// Runs calls of libpng; what they jump over, the frame of `calls`, must have nothing to destroy.
   template <class Calls>
   void guarded(const Calls& calls) {
-    if (setjmp(session_.way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
-      throw image_error{std::string{"libpng says: "} + session_.words.data()};
-    calls();
+    session_.guard("libpng", calls);
   }
 
   void open(png_session& current) {
@@ -108,7 +100,7 @@ class png_reader final : public image_reader {
     });
   }
 
-  image_options options_;
+  image_geometry geometry_;
   session session_;
 };
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,24 +23,20 @@ class rgb_image {
   /// Makes room; what was in it is lost. @param pixel_bytes More than 3 while a decoder needs them.
   void resize(image_extents extents, std::size_t pixel_bytes = 3) {
     const std::size_t bytes = static_cast<std::size_t>(extents.pixels()) * pixel_bytes;
-    if (bytes > capacity_) {
-      bytes_.reset();
-      capacity_ = 0;
-      bytes_ = std::make_unique_for_overwrite<std::uint8_t[]>(
-          bytes);  // NOLINT(modernize-avoid-c-arrays)
-      capacity_ = bytes;
+    if (bytes > bytes_.size()) {
+      bytes_ = {};  // before there are more: not both at a time
+      bytes_.resize(bytes);
     }
     extents_ = extents;
   }
 
   [[nodiscard]] image_extents extents() const noexcept { return extents_; }
   [[nodiscard]] std::size_t row_bytes() const noexcept { return std::size_t{3} * extents_.width; }
-  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.get(); }
-  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.get(); }
+  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.data(); }
+  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.data(); }
 
  private:
-  std::unique_ptr<std::uint8_t[]> bytes_;  // NOLINT(modernize-avoid-c-arrays)
-  std::size_t capacity_ = 0;
+  std::vector<std::uint8_t> bytes_;
   image_extents extents_;
 };
 
