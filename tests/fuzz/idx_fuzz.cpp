@@ -58,7 +58,7 @@ bool same(const std::optional<detail::idx_array>& a, const std::optional<detail:
 /// An array that was read serves as a dataset, from its first sample to its last.
 void require_readable(const detail::idx_array& array) {
   require(array.elements.bytes().size() == array.header.payload_bytes, "as long as announced");
-  const auto dataset = make_memory_dataset({detail::to_field(array, "x")});
+  const auto dataset = make_memory_dataset({array.header.to_field("x", array.elements)});
   require(dataset->size() == array.header.extents[0], "as many samples as announced");
   const std::vector<sample_index> ends{{dataset->size() - 1}, {0}};
   std::vector<std::byte> rows(2 * sample_bytes(dataset->fields()[0]));

@@ -1,19 +1,23 @@
 #include "formats/idx/array.hpp"
 
-#include "detail/arithmetic.hpp"
+#include <feedline/formats/idx.hpp>
+
 #include "detail/byte_order.hpp"
 #include "detail/text.hpp"
-#include "formats/read_elements.hpp"
+#include "io/file_source.hpp"
 #include "io/gzip_source.hpp"
 
 #include <array>
 #include <bit>
-#include <limits>
 #include <new>
 #include <optional>
 
-namespace feedline::detail {
+namespace feedline {
+namespace detail {
 namespace {
+
+/// An IDX file begins with two zero bytes, the element type and the number of dimensions.
+constexpr std::size_t idx_magic_bytes = 4;
 
 /// "THE IDX FILE FORMAT", the third byte of the magic number.
 std::optional<element_type> type_of_code(std::byte code) {
@@ -36,7 +40,7 @@ std::optional<element_type> type_of_code(std::byte code) {
 }
 
 /// Checks the magic number; returns the header with as many extents as it announces.
-idx_header parse_magic(std::span<const std::byte> magic, const file_field& name) {
+array_header parse_magic(std::span<const std::byte> magic, const file_field& name) {
   if (magic.size() < idx_magic_bytes)
     throw name.error(magic.size(),
                      "cut short: an IDX file begins with a magic number of 4 bytes; "
@@ -54,101 +58,61 @@ idx_header parse_magic(std::span<const std::byte> magic, const file_field& name)
     throw name.error(3,
                      "the header announces no dimensions; a dataset needs one that counts its "
                      "samples");
-  return {*type, std::vector<std::uint64_t>(rank), 0};
+  return {.type = *type, .extents = std::vector<std::uint64_t>(rank)};
 }
 
 /// Reads an IDX header and stops at the first element. Nothing that it says is believed beyond what
 /// the numbers themselves allow.
 /// @param magic  The first bytes, read already; fewer than four if the file has no more.
 /// @throws dataset_error: not IDX, cut short, no samples, sizes that overflow.
-idx_header read_idx_header(std::span<const std::byte> magic, byte_source& rest,
-                           const file_field& name) {
-  idx_header header = parse_magic(magic, name);
-  std::uint64_t offset = idx_magic_bytes;
-  std::size_t bytes = size_bytes(header.type);
-  bool fits = true;
+array_header read_idx_header(std::span<const std::byte> magic, byte_source& rest,
+                             const file_field& name) {
+  array_header header = parse_magic(magic, name);
+  header.header_bytes = idx_magic_bytes;
   for (auto& extent : header.extents) {
     std::array<std::byte, 4> word{};
     if (const std::size_t got = rest.read(word); got < word.size())
-      throw name.error(offset + got, "cut short within the header, which announces " +
-                                         std::to_string(header.extents.size()) +
-                                         " dimensions; get the file anew");
+      throw name.error(header.header_bytes + got, "cut short within the header, which announces " +
+                                                      std::to_string(header.extents.size()) +
+                                                      " dimensions; get the file anew");
     extent = big_endian(word);
     if (extent == 0)
-      throw name.error(offset, &extent == header.extents.data()
-                                   ? "the file holds zero samples"
-                                   : "a dimension is 0, so a sample would hold nothing");
-    const auto product = checked_multiply<std::size_t>(bytes, extent);
-    fits = fits && product;
-    bytes = product.value_or(0);
-    offset += word.size();
+      throw name.error(header.header_bytes, &extent == header.extents.data()
+                                                ? "the file holds zero samples"
+                                                : "a dimension is 0, so a sample would hold "
+                                                  "nothing");
+    header.header_bytes += word.size();
   }
-  header.payload_bytes = bytes;
-  if (!fits || bytes > std::numeric_limits<std::size_t>::max() - offset)
-    throw name.error(idx_magic_bytes, "the header announces " + header.describe() +
-                                          ", more bytes than 64 bits can count; the file is "
-                                          "damaged, get it anew");
+  header.count_payload(idx_magic_bytes, name);
   return header;
 }
 
-/// Reads a content's elements into memory that grows with them.
-class element_reader {
- public:
-  element_reader(const idx_header& header, byte_source& content, const file_field& name)
-      : header_{header}, content_{content}, name_{name} {}
-
-  row_storage read() const try {
-    const auto size = content_.size();
-    if (size) require_end_at(*size);
-    row_storage storage =
-        read_elements(content_, header_.payload_bytes, size.has_value(),
-                      [&](std::size_t count) { require_end_at(header_.header_bytes() + count); });
-    std::array<std::byte, 1> beyond{};
-    if (content_.read(beyond) != 0) throw over_long("goes on");
-    return storage;
-  } catch (const std::bad_alloc&) {
-    throw name_.error(header_.header_bytes(),
-                      "the elements (" + header_.describe() + ") take " +
-                          std::to_string(header_.payload_bytes) +
-                          " bytes of memory, which are not to be had; split the file");
-  }
-
- private:
-  void require_end_at(std::uint64_t size) const {
-    if (size < header_.end())
-      throw name_.error(size, "cut short: the header announces " + header_.describe() +
-                                  ", so the file should be " + std::to_string(header_.end()) +
-                                  " bytes, but it ends here; get "
-                                  "the file anew");
-    if (size > header_.end()) throw over_long("is " + std::to_string(size) + " bytes");
-  }
-
-  dataset_error over_long(const std::string& but) const {
-    return name_.error(header_.end(), "over-long: the header announces " + header_.describe() +
-                                          ", so the file should end here, but it " + but +
-                                          "; the header or the file is damaged, get it anew");
-  }
-
-  const idx_header& header_;
-  byte_source& content_;
-  const file_field& name_;
-};
+row_storage read_elements(const array_header& header, byte_source& content,
+                          const file_field& name) try {
+  const std::string damage = "; the header or the file is damaged, get it anew";
+  const auto size = content.size();
+  if (size) header.require_room(*size, name);
+  if (size && *size > header.end())
+    throw header.over_long("is " + std::to_string(*size) + " bytes" + damage, name);
+  row_storage elements = header.read_elements(content, size.has_value(), name);
+  std::array<std::byte, 1> beyond{};
+  if (content.read(beyond) != 0) throw header.over_long("goes on" + damage, name);
+  return elements;
+} catch (const std::bad_alloc&) {
+  throw header.no_memory("split the file", name);
+}
 
 idx_array read_content(std::span<const std::byte> magic, byte_source& rest,
                        const file_field& name) {
   idx_array array;
   array.header = read_idx_header(magic, rest, name);
-  array.elements = element_reader{array.header, rest, name}.read();
+  array.elements = read_elements(array.header, rest, name);
   if constexpr (std::endian::native == std::endian::little)
     reverse_elements(array.elements.bytes(), size_bytes(array.header.type));
   return array;
 }
 
 }  // namespace
-
-std::string idx_header::describe() const {
-  return to_string(field{{}, type, extents}).substr(2);  // without the name and ": "
-}
 
 bool may_be_idx(std::span<const std::byte> head) noexcept {
   return head.size() >= idx_magic_bytes && head[0] == std::byte{} && head[1] == std::byte{} &&
@@ -175,11 +139,45 @@ idx_array read_idx(byte_source& file, const file_field& name) {
   return read_content(std::span{magic}.first(got), content, decompressed);
 }
 
-memory_field to_field(const idx_array& array, std::string field_name) {
-  const auto& extents = array.header.extents;
-  return {{std::move(field_name), array.header.type, {extents.begin() + 1, extents.end()}},
-          array.elements.bytes(),
-          array.elements.owner()};
+}  // namespace detail
+
+namespace {
+
+detail::idx_array read_file(const detail::file_field& name) {
+  detail::file_source file{name};
+  return detail::read_idx(file, name);
 }
 
-}  // namespace feedline::detail
+memory_field to_field(const detail::idx_array& array, const std::string& name) {
+  return array.header.to_field(name, array.elements);
+}
+
+}  // namespace
+
+dataset_ptr open_idx(const std::string& images, const std::string& labels) {
+  const detail::file_field image{images, "image"};
+  const detail::file_field label{labels, "label"};
+
+  // The labels first: they are soon read, and tell most mistakes about which file is which.
+  const detail::idx_array label_array = read_file(label);
+  const auto& extents = label_array.header.extents;
+  if (extents.size() != 1)
+    throw label.error(3, "labels are one-dimensional, but this file holds " +
+                             label_array.header.describe() +
+                             "; check that images and labels are not swapped");
+  const detail::idx_array image_array = read_file(image);
+  if (image_array.header.extents[0] != extents[0])
+    throw label.error(detail::idx_magic_bytes, "holds " + std::to_string(extents[0]) +
+                                                   " labels, but " + image.path + " holds " +
+                                                   std::to_string(image_array.header.extents[0]) +
+                                                   " images; use the two files of one set");
+  return make_memory_dataset(
+      {to_field(image_array, image.field), to_field(label_array, label.field)});
+}
+
+dataset_ptr open_idx_file(const std::string& file, std::string field_name) {
+  const detail::idx_array array = read_file({file, field_name});
+  return make_memory_dataset({to_field(array, field_name)});
+}
+
+}  // namespace feedline

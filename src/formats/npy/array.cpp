@@ -3,7 +3,7 @@
 #include <feedline/dataset/zip.hpp>
 
 #include "detail/byte_order.hpp"
-#include "formats/read_elements.hpp"
+#include "detail/log.hpp"
 #include "io/file_source.hpp"
 
 #include <algorithm>
@@ -15,35 +15,37 @@
 namespace feedline::detail {
 namespace {
 
-dataset_error no_memory(const npy_header& header, const file_field& name, const char* advice) {
-  return name.error(header.header_bytes, "the elements (" + header.describe() + ") take " +
-                                             std::to_string(header.payload_bytes) +
-                                             " bytes of memory, which are not to be had; " +
-                                             advice);
-}
-
-memory_field in_memory(const npy_header& header, const row_storage& rows, const file_field& name) {
-  return {header.to_field(name.field), rows.bytes(), rows.owner()};
+/// Reads a header, and looks at what holds the array being so long.
+npy_header read_header(byte_source& from, std::uint64_t bytes, const file_field& name) {
+  npy_header header = read_npy_header(from, name);
+  header.require_room(bytes, name);
+  if (bytes == header.end()) return header;
+  const auto warning = name.error(
+      header.end(), std::to_string(bytes - header.end()) + " bytes follow the array, " +
+                        header.describe() +
+                        ", and are not read, as numpy.load does not read them; if they are more "
+                        "arrays, save each to a file of its own");
+  log()->warn("{}", warning.what());
+  return header;
 }
 
 memory_field transposed(const npy_header& header, const element_bytes& read,
                         const file_field& name) try {
-  return in_memory(header, rows_of_fortran_array(header, read), name);
+  return header.to_field(name.field, rows_of_fortran_array(header, read));
 } catch (const std::bad_alloc&) {
-  throw no_memory(header, name,
-                  "an array in Fortran order is transposed into memory: save "
-                  "numpy.ascontiguousarray(array), which is read from the file");
+  throw header.no_memory(
+      "an array in Fortran order is transposed into memory: save "
+      "numpy.ascontiguousarray(array), which is read from the file",
+      name);
 }
 
 row_storage read_payload(byte_source& from, const npy_header& header, const file_field& name) try {
-  row_storage storage = read_elements(from, header.payload_bytes, false, [&](std::size_t count) {
-    require_npy_room(header, header.header_bytes + count, name);
-  });
+  row_storage storage = header.read_elements(from, false, name);
   std::array<std::byte, 4096> beyond{};
   while (from.read(beyond) != 0) continue;  // reading to the end has checksums looked at
   return storage;
 } catch (const std::bad_alloc&) {
-  throw no_memory(header, name, "split the array, or save it uncompressed");
+  throw header.no_memory("split the array, or save it uncompressed", name);
 }
 
 }  // namespace
@@ -51,9 +53,7 @@ row_storage read_payload(byte_source& from, const npy_header& header, const file
 npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin, std::uint64_t bytes,
                           const file_field& name) {
   random_file_source head{file, begin, bytes};
-  const npy_header header = read_npy_header(head, name);
-  require_npy_room(header, bytes, name);
-  warn_of_bytes_behind(header, bytes, name);
+  const npy_header header = read_header(head, bytes, name);
   const std::uint64_t first = begin + header.header_bytes;
   if (!header.rows_lie_together()) {
     memory_field field = transposed(
@@ -72,13 +72,11 @@ npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin, std:
 }
 
 npy_column read_npy_array(byte_source& from, std::uint64_t bytes, const file_field& name) {
-  const npy_header header = read_npy_header(from, name);
-  require_npy_room(header, bytes, name);
-  warn_of_bytes_behind(header, bytes, name);
+  const npy_header header = read_header(from, bytes, name);
   const row_storage payload = read_payload(from, header, name);
   if (header.rows_lie_together()) {
     if (header.is_swapped) reverse_elements(payload.bytes(), size_bytes(header.type));
-    return in_memory(header, payload, name);
+    return header.to_field(name.field, payload);
   }
   return transposed(
       header,

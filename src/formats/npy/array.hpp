@@ -1,7 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/dataset.hpp>
-#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/formats/open.hpp>
 
 #include "dataset/file_dataset.hpp"
 #include "formats/npy/header.hpp"
@@ -35,6 +35,13 @@ using npy_column = std::variant<file_rows_field, memory_field>;
 /// Arrays as the fields of one dataset.
 /// @throws usage_error, dataset_error as `make_memory_dataset`.
 [[nodiscard]] dataset_ptr make_npy_dataset(std::vector<npy_column> columns);
+
+/// What a `.npy` file's header says of the field. Its elements are not read.
+[[nodiscard]] listed_field list_npy(const std::string& file, const std::string& field_name);
+
+/// The arrays of an archive, in its order, by their headers. Those that cannot be read have their
+/// reason.
+[[nodiscard]] std::vector<listed_field> list_npz(const std::string& file);
 
 /// Reads bytes of an array's elements, in the order in which the file has them. Called by several
 /// threads at once.

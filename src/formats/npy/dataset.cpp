@@ -4,7 +4,6 @@
 
 #include "detail/byte_order.hpp"
 #include "formats/npy/array.hpp"
-#include "formats/npy/list.hpp"
 #include "io/file_source.hpp"
 #include "io/random_file.hpp"
 
@@ -29,7 +28,11 @@ detail::npy_header read_header(std::span<const std::byte> stored) {
   const detail::file_field nameless;
   detail::memory_source source{stored};
   detail::npy_header header = detail::read_npy_header(source, nameless);
-  detail::require_npy_size(header, stored.size(), nameless);
+  header.require_room(stored.size(), nameless);
+  if (stored.size() > header.end())
+    throw header.over_long("is " + std::to_string(stored.size()) +
+                               " bytes; save each array to a file of its own, or get the file anew",
+                           nameless);
   if (header.is_fortran && header.extents.size() > 1)
     throw dataset_error{{}, "an array in Fortran order; save it with numpy.ascontiguousarray"};
   return header;

@@ -91,25 +91,14 @@ class transposition {
   /// first dimension as the fastest, places with its last.
   std::vector<std::size_t> places_in_row(std::uint64_t line, std::uint64_t lines) const {
     const std::span<const std::uint64_t> shape = std::span{header_.extents}.subspan(1);
-    std::vector<std::uint64_t> index(shape.size());
-    std::vector<std::size_t> strides(shape.size());
-    std::size_t stride = element_bytes_;
-    for (std::size_t i = shape.size(); i-- > 0; stride *= shape[i]) strides[i] = stride;
-    std::size_t place = 0;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      index[i] = line % shape[i];
-      line /= shape[i];
-      place += index[i] * strides[i];
-    }
-
     std::vector<std::size_t> places(lines);
-    for (std::size_t& one : places) {
-      one = place;
-      for (std::size_t i = 0; i < shape.size(); ++i) {  // the next index, with its carries
-        place += strides[i];
-        if (++index[i] < shape[i]) break;
-        place -= shape[i] * strides[i];
-        index[i] = 0;
+    for (std::size_t& place : places) {
+      std::uint64_t rest = line++;
+      std::size_t stride = header_.row_bytes();
+      for (const std::uint64_t extent : shape) {
+        stride /= extent;
+        place += rest % extent * stride;
+        rest /= extent;
       }
     }
     return places;

@@ -1,16 +1,11 @@
 #include "formats/npy/header.hpp"
 
-#include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
-#include "detail/log.hpp"
-#include "formats/npy/literal.hpp"
 #include "io/file_magic.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
-#include <string_view>
 
 namespace feedline::detail {
 namespace {
@@ -59,39 +54,20 @@ std::uint64_t read_preamble(byte_source& file, std::uint64_t& offset, const file
   return length;
 }
 
+/// NumPy's word for a type, and its names of one letter, with the sizes of 64-bit Linux.
 struct numeric_type {
-  std::string_view word;
   element_type type;
+  std::string_view word;
+  std::string_view letters;
 };
 
 constexpr std::array numeric_types{
-    numeric_type{"b1", element_type::boolean},
-    numeric_type{"u1", element_type::u8},
-    numeric_type{"i1", element_type::i8},
-    numeric_type{"u2", element_type::u16},
-    numeric_type{"i2", element_type::i16},
-    numeric_type{"u4", element_type::u32},
-    numeric_type{"i4", element_type::i32},
-    numeric_type{"u8", element_type::u64},
-    numeric_type{"i8", element_type::i64},
-    numeric_type{"f2", element_type::f16},
-    numeric_type{"f4", element_type::f32},
-    numeric_type{"f8", element_type::f64},
-    // NumPy's names of one letter, with the sizes that they have on 64-bit Linux.
-    numeric_type{"?", element_type::boolean},
-    numeric_type{"B", element_type::u8},
-    numeric_type{"b", element_type::i8},
-    numeric_type{"H", element_type::u16},
-    numeric_type{"h", element_type::i16},
-    numeric_type{"I", element_type::u32},
-    numeric_type{"i", element_type::i32},
-    numeric_type{"L", element_type::u64},
-    numeric_type{"l", element_type::i64},
-    numeric_type{"Q", element_type::u64},
-    numeric_type{"q", element_type::i64},
-    numeric_type{"e", element_type::f16},
-    numeric_type{"f", element_type::f32},
-    numeric_type{"d", element_type::f64},
+    numeric_type{element_type::boolean, "b1", "?"}, numeric_type{element_type::u8, "u1", "B"},
+    numeric_type{element_type::i8, "i1", "b"},      numeric_type{element_type::u16, "u2", "H"},
+    numeric_type{element_type::i16, "i2", "h"},     numeric_type{element_type::u32, "u4", "I"},
+    numeric_type{element_type::i32, "i4", "i"},     numeric_type{element_type::u64, "u8", "LQ"},
+    numeric_type{element_type::i64, "i8", "lq"},    numeric_type{element_type::f16, "f2", "e"},
+    numeric_type{element_type::f32, "f4", "f"},     numeric_type{element_type::f64, "f8", "d"},
 };
 
 /// What a kind is of which no size has an element_type, and what to save instead.
@@ -99,8 +75,7 @@ std::string_view reason(char kind) {
   switch (kind) {
     case 'c':
       return "complex numbers, which have no element_type; save array.real and array.imag as "
-             "arrays "
-             "of their own";
+             "arrays of their own";
     case 'f':
       return "floating-point numbers of a size that has no element_type; save "
              "array.astype('float64')";
@@ -112,8 +87,7 @@ std::string_view reason(char kind) {
       return "strings, which have no element_type; save numbers that stand for them";
     case 'V':
       return "raw bytes of no stated type (bfloat16 is written so); save array.view() of an "
-             "integer "
-             "type of that size, or array.astype('float32')";
+             "integer type of that size, or array.astype('float32')";
     case 'M':
     case 'm':
       return "dates or time spans, which have no element_type; save array.view('int64')";
@@ -132,8 +106,10 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
     rest.remove_prefix(1);
   }
   const auto* const known =
-      std::find_if(numeric_types.begin(), numeric_types.end(),
-                   [rest](const numeric_type& each) { return each.word == rest; });
+      std::find_if(numeric_types.begin(), numeric_types.end(), [rest](const numeric_type& each) {
+        return each.word == rest ||
+               (rest.size() == 1 && each.letters.find(rest) != each.letters.npos);
+      });
   if (known == numeric_types.end())
     throw name.error(literal.descr_offset,
                      "the elements ('" + literal.descr + "') are " +
@@ -151,20 +127,10 @@ void set_extents(npy_header& header, const npy_literal& literal, const file_fiel
   if (header.extents.front() == 0)
     throw name.error(literal.shape_offset,
                      "the array, " + header.describe() + ", holds zero samples");
-  std::size_t bytes = size_bytes(header.type);
-  for (const std::uint64_t extent : header.extents) {
-    if (extent == 0)
-      throw name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
-                                                 ", is 0, so a sample would hold nothing");
-    const auto product = checked_multiply<std::size_t>(bytes, extent);
-    // Checked to the end, so that a 0 behind is told as such.
-    bytes = product && bytes != 0 ? *product : 0;
-  }
-  if (bytes == 0 || bytes > std::numeric_limits<std::size_t>::max() - header.header_bytes)
-    throw name.error(literal.shape_offset, "the header announces " + header.describe() +
-                                               ", more bytes than 64 bits can count; the file is "
-                                               "damaged, get it anew");
-  header.payload_bytes = bytes;
+  if (std::ranges::count(header.extents, 0U) != 0)
+    throw name.error(literal.shape_offset, "a dimension of the array, " + header.describe() +
+                                               ", is 0, so a sample would hold nothing");
+  header.count_payload(literal.shape_offset, name);
 }
 
 }  // namespace
@@ -173,12 +139,13 @@ bool is_npy(std::span<const std::byte> head) noexcept {
   return begins_with<magic_bytes>(head, {0x93, 'N', 'U', 'M', 'P', 'Y'});
 }
 
-field npy_header::to_field(std::string name) const {
-  return {std::move(name), type, {extents.begin() + 1, extents.end()}};
-}
-
-std::string npy_header::describe() const {
-  return to_string(field{{}, type, extents}).substr(2);  // without the name and ": "
+bool is_npz(std::span<const std::byte> head) noexcept {
+  // APPNOTE.TXT 4.3.7: a local header has the name's length at byte 26, and the name at 30.
+  constexpr std::size_t name_at = 30;
+  if (head.size() < name_at || !is_zip(head)) return false;
+  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  const std::size_t length = little_endian(head.subspan(26, 2));
+  return length <= head.size() - name_at && text.substr(name_at, length).ends_with(npy_suffix);
 }
 
 npy_header read_npy_header(byte_source& file, const file_field& name) {
@@ -196,32 +163,6 @@ npy_header read_npy_header(byte_source& file, const file_field& name) {
   set_extents(header, literal, name);
   header.is_fortran = literal.fortran_order && header.extents.size() > 1;
   return header;
-}
-
-void require_npy_room(const npy_header& header, std::uint64_t size, const file_field& name) {
-  if (size < header.end())
-    throw name.error(size, "cut short: the header announces " + header.describe() +
-                               ", so it should be " + std::to_string(header.end()) +
-                               " bytes, but it ends here; get the file anew");
-}
-
-void warn_of_bytes_behind(const npy_header& header, std::uint64_t size, const file_field& name) {
-  if (size <= header.end()) return;
-  const auto warning = name.error(
-      header.end(), std::to_string(size - header.end()) + " bytes follow the array, " +
-                        header.describe() +
-                        ", and are not read, as numpy.load does not read them; if they are more "
-                        "arrays, save each to a file of its own");
-  log()->warn("{}", warning.what());
-}
-
-void require_npy_size(const npy_header& header, std::uint64_t size, const file_field& name) {
-  require_npy_room(header, size, name);
-  if (size > header.end())
-    throw name.error(header.end(),
-                     "over-long: the header announces " + header.describe() +
-                         ", so it should end here, but it is " + std::to_string(size) +
-                         " bytes; save each array to a file of its own, or get the file anew");
 }
 
 }  // namespace feedline::detail

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <feedline/dataset/field.hpp>
-
-#include "io/byte_source.hpp"
+#include "formats/array.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
@@ -15,17 +14,17 @@ namespace feedline::detail {
 /// Whether a file that begins so is a NumPy array. @param head Its first bytes; 6 are enough.
 [[nodiscard]] bool is_npy(std::span<const std::byte> head) noexcept;
 
+/// Whether a file that begins so is an archive of NumPy arrays: a zip archive whose first member is
+/// named "….npy". @param head Its first bytes; 256 are enough for names that people give.
+[[nodiscard]] bool is_npz(std::span<const std::byte> head) noexcept;
+
+/// What an archive's member's name ends in that is an array.
+inline constexpr std::string_view npy_suffix = ".npy";
+
 /// What stands before a `.npy` file's elements.
-struct npy_header {
-  element_type type = element_type::u8;
+struct npy_header : array_header {
   bool is_swapped = false;  ///< elements of more than one byte are not in the machine's byte order
   bool is_fortran = false;  ///< the first dimension is the one that varies fastest
-  std::vector<std::uint64_t> extents;  ///< at least one, none is 0; the first counts the samples
-  std::uint64_t header_bytes = 0;      ///< the elements begin there
-  std::size_t payload_bytes = 0;       ///< of all elements
-
-  /// Where the array must end; a sum that always fits.
-  [[nodiscard]] std::uint64_t end() const noexcept { return header_bytes + payload_bytes; }
 
   [[nodiscard]] std::size_t row_bytes() const noexcept { return payload_bytes / extents.front(); }
 
@@ -33,12 +32,6 @@ struct npy_header {
   [[nodiscard]] bool rows_lie_together() const noexcept {
     return !is_fortran || row_bytes() == size_bytes(type);
   }
-
-  /// What each sample holds.
-  [[nodiscard]] field to_field(std::string name) const;
-
-  /// "float32[60000, 28, 28]".
-  [[nodiscard]] std::string describe() const;
 };
 
 /// Reads a `.npy` header and stops at the first element. Nothing that it says is believed beyond what
@@ -46,13 +39,20 @@ struct npy_header {
 /// @throws dataset_error naming the byte: see `open_npy`.
 [[nodiscard]] npy_header read_npy_header(byte_source& file, const file_field& name);
 
-/// @throws dataset_error if the file, or what else holds the array, is shorter than its header says.
-void require_npy_room(const npy_header& header, std::uint64_t size, const file_field& name);
+/// What a `.npy` header says: a Python dictionary of these three.
+struct npy_literal {
+  std::string descr;  ///< NumPy's word for the type: "<f4"
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t descr_offset = 0;  ///< in the file, for errors
+  std::uint64_t shape_offset = 0;
+};
 
-/// Logs a warning if something follows the array.
-void warn_of_bytes_behind(const npy_header& header, std::uint64_t size, const file_field& name);
-
-/// @throws dataset_error if what holds the array is not as long as its header says.
-void require_npy_size(const npy_header& header, std::uint64_t size, const file_field& name);
+/// Reads the dictionary: keys in any order, either quotes, trailing commas, white space between
+/// tokens, lengths with the suffix "L" of Python 2's long integers; and nothing else.
+/// @param offset Of the text in the file.
+/// @throws dataset_error naming the byte: not such a dictionary, a type that is no word (records).
+[[nodiscard]] npy_literal parse_npy_literal(std::string_view text, std::uint64_t offset,
+                                            const file_field& name);
 
 }  // namespace feedline::detail

@@ -1,5 +1,6 @@
-#include "formats/npy/literal.hpp"
+#include "formats/npy/header.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace feedline::detail {
@@ -8,14 +9,8 @@ namespace {
 /// As many as NumPy allows.
 constexpr std::size_t max_dimensions = 64;
 
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-bool is_printable(char c) {
-  return c >= ' ' && c <= '~';
 }
 
 /// Goes through the text once, from left to right.
@@ -83,8 +78,7 @@ class literal_reader {
   }
 
   std::vector<std::uint64_t> read_shape() {
-    if (peek() != '(') throw damaged("shape is no tuple");
-    ++at_;
+    if (!accept('(')) throw damaged("shape is no tuple");
     std::vector<std::uint64_t> shape;
     bool is_tuple = true;  // "(3)" is a number in brackets
     while (!accept(')')) {
@@ -117,7 +111,7 @@ class literal_reader {
     if (quote != '\'' && quote != '"') throw damaged("a key or type is no string in quotes");
     const std::size_t begin = at_ + 1;
     for (at_ = begin; peek() != quote; ++at_)
-      if (!is_printable(peek()) || peek() == '\\')
+      if (peek() < ' ' || peek() > '~' || peek() == '\\')
         throw damaged("a string does not end, or holds what no key or type does");
     return std::string{text_.substr(begin, at_++ - begin)};
   }
@@ -125,9 +119,7 @@ class literal_reader {
   /// The next character; NUL, which nothing expects, at the end.
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  void skip_space() {
-    while (is_space(peek())) ++at_;
-  }
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n\r\f", at_), text_.size()); }
 
   bool accept(char c) {
     skip_space();

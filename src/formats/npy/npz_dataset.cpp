@@ -2,10 +2,9 @@
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "dataset/name_list.hpp"
 #include "detail/machine_memory.hpp"
 #include "formats/npy/array.hpp"
-#include "formats/npy/list.hpp"
-#include "formats/npy/npz_magic.hpp"
 #include "formats/npy/zip_archive.hpp"
 #include "io/file_source.hpp"
 #include "io/random_file.hpp"
@@ -70,8 +69,7 @@ class npz_file {
   wanted_member want(std::size_t number) const {
     const auto& members = archive_->members();
     const std::string& name = members[number].name;
-    if (std::count_if(members.begin(), members.end(),
-                      [&](const auto& member) { return member.name == name; }) > 1)
+    if (std::ranges::count(members, name, &detail::zip_member::name) > 1)
       throw error("holds several members named '" + name +
                   "'; remove all but one (zip -d removes them all), or write the archive again "
                   "with numpy.savez");
@@ -92,26 +90,18 @@ class npz_file {
     const auto& members = archive_->members();
     std::vector<wanted_member> wanted;
     for (const std::string& name : names) {
-      const auto named = [&](const std::string& full) {
-        return std::find_if(members.begin(), members.end(),
-                            [&](const auto& member) { return member.name == full; });
-      };
-      auto found = named(name);
-      if (found == members.end()) found = named(name + std::string{detail::npy_suffix});
-      if (found == members.end()) throw error("has no member '" + name + "'; there are: " + list());
+      auto found = std::ranges::find(members, name, &detail::zip_member::name);
+      if (found == members.end())
+        found = std::ranges::find(members, name + std::string{detail::npy_suffix},
+                                  &detail::zip_member::name);
+      if (found == members.end()) {
+        std::vector<std::string> all;
+        for (const auto& member : members) all.emplace_back(field_of(member));
+        throw error("has no member '" + name + "'; there are: " + detail::list_names(all));
+      }
       wanted.push_back(want(static_cast<std::size_t>(found - members.begin())));
     }
     return wanted;
-  }
-
-  /// Names of the members, as many as a message bears.
-  std::string list() const {
-    constexpr std::size_t most = 20;
-    std::string text;
-    const auto& members = archive_->members();
-    for (std::size_t i = 0; i < std::min(most, members.size()); ++i)
-      text += (i == 0 ? "" : ", ") + std::string{field_of(members[i])};
-    return members.size() > most ? text + ", …" : text.empty() ? "none" : text;
   }
 
   void look_at(wanted_member& member) const {
@@ -126,7 +116,7 @@ class npz_file {
       member.header =
           detail::read_npy_header(*archive_->open(member.number, member.name), member.name);
     }
-    detail::require_npy_room(member.header, claimed.bytes, member.name);
+    member.header.require_room(claimed.bytes, member.name);
   }
 
   void require_equal_samples(const std::vector<wanted_member>& wanted) const {
@@ -177,6 +167,15 @@ class npz_file {
 };
 
 }  // namespace
+
+#ifndef FEEDLINE_HAS_LIBZIP
+std::unique_ptr<detail::zip_archive> detail::open_zip_archive(random_file_ptr file) {
+  throw dataset_error{{.path = file->path(), .field = {}},
+                      "is to be read as a zip archive, but this feedline was built without libzip; "
+                      "install libzip-dev and build it again, or unpack the archive and use "
+                      "open_npy"};
+}
+#endif
 
 dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& members,
                      const npz_options& options) {

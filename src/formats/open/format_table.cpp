@@ -11,9 +11,8 @@
 
 #include "dataset/choose_fields.hpp"
 #include "formats/idx/array.hpp"
+#include "formats/npy/array.hpp"
 #include "formats/npy/header.hpp"
-#include "formats/npy/list.hpp"
-#include "formats/npy/npz_magic.hpp"
 #include "formats/records/cifar_format.hpp"
 #include "formats/tar/scanner.hpp"
 #include "formats/tokens/shard.hpp"

@@ -97,18 +97,18 @@ TEST_CASE("idx: a file cut short anywhere is refused, telling where it ends", "[
   CHECK(message_of(std::span{whole}.first(6)) ==
         at + "6: cut short within the header, which announces 2 dimensions; get the file anew");
   CHECK(message_of(std::span{whole}.first(20)) ==
-        at + "20: cut short: the header announces int16[3, 2], so the file should be 24 bytes, but "
+        at + "20: cut short: the header announces int16[3, 2], so it should be 24 bytes, but "
              "it ends here; get the file anew");
 }
 
 TEST_CASE("idx: an over-long file is refused, telling where it should end", "[dataset][host]") {
   const byte_vector longer = idx_file_bytes(0x08, {3, 2}, 7);
   CHECK(message_of(longer) ==
-        at + "18: over-long: the header announces uint8[3, 2], so the file should end here, but it "
+        at + "18: over-long: the header announces uint8[3, 2], so it should end here, but it "
              "is 19 bytes; the header or the file is damaged, get it anew");
   CHECK(message_of(gzip_bytes(longer)) ==
         at +
-            "18: over-long: the header announces uint8[3, 2], so the file should end here, but it "
+            "18: over-long: the header announces uint8[3, 2], so it should end here, but it "
             "goes on; the header or the file is damaged, get it anew" +
             of_decompressed);
 }
@@ -131,7 +131,7 @@ TEST_CASE("idx: a header's claim gets no memory before the bytes are there", "[d
       joined(test::idx_header_bytes(0x08, {0x80000000, 0x80000000}), bytes_of({1, 2, 3}));
   CHECK(message_of(plain) ==
         at +
-            "15: cut short: the header announces uint8[2147483648, 2147483648], so the file should "
+            "15: cut short: the header announces uint8[2147483648, 2147483648], so it should "
             "be 4611686018427387916 bytes, but it ends here; get the file anew");
   const auto packed = error_of(gzip_bytes(plain));
   REQUIRE(packed.has_value());

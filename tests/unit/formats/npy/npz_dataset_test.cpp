@@ -1,8 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/npz.hpp>
 
-#include "formats/npy/list.hpp"
-#include "formats/npy/npz_magic.hpp"
+#include "formats/npy/array.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
