@@ -92,33 +92,27 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, not_even_a_name);
 }
 
-void expand(const std::string& pattern, std::vector<std::string>& into) {
-  std::vector<std::string> names;
-  expand_ranges(pattern, names);
-  for (const std::string& name : names) {
-    const bool there = is_there(name);
-    if (!there && name.find_first_of("*?[") != std::string::npos) {
-      const auto files = files_that_match(name);
-      into.insert(into.end(), files.begin(), files.end());
-    } else if (!there && name != pattern) {
-      throw dataset_error{{.path = name, .field = {}},
-                          "no such file or folder, which " + pattern + " names"};
-    } else {
-      into.emplace_back(name);  // where there is none, whoever opens it says what is amiss
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
-    const bool is_plain = pattern.find_first_of("*?[{") == std::string::npos;
-    if (is_plain || is_there(pattern)) {
-      paths.push_back(pattern);
-    } else {
-      expand(pattern, paths);
+    std::vector<std::string> names{pattern};
+    if (!is_there(pattern)) {
+      names.clear();
+      expand_ranges(pattern, names);
+    }
+    for (std::string& name : names) {
+      const bool is_found = is_there(name);
+      if (!is_found && name.find_first_of("*?[") != std::string::npos) {
+        const auto files = files_that_match(name);
+        paths.insert(paths.end(), files.begin(), files.end());
+      } else if (is_found || name == pattern) {
+        paths.push_back(std::move(name));  // where there is none, whoever opens it says so
+      } else {
+        throw dataset_error{{.path = name, .field = {}},
+                            "no such file or folder, which " + pattern + " names"};
+      }
     }
   }
   return paths;

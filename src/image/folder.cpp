@@ -23,21 +23,16 @@ struct folder_worker {
 
 class image_folder_dataset final : public dataset {
  public:
-  image_folder_dataset(detail::image_listing listing, const image_folder_options& options)
-      : listing_{std::make_shared<const detail::image_listing>(std::move(listing))},
-        decoder_{make_image_decoder(options.image)},
+  /// @param places Of the fields that it has: 0 the image, 1 the label.
+  image_folder_dataset(std::shared_ptr<const detail::image_listing> listing, decoder_ptr decoder,
+                       element_type label_type, std::vector<std::size_t> places)
+      : listing_{std::move(listing)},
+        decoder_{std::move(decoder)},
         image_{decoder_->describe({})},
-        label_{"label", options.label_type, {}} {
+        label_{"label", label_type, {}},
+        places_{std::move(places)} {
     image_.name = "image";
   }
-
-  /// Some of another's fields. @param places 0: images, 1: labels.
-  image_folder_dataset(const image_folder_dataset& of, std::span<const std::size_t> places)
-      : listing_{of.listing_},
-        decoder_{of.decoder_},
-        image_{of.image_},
-        label_{of.label_},
-        places_(places.begin(), places.end()) {}
 
   std::uint64_t size() const override { return listing_->size(); }
   std::vector<field> fields() const override {
@@ -48,7 +43,8 @@ class image_folder_dataset final : public dataset {
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<std::size_t> inner;
     for (const std::size_t place : places) inner.push_back(places_[place]);
-    return std::make_shared<const image_folder_dataset>(*this, inner);
+    return std::make_shared<const image_folder_dataset>(listing_, decoder_, label_.type,
+                                                        std::move(inner));
   }
 
   void read(std::span<const sample_index> samples,
@@ -112,39 +108,36 @@ class image_folder_dataset final : public dataset {
   decoder_ptr decoder_;
   field image_;
   field label_;
-  std::vector<std::size_t> places_{0, 1};  ///< of the fields: 0 the image, 1 the label
+  std::vector<std::size_t> places_;
   mutable std::atomic<std::int64_t> hints_left_{0};
   mutable detail::scratch_pool<folder_worker> workers_{
       [] { return std::make_unique<folder_worker>(); }};
 };
 
-void log_skipped_files(const std::string& root, const detail::image_listing& listing) {
-  if (listing.skipped_files() == 0) return;
-  detail::log()->warn(
-      "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
-      "out, such as {}",
-      root, listing.skipped_files(), listing.examples().front());
-}
-
 }  // namespace
 
 image_folder open_image_folder(const std::string& root, const image_folder_options& options) {
   const std::uint64_t largest = detail::largest_label(options.label_type);
-  static_cast<void>(
-      make_image_decoder(options.image));  // options are looked at before a long listing
-  detail::image_listing listing{root};
-  if (listing.classes().size() - 1 > largest)
+  decoder_ptr decoder =
+      make_image_decoder(options.image);  // looks at options before a long listing
+  const auto listing = std::make_shared<const detail::image_listing>(root);
+  if (listing->classes().size() - 1 > largest)
     throw dataset_error{{.path = root, .field = "label"},
-                        "holds " + std::to_string(listing.classes().size()) + " classes, but " +
+                        "holds " + std::to_string(listing->classes().size()) + " classes, but " +
                             std::string{to_string(options.label_type)} + " counts only " +
                             std::to_string(largest + 1) +
                             "; choose a larger image_folder_options::label_type"};
-  log_skipped_files(root, listing);
+  if (listing->skipped_files() != 0)
+    detail::log()->warn(
+        "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
+        "out, such as {}",
+        root, listing->skipped_files(), listing->examples().front());
   image_folder result;
-  result.classes = listing.classes();
-  result.skipped_files = listing.skipped_files();
-  result.examples = listing.examples();
-  result.dataset = std::make_shared<const image_folder_dataset>(std::move(listing), options);
+  result.classes = listing->classes();
+  result.skipped_files = listing->skipped_files();
+  result.examples = listing->examples();
+  result.dataset = std::make_shared<const image_folder_dataset>(
+      listing, std::move(decoder), options.label_type, std::vector<std::size_t>{0, 1});
   return result;
 }
 

@@ -90,7 +90,7 @@ class jpeg_reader final : public image_reader {
     errors_.error_exit = give_up;
     errors_.emit_message = on_message;
     info_.client_data = &session_;
-    guarded([this] { jpeg_create_decompress(&info_); });
+    session_.guard([this] { jpeg_create_decompress(&info_); });
     progress_.progress_monitor = on_progress;
     info_.progress = &progress_;
   }
@@ -98,7 +98,7 @@ class jpeg_reader final : public image_reader {
   ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
 
   image_extents read(std::span<const std::byte> file, rgb_image& out) override try {
-    guarded([&] {
+    session_.guard([&] {
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
       jpeg_read_header(&info_, TRUE);
     });
@@ -118,11 +118,6 @@ class jpeg_reader final : public image_reader {
   }
 
  private:
-  template <class Calls>
-  void guarded(const Calls& calls) {
-    session_.guard("libjpeg", calls);
-  }
-
   void count_damaged() {
     const std::uint64_t count = options_.damaged_images->fetch_add(1) + 1;
     if (is_power_of_ten(count))
@@ -135,7 +130,7 @@ class jpeg_reader final : public image_reader {
   image_extents choose_size(image_extents resized) {
     info_.scale_denom = 8;
     for (info_.scale_num = options_.reduced_decoding ? 1 : 8;; info_.scale_num *= 2) {
-      guarded([&] { jpeg_calc_output_dimensions(&info_); });
+      session_.guard([&] { jpeg_calc_output_dimensions(&info_); });
       const image_extents size{info_.output_height, info_.output_width};
       if (info_.scale_num == 8 || (size.height >= resized.height && size.width >= resized.width))
         return size;
@@ -143,7 +138,7 @@ class jpeg_reader final : public image_reader {
   }
 
   void read_rows(std::uint8_t* to, std::size_t row_bytes) {
-    guarded([&] {
+    session_.guard([&] {
       jpeg_start_decompress(&info_);
       while (info_.output_scanline < info_.output_height) {
         std::array<JSAMPROW, 16> rows;
@@ -159,7 +154,7 @@ class jpeg_reader final : public image_reader {
 
   image_options options_;
   image_geometry geometry_;
-  session session_;
+  session session_{{.library = "libjpeg"}};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
   jpeg_decompress_struct info_{};

@@ -14,10 +14,6 @@ namespace {
 /// A link that leads back to a folder above it makes folders without end.
 constexpr unsigned deepest = 32;
 
-bool is_hidden(std::string_view name) {
-  return !name.empty() && name.front() == '.';
-}
-
 bool is_named_as_image(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return false;
@@ -35,12 +31,11 @@ std::vector<entry> entries_of(const std::filesystem::path& folder) try {
   std::vector<entry> entries;
   for (const auto& each : std::filesystem::directory_iterator{folder}) {
     std::string name = each.path().filename().string();
-    if (is_hidden(name)) continue;
+    if (name.starts_with('.')) continue;
     std::error_code broken_link;
     entries.push_back({std::move(name), each.is_directory(broken_link)});
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const entry& a, const entry& b) { return a.name < b.name; });
+  std::ranges::sort(entries, {}, &entry::name);
   return entries;
 } catch (const std::filesystem::filesystem_error& error) {
   throw dataset_error{
@@ -70,8 +65,7 @@ image_listing::image_listing(const std::filesystem::path& root) : root_{root} {
 void image_listing::list_class(const std::filesystem::path& folder) {
   std::vector<folder_files> found;
   list_folder(folder, 0, found);
-  std::sort(found.begin(), found.end(),
-            [](const folder_files& a, const folder_files& b) { return a.folder < b.folder; });
+  std::ranges::sort(found, {}, &folder_files::folder);
   const std::size_t before = files_.size();
   for (folder_files& each : found) {
     if (each.names.empty()) continue;

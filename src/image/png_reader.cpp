@@ -13,7 +13,7 @@ namespace {
 
 /// What libpng's callbacks find by way of their pointers.
 struct session : image_library_exit {
-  std::span<const std::byte> rest;
+  std::span<const std::byte> rest = {};
 };
 
 [[noreturn]] void give_up(png_structp png, png_const_charp words) {
@@ -59,20 +59,15 @@ class png_reader final : public image_reader {
   }
 
  private:
-  template <class Calls>
-  void guarded(const Calls& calls) {
-    session_.guard("libpng", calls);
-  }
-
   void open(png_session& current) {
-    guarded([&] {
+    session_.guard([&] {
       current.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session_, give_up, on_warning);
       if (current.png != nullptr) current.info = png_create_info_struct(current.png);
     });
     if (current.info == nullptr)
       throw image_error{"libpng could not begin: no memory, or its version is not that of " +
                         std::string{PNG_LIBPNG_VER_STRING}};
-    guarded([&] {
+    session_.guard([&] {
       png_set_read_fn(current.png, &session_, give_bytes);
       png_set_user_limits(current.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours are elsewhere
       // Texts, profiles and dates are passed over, however long: they hide bombs of their own.
@@ -83,7 +78,7 @@ class png_reader final : public image_reader {
   }
 
   void read_rows(png_session& current, rgb_image& out) {
-    guarded([&] {
+    session_.guard([&] {
       png_set_palette_to_rgb(current.png);
       png_set_expand_gray_1_2_4_to_8(current.png);
       png_set_gray_to_rgb(current.png);
@@ -101,7 +96,7 @@ class png_reader final : public image_reader {
   }
 
   image_geometry geometry_;
-  session session_;
+  session session_{{.library = "libpng"}};
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ class image_geometry {
 
 /// How a C library leaves a call that fails: it writes its words here and jumps.
 struct image_library_exit {
+  const char* library;
   std::jmp_buf way_out{};
   std::array<char, 200> words{};
 
@@ -61,7 +62,7 @@ struct image_library_exit {
   /// destroy.
   /// @throws image_error
   template <class Calls>
-  void guard(const char* library, const Calls& calls) {
+  void guard(const Calls& calls) {
     if (setjmp(way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
       throw image_error{std::string{library} + " says: " + words.data()};
     calls();

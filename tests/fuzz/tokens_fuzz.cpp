@@ -6,7 +6,7 @@
 
 #include <feedline/error.hpp>
 
-#include "formats/tokens/windows.hpp"
+#include "formats/tokens/shard.hpp"
 #include "support/files/memory_file.hpp"
 
 #include <algorithm>

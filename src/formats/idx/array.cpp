@@ -21,22 +21,10 @@ constexpr std::size_t idx_magic_bytes = 4;
 
 /// "THE IDX FILE FORMAT", the third byte of the magic number.
 std::optional<element_type> type_of_code(std::byte code) {
-  switch (std::to_integer<unsigned>(code)) {
-    case 0x08:
-      return element_type::u8;
-    case 0x09:
-      return element_type::i8;
-    case 0x0b:
-      return element_type::i16;
-    case 0x0c:
-      return element_type::i32;
-    case 0x0d:
-      return element_type::f32;
-    case 0x0e:
-      return element_type::f64;
-    default:
-      return std::nullopt;
-  }
+  using enum element_type;
+  constexpr std::array<std::optional<element_type>, 7> types{u8, i8, {}, i16, i32, f32, f64};
+  const auto number = std::to_integer<std::size_t>(code);
+  return number >= 8 && number - 8 < types.size() ? types[number - 8] : std::nullopt;
 }
 
 /// Checks the magic number; returns the header with as many extents as it announces.

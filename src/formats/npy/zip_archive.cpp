@@ -20,12 +20,9 @@ class file_reader {
 
   const random_file& file() const { return *file_; }
 
-  /// One read of libzip's.
-  struct access {
-    std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;
-  };
-  std::vector<access> accesses;  ///< since whoever wants to know has cleared it
+  std::uint64_t reads = 0;  ///< of libzip's so far; the last one's place:
+  std::uint64_t last_offset = 0;
+  std::uint64_t last_bytes = 0;
 
   /// @throws What reading the file threw, if it did.
   void rethrow() {
@@ -82,7 +79,9 @@ class file_reader {
     into = into.first(static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), left)));
     try {
       file_->read(offset_, into);
-      accesses.push_back({offset_, into.size()});
+      ++reads;
+      last_offset = offset_;
+      last_bytes = into.size();
     } catch (...) {
       failure_ = std::current_exception();
       zip_error_set(&error_, ZIP_ER_READ, 0);
@@ -119,7 +118,6 @@ class member_source final : public byte_source {
   std::size_t read(std::span<std::byte> into) override {
     std::size_t count = 0;
     while (count < into.size()) {
-      reader_.accesses.clear();  // nobody wants to know these
       const zip_int64_t got = zip_fread(member_.get(), into.data() + count, into.size() - count);
       if (got == 0) break;
       if (got < 0) {
@@ -180,13 +178,13 @@ class libzip_archive final : public zip_archive {
 
     std::array<std::byte, 512> head{};
     const auto bytes = std::min<std::uint64_t>(head.size(), claimed.bytes);
-    reader_.accesses.clear();
+    const std::uint64_t before = reader_.reads;
     const zip_int64_t got = zip_fread(opened.get(), head.data(), bytes);
     reader_.rethrow();
-    if (got != static_cast<zip_int64_t>(bytes) || reader_.accesses.size() != 1 ||
-        reader_.accesses[0].bytes != bytes)
+    if (got != static_cast<zip_int64_t>(bytes) || reader_.reads != before + 1 ||
+        reader_.last_bytes != bytes)
       return std::nullopt;
-    const std::uint64_t begin = reader_.accesses[0].offset;
+    const std::uint64_t begin = reader_.last_offset;
     std::array<std::byte, head.size()> there{};
     reader_.file().read(begin, std::span{there}.first(static_cast<std::size_t>(bytes)));
     if (there != head || claimed.bytes > reader_.file().size() - begin) return std::nullopt;

@@ -64,10 +64,14 @@ bool never(const probed_file&) {
 /// Opens each by itself, and puts them one behind the other.
 template <dataset_ptr (*OpenOne)(const std::string&, const open_options&)>
 dataset_ptr each(const paths& files, const open_options& options) {
-  if (files.size() == 1) return OpenOne(files.front(), options);
   std::vector<dataset_ptr> parts;
   for (const std::string& path : files) parts.push_back(OpenOne(path, options));
-  return concatenate(std::move(parts));
+  return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
+}
+
+template <dataset_ptr (*Open)(const paths&)>
+dataset_ptr chosen_of(const paths& files, const open_options& options) {
+  return choose_fields(Open(files), options.fields);
 }
 
 /// The name of a format's only field.
@@ -138,15 +142,9 @@ constexpr auto table = std::to_array<format_entry>({
     {file_format::tokens, "token shard", "token shards with llm.c's header",
      [](const probed_file& file) { return is_token_shard(file.head); }, nullptr, open_token_shards},
     {file_format::cifar10, "CIFAR-10 batch", "CIFAR-10's binary batches", never,
-     may_be_cifar<cifar10>,
-     [](const paths& files, const open_options& options) {
-       return choose_fields(open_cifar10(files), options.fields);
-     }},
+     may_be_cifar<cifar10>, chosen_of<open_cifar10>},
     {file_format::cifar100, "CIFAR-100 batch", "CIFAR-100's binary batches", never,
-     may_be_cifar<cifar100>,
-     [](const paths& files, const open_options& options) {
-       return choose_fields(open_cifar100(files), options.fields);
-     }},
+     may_be_cifar<cifar100>, chosen_of<open_cifar100>},
     {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx_file,
      [](const probed_file& file) { return may_be_idx(file.content); }, each<open_one_idx>},
     {file_format::image_folder, "folder of images", "folders of images by class", nullptr, nullptr,
@@ -160,10 +158,28 @@ std::span<const format_entry> format_table() noexcept {
 }
 
 const format_entry* find_format(file_format format) noexcept {
-  const auto* const found =
-      std::find_if(table.begin(), table.end(),
-                   [&](const format_entry& entry) { return entry.format == format; });
+  const auto* const found = std::ranges::find(table, format, &format_entry::format);
   return found == table.end() ? nullptr : found;
 }
+
+#ifndef FEEDLINE_HAS_HDF5
+namespace {
+
+[[noreturn]] void refuse_hdf5(const std::string& path) {
+  throw dataset_error{{.path = path, .field = {}},
+                      "an HDF5 file, and this feedline was built without the HDF5 library; install "
+                      "libhdf5-dev, and build feedline anew"};
+}
+
+}  // namespace
+
+dataset_ptr open_whole_hdf5(const std::string& path, const open_options&) {
+  refuse_hdf5(path);
+}
+
+std::vector<listed_field> list_whole_hdf5(const std::string& path) {
+  refuse_hdf5(path);
+}
+#endif
 
 }  // namespace feedline::detail

@@ -6,13 +6,11 @@
 #include "formats/open/format_table.hpp"
 #include "formats/tar/scanner.hpp"
 #include "io/file_magic.hpp"
-#include "io/file_source.hpp"
 #include "io/gzip_source.hpp"
 
 #include <system_error>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 
@@ -24,16 +22,20 @@ using paths = std::vector<std::string>;
 /// Bytes that are looked at: enough for CIFAR's first labels to tell something.
 constexpr std::size_t head_bytes = std::size_t{64} << 10;
 
-/// The first bytes of what gzip compressed.
-std::vector<std::byte> unpacked_head(const std::string& path) {
-  const detail::file_field name{path, {}};
-  detail::file_source file{name};
-  std::array<std::byte, 2> magic{};
-  const std::size_t got = file.read(magic);
-  detail::gzip_source content{file, std::span{magic}.first(got), name};
-  std::vector<std::byte> head(detail::tar_block_bytes);
-  head.resize(content.read(head));
+std::vector<std::byte> head_of(const detail::random_file& file) {
+  std::vector<std::byte> head(
+      static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, file.size())));
+  file.read(0, head);
   return head;
+}
+
+/// The first bytes of what gzip compressed.
+std::vector<std::byte> unpacked(std::span<const std::byte> head, const std::string& path) {
+  detail::memory_source packed{head.subspan(2)};
+  detail::gzip_source content{packed, head.first(2), {path, {}}};
+  std::vector<std::byte> bytes(detail::tar_block_bytes);
+  bytes.resize(content.read(bytes));
+  return bytes;
 }
 
 file_format format_of(const detail::probed_file& probed) {
@@ -55,16 +57,14 @@ std::string described(std::span<const std::byte> head) {
 }
 
 /// What is wrong with a file of no format that is known: what it looks like, or what it begins with.
-dataset_error unknown_format(const std::filesystem::path& path) {
-  const detail::random_file file{path};
-  std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(8, file.size())));
-  file.read(0, head);
+dataset_error unknown_format(const std::string& path) {
   std::string known;
   for (const detail::format_entry& entry : detail::format_table())
     known += (known.empty() ? "" : ", ") + std::string{entry.known_as};
   return {
-      {.path = path.string(), .field = {}},
-      "of no format that is known by its content: " + described(head) + ". Known are " + known +
+      {.path = path, .field = {}},
+      "of no format that is known by its content: " +
+          described(head_of(detail::random_file{path})) + ". Known are " + known +
           "; records of a fixed size and tokens without a header are opened by open_records and "
           "open_tokens"};
 }
@@ -93,13 +93,11 @@ file_format detect_format(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return file_format::image_folder;
   const detail::random_file file{path};
-  std::vector<std::byte> head(
-      static_cast<std::size_t>(std::min<std::uint64_t>(head_bytes, file.size())));
-  file.read(0, head);
-  if (!detail::is_gzip(head))
-    return format_of({.file = file, .head = head, .is_compressed = false, .content = head});
-  const std::vector<std::byte> content = unpacked_head(path);
-  return format_of({.file = file, .head = head, .is_compressed = true, .content = content});
+  const std::vector<std::byte> head = head_of(file);
+  const bool is_compressed = detail::is_gzip(head);
+  const std::vector<std::byte> content = is_compressed ? unpacked(head, path) : head;
+  return format_of(
+      {.file = file, .head = head, .is_compressed = is_compressed, .content = content});
 }
 
 dataset_ptr open(const std::string& path, const open_options& options) {

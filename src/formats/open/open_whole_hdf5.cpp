@@ -15,6 +15,8 @@
 namespace feedline::detail {
 namespace {
 
+using listings = std::vector<hdf5_listing>;
+
 bool are_of_the_same_records(const hdf5_listing& a, const hdf5_listing& b) {
   const auto records_of = [](const hdf5_listing& each) {
     return each.dataset.substr(0, each.dataset.size() - each.member.size());
@@ -24,7 +26,7 @@ bool are_of_the_same_records(const hdf5_listing& a, const hdf5_listing& b) {
 
 /// A member's own name, or, where records in records have several of that name, those that lead to
 /// it.
-std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>& all) {
+std::string name_of(const hdf5_listing& wanted, const listings& all) {
   const auto namesakes = std::count_if(all.begin(), all.end(), [&](const hdf5_listing& other) {
     return other.spec.name == wanted.spec.name && are_of_the_same_records(wanted, other);
   });
@@ -35,7 +37,7 @@ std::string name_of(const hdf5_listing& wanted, const std::vector<hdf5_listing>&
 }
 
 /// What cannot be read might be one of the fields that the caller expects.
-void require_readable(const std::string& path, const std::vector<hdf5_listing>& listing) {
+void require_readable(const std::string& path, const listings& listing) {
   std::vector<std::string> readable;
   std::vector<std::string> unreadable;
   std::string reason;
@@ -53,20 +55,8 @@ void require_readable(const std::string& path, const std::vector<hdf5_listing>& 
   throw dataset_error{{.path = path, .field = unreadable.front()}, message};
 }
 
-using listings = std::vector<hdf5_listing>;
-
-/// The part of a path up to its last part.
-std::string group_of(const std::string& path) {
-  return path.substr(0, path.find_last_of('/') + 1);
-}
-
 /// Two fields that would have the same name, if there are any.
-struct namesakes {
-  const hdf5_listing* first = nullptr;
-  const hdf5_listing* second = nullptr;
-};
-
-namesakes find_namesakes(const listings& fields) {
+std::pair<const hdf5_listing*, const hdf5_listing*> find_namesakes(const listings& fields) {
   std::map<std::string, const hdf5_listing*> by_name;
   for (const hdf5_listing& each : fields)
     if (const auto [other, is_new] = by_name.emplace(name_of(each, fields), &each); !is_new)
@@ -78,8 +68,8 @@ namesakes find_namesakes(const listings& fields) {
 std::string list_lengths(const listings& all) {
   std::vector<std::pair<std::uint64_t, std::vector<std::string>>> lengths;
   for (const hdf5_listing& each : all) {
-    const auto same = [&](const auto& length) { return length.first == each.samples; };
-    auto found = std::find_if(lengths.begin(), lengths.end(), same);
+    auto found =
+        std::ranges::find(lengths, each.samples, [](const auto& one) { return one.first; });
     if (found == lengths.end()) found = lengths.insert(found, {each.samples, {}});
     found->second.push_back(each.dataset);
   }
@@ -109,9 +99,8 @@ listings choose_like(const std::string& path, const listings& all, const std::st
   std::ranges::copy_if(all, std::back_inserter(fields),
                        [&](const hdf5_listing& each) { return each.samples == chosen->samples; });
   if (find_namesakes(fields).second == nullptr) return fields;
-  std::erase_if(fields, [group = group_of(wanted)](const hdf5_listing& each) {
-    return !each.dataset.starts_with(group);
-  });
+  const std::string group = wanted.substr(0, wanted.find_last_of('/') + 1);
+  std::erase_if(fields, [&](const hdf5_listing& each) { return !each.dataset.starts_with(group); });
   return fields;
 }
 

@@ -36,7 +36,8 @@ void require_whole_records(const detail::random_file& file, const detail::cifar_
 }
 
 /// Labels tell a file of another format, which may be as long.
-void require_labels(const detail::random_file_ptr& file, const detail::cifar_format& format) {
+void require_labels(const detail::random_file_ptr& file, const std::vector<record_field>& fields,
+                    const detail::cifar_format& format) {
   const std::uint64_t records = file->size() / format.record_bytes();
   const std::uint64_t looked_at = std::min(records, max_labels_looked_at);
   const detail::file_rows labels{file,
@@ -57,16 +58,15 @@ void require_labels(const detail::random_file_ptr& file, const detail::cifar_for
     for (std::size_t i = 0; i < count * format.label_bytes; ++i) {
       const auto label = std::to_integer<unsigned>(values[i]);
       const std::size_t byte = i % format.label_bytes;
-      if (label <= format.largest_label(byte)) continue;
+      const unsigned largest = format.largest_label(byte);
+      if (label <= largest) continue;
       const std::uint64_t sample = samples[i / format.label_bytes].value;
       throw dataset_error{{.path = file->path(),
-                           .field = format.label_bytes == 1 ? "label"
-                                    : byte == 0             ? "coarse_label"
-                                                            : "fine_label",
+                           .field = fields[byte].name,
                            .sample = sample,
                            .offset = sample * format.record_bytes() + byte},
                           std::to_string(label) + " is no label of " + name_of(format) + " (0 to " +
-                              std::to_string(format.largest_label(byte)) +
+                              std::to_string(largest) +
                               "); check that the file is of this set, or get it anew"};
     }
   }
@@ -80,7 +80,7 @@ dataset_ptr open_cifar(const std::string& who, const std::vector<std::string>& f
   for (const std::string& path : paths) {
     const auto file = std::make_shared<const detail::random_file>(path);
     require_whole_records(*file, format);
-    require_labels(file, format);
+    require_labels(file, fields, format);
   }
   return open_records(paths, fields);
 }

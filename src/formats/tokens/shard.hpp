@@ -2,12 +2,10 @@
 
 #include <feedline/formats/tokens.hpp>
 
-#include "io/byte_source.hpp"
 #include "io/random_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,5 +27,16 @@ struct token_shard {
 /// Looks at a shard's header, where it has one, and at its size.
 /// @throws dataset_error: see `open_tokens`.
 [[nodiscard]] token_shard open_token_shard(random_file_ptr file, const token_options& options);
+
+/// How many windows of `window` tokens, one every `stride`, fit into `tokens`. Neither is 0.
+[[nodiscard]] constexpr std::uint64_t count_windows(std::uint64_t tokens, std::uint64_t window,
+                                                    std::uint64_t stride) noexcept {
+  return tokens < window ? 0 : (tokens - window) / stride + 1;
+}
+
+/// `open_tokens` of shards that are open. @param options As there; the type is the shards'.
+/// @throws usage_error, dataset_error: see there.
+[[nodiscard]] dataset_ptr make_token_dataset(std::vector<token_shard> shards,
+                                             const token_options& options);
 
 }  // namespace feedline::detail

@@ -1,11 +1,10 @@
-#include "formats/tokens/windows.hpp"
-
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/sample_range.hpp"
+#include "formats/tokens/shard.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -107,24 +106,20 @@ class token_dataset final : public dataset {
       scratch.resize(bytes);
       const auto into = std::span{scratch}.subspan(done, part.bytes);
       done += part.bytes;
-      if (mapped.empty())
-        read_piece(shard, part, into, sample);
-      else
+      if (mapped.empty()) {
+        try {
+          shard.file->read(part.offset, into);
+        } catch (const dataset_error& failure) {
+          dataset_location where = failure.where();
+          where.sample = sample.value;
+          throw dataset_error{std::move(where), failure.message()};
+        }
+      } else {
         std::memcpy(into.data(), mapped.data() + part.offset, part.bytes);
+      }
       if (shard.is_swapped) reverse_elements(into, token_bytes_);
     });
     return in_place != nullptr ? in_place : scratch.data();
-  }
-
-  static void read_piece(const token_shard& shard, const piece& part, std::span<std::byte> into,
-                         sample_index sample) {
-    try {
-      shard.file->read(part.offset, into);
-    } catch (const dataset_error& failure) {
-      dataset_location where = failure.where();
-      where.sample = sample.value;
-      throw dataset_error{std::move(where), failure.message()};
-    }
   }
 
   std::vector<token_shard> shards_;

@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/tokens.hpp>
 
-#include "formats/tokens/windows.hpp"
+#include "formats/tokens/shard.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
