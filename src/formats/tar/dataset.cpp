@@ -30,6 +30,17 @@ struct tar_column {
   std::size_t place = 0;  ///< of its member, among those that the shards were indexed for
 };
 
+/// Throws what a decoder refused, with the member's place.
+[[noreturn]] void refuse(const dataset_error& fault, const tar_shards& shards,
+                         const tar_sample& sample, const tar_column& column, std::uint64_t index) {
+  const random_file& file = shards.file(sample.shard);
+  file.require_unchanged();  // what was read may be of another file by now
+  throw dataset_error{{file.path(), column.spec.name, index, sample.places[column.place].offset},
+                      fault.path().empty()
+                          ? "sample " + quoted_tar_name(sample.key) + ": " + fault.message()
+                          : fault.message()};
+}
+
 /// What one thread works with.
 struct tar_worker {
   std::vector<std::byte> stored;
@@ -123,16 +134,12 @@ class tar_dataset final : public contextual_dataset {
   void decode(const tar_sample& sample, sample_index index, std::size_t at, tar_worker& worker,
               std::span<std::byte> out, const sample_context& context) const {
     const tar_column& column = columns_[at];
-    const random_file& file = shards_->file(sample.shard);
-    const tar_place place = sample.places[column.place];
-    const dataset_location where{file.path(), column.spec.name, index.value, place.offset};
     try {
-      column.decoder->decode_for(shards_->stored(sample.shard, place, worker.stored), column.spec,
-                                 out, context);
+      column.decoder->decode_for(
+          shards_->stored(sample.shard, sample.places[column.place], worker.stored), column.spec,
+          out, context);
     } catch (const dataset_error& fault) {
-      file.require_unchanged();  // what was read may be of another file by now
-      if (!fault.path().empty()) throw dataset_error{where, fault.message()};
-      throw dataset_error{where, "sample " + quoted_tar_name(sample.key) + ": " + fault.message()};
+      refuse(fault, *shards_, sample, column, index.value);
     }
   }
 
@@ -160,23 +167,18 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
   std::vector<field> specs;
   std::vector<std::byte> memory;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const random_file& file = shards.file(first.shard);
+    tar_column& column = columns.emplace_back();
+    column = {.spec = {fields[i].name}, .decoder = fields[i].decoder, .place = i};
     try {
-      field spec = fields[i].decoder->describe(shards.stored(first.shard, first.places[i], memory));
-      spec.name = fields[i].name;
-      specs.push_back(spec);
-      columns.push_back({spec, fields[i].decoder});
+      column.spec = column.decoder->describe(shards.stored(first.shard, first.places[i], memory));
     } catch (const dataset_error& fault) {
-      file.require_unchanged();
-      throw dataset_error{{file.path(), fields[i].name, 0, first.places[i].offset},
-                          "sample " + quoted_tar_name(first.key) + ": " + fault.message()};
+      refuse(fault, shards, first, column, 0);
     }
+    column.spec.name = fields[i].name;
+    specs.push_back(column.spec);
   }
   const auto row_bytes = checked_row_bytes("tar", specs);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    columns[i].row_bytes = row_bytes[i];
-    columns[i].place = i;
-  }
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].row_bytes = row_bytes[i];
   return columns;
 }
 
