@@ -20,20 +20,14 @@ constexpr int column_shift = resample_axis::weight_bits + line_bits;
 constexpr std::int32_t row_half = 1 << (row_shift - 1);
 constexpr std::int32_t column_half = 1 << (column_shift - 1);
 
-/// Elements [begin, line.size()) of `sum_rows`.
-void sum_rows_from(std::size_t begin, const std::uint8_t* rows, std::size_t stride,
-                   std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
-  for (std::size_t x = begin; x < line.size(); ++x) {
+void sum_rows_plain(const std::uint8_t* rows, std::size_t stride,
+                    std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
+  for (std::size_t x = 0; x < line.size(); ++x) {
     std::int32_t sum = row_half;
     for (std::size_t tap = 0; tap < weights.size(); ++tap)
       sum += std::int32_t{weights[tap]} * rows[tap * stride + x];
     line[x] = static_cast<std::int16_t>(sum >> row_shift);
   }
-}
-
-void sum_rows_plain(const std::uint8_t* rows, std::size_t stride,
-                    std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
-  sum_rows_from(0, rows, stride, weights, line);
 }
 
 void sum_columns_plain(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
@@ -98,7 +92,7 @@ void sum_rows_vector(const std::uint8_t* rows, std::size_t stride,
     store(&line[x], _mm_srai_epi32(sum0, row_shift), _mm_srai_epi32(sum1, row_shift));
     store(&line[x + 8], _mm_srai_epi32(sum2, row_shift), _mm_srai_epi32(sum3, row_shift));
   }
-  sum_rows_from(x, rows, stride, weights, line);
+  sum_rows_plain(rows + x, stride, weights, line.subspan(x));
 }
 
 /// Two pixels at a time: their channels interleaved, multiplied and added in pairs.

@@ -57,10 +57,6 @@ bool may_be_cifar(const probed_file& file) {
   return is_cifar(Format, file.head, file.file.size());
 }
 
-bool never(const probed_file&) {
-  return false;
-}
-
 /// Opens each by itself, and puts them one behind the other.
 template <dataset_ptr (*OpenOne)(const std::string&, const open_options&)>
 dataset_ptr each(const paths& files, const open_options& options) {
@@ -141,9 +137,9 @@ constexpr auto table = std::to_array<format_entry>({
      [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_whole_tar},
     {file_format::tokens, "token shard", "token shards with llm.c's header",
      [](const probed_file& file) { return is_token_shard(file.head); }, nullptr, open_token_shards},
-    {file_format::cifar10, "CIFAR-10 batch", "CIFAR-10's binary batches", never,
+    {file_format::cifar10, "CIFAR-10 batch", "CIFAR-10's binary batches", nullptr,
      may_be_cifar<cifar10>, chosen_of<open_cifar10>},
-    {file_format::cifar100, "CIFAR-100 batch", "CIFAR-100's binary batches", never,
+    {file_format::cifar100, "CIFAR-100 batch", "CIFAR-100's binary batches", nullptr,
      may_be_cifar<cifar100>, chosen_of<open_cifar100>},
     {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx_file,
      [](const probed_file& file) { return may_be_idx(file.content); }, each<open_one_idx>},

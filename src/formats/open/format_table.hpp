@@ -25,7 +25,7 @@ struct format_entry {
   file_format format;
   std::string_view name;      ///< "IDX"
   std::string_view known_as;  ///< in a list of all: "IDX files (plain or gzip)"
-  /// Whether a file's content says so; null: it is no file but a folder.
+  /// Whether a file's content says so; null: it says nothing for sure, or is a folder's.
   bool (*is)(const probed_file& file);
   /// Asked where no format `is`, in the table's order. Null: not asked.
   bool (*may_be)(const probed_file& file);

@@ -16,7 +16,7 @@ namespace {
 /// The field that a member with this extension would be; no name if it is of no kind that is known.
 tar_field field_of(const std::string& extension, const open_options& options) {
   const std::vector<std::string> images{"jpg", "jpeg", "png"};
-  if (std::find(images.begin(), images.end(), extension) != images.end())
+  if (std::ranges::count(images, extension) != 0)
     return {"image", images, make_image_decoder(options.image)};
   if (extension == "cls") return {"label", {extension}, decode_decimal(options.label_type)};
   if (extension == "npy") return {extension, {extension}, decode_npy()};
@@ -40,8 +40,7 @@ std::vector<tar_field> fields_of(const random_file& file, const open_options& op
     tar_field field = field_of(in_lower_case(name.extension), options);
     constexpr std::size_t told = 200;
     if (seen.size() < told) seen += (seen.empty() ? "" : ", ") + quoted_tar_name(member->name);
-    const auto same_name = [&](const tar_field& other) { return other.name == field.name; };
-    if (!field.name.empty() && std::none_of(fields.begin(), fields.end(), same_name))
+    if (!field.name.empty() && std::ranges::count(fields, field.name, &tar_field::name) == 0)
       fields.push_back(std::move(field));
   }
   return fields;
@@ -63,8 +62,7 @@ dataset_ptr open_whole_tar(const std::vector<std::string>& shards, const open_op
   if (options.fields.empty()) return open_tar(shards, found);
   std::vector<tar_field> chosen;
   for (const std::string& name : options.fields) {
-    const auto field = std::find_if(found.begin(), found.end(),
-                                    [&](const tar_field& each) { return each.name == name; });
+    const auto field = std::ranges::find(found, name, &tar_field::name);
     if (field == found.end()) {
       std::string names;
       for (const tar_field& each : found) names += (names.empty() ? "'" : ", '") + each.name + "'";

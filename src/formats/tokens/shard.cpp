@@ -36,10 +36,8 @@ std::uint32_t word(std::span<const std::byte> head, std::size_t place) {
 
 const shard_kind* kind_of(std::span<const std::byte> head) {
   if (head.size() < sizeof(std::uint32_t)) return nullptr;
-  const std::uint32_t magic = word(head, 0);
-  const auto found = std::find_if(shard_kinds.begin(), shard_kinds.end(),
-                                  [magic](const shard_kind& kind) { return kind.magic == magic; });
-  return found == shard_kinds.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(shard_kinds, word(head, 0), &shard_kind::magic);
+  return found == shard_kinds.end() ? nullptr : found;
 }
 
 dataset_error error(const random_file& file, std::uint64_t offset, const std::string& message) {
