@@ -1,4 +1,5 @@
 #include <feedline/batch/batch.hpp>
+#include <feedline/batch/tensor_view.hpp>
 #include <feedline/error.hpp>
 
 #include "batch/device_ring.hpp"
@@ -92,6 +93,18 @@ std::vector<sample_index> batch::samples() const {
 stream_ref batch::stream() const {
   (void)format();  // throws if moved from
   return (*ring_)[slot_].stream;
+}
+
+std::vector<std::uint64_t> tensor_view::shape() const {
+  std::vector<std::uint64_t> extents{samples_};
+  extents.insert(extents.end(), spec_->shape.begin(), spec_->shape.end());
+  return extents;
+}
+
+void tensor_view::throw_type_mismatch(element_type wanted) const {
+  throw usage_error{"field '" + spec_->name + "' holds " + std::string{to_string(spec_->type)} +
+                    ", not " + std::string{to_string(wanted)} +
+                    ": ask for the type it holds, or for bytes()"};
 }
 
 }  // namespace feedline

@@ -6,7 +6,7 @@
 
 #include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
-#include "staging/slot_work.hpp"
+#include "staging/staging_slot.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -25,22 +25,45 @@ class batch_cursor {
   ~batch_cursor() { let_go(); }
 
   /// Starts on an epoch: what is left of the one before is let go.
-  void begin(std::shared_ptr<epoch_run> run, stream_ref stream);
+  void begin(std::shared_ptr<epoch_run> run, stream_ref stream) {
+    let_go();
+    run_ = std::move(run);
+    stream_ = stream;
+    failure_.reset();
+    dealt_ = 0;
+  }
   /// The epoch begun last; null if none.
   [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
 
   /// The next batch if the slot at hand has one; never blocks.
-  [[nodiscard]] std::optional<batch> deal();
+  [[nodiscard]] std::optional<batch> deal() {
+    if (!slot_) return std::nullopt;
+    std::optional<batch> dealt{ring_->lease_batch(*slot_, next_)};
+    ++next_;
+    ++dealt_;
+    if (next_ == (*ring_)[*slot_].content.batches) let_go();
+    return dealt;
+  }
   /// Takes the next slot: if it holds batches of the epoch begun, they are dealt from now on; if
   /// not, it goes back.
   /// @throws stage_error if the device fails.
-  void accept(slot_index slot);
+  void accept(slot_index slot) {
+    slot_content& content = (*ring_)[slot].content;
+    const bool wanted = content.run == run_;
+    if (wanted) failure_ = std::exchange(content.failure, std::nullopt);
+    if (!wanted || content.batches == 0) return ring_->discard(slot);
+    ring_->lease(slot, stream_);
+    slot_ = slot;
+    next_ = 0;
+  }
   /// Once the slot at hand is dealt: why the next batch cannot be, if it cannot.
   [[nodiscard]] std::optional<failure> take_failure() noexcept {
     return std::exchange(failure_, std::nullopt);
   }
   /// Deals no more of the slot at hand. Uses no stream: the consumer's may be gone.
-  void let_go() noexcept;
+  void let_go() noexcept {
+    if (slot_) ring_->let_go(*std::exchange(slot_, std::nullopt));
+  }
 
   /// Batches dealt of the epoch begun last.
   [[nodiscard]] std::uint64_t dealt() const noexcept { return dealt_; }

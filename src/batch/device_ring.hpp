@@ -9,7 +9,6 @@
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
-#include "device/consumer_thread.hpp"
 #include "device/retired.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -21,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace feedline::detail {
@@ -31,6 +31,29 @@ struct batch_format {
   feedline::sampler sampler;
   std::uint64_t dataset_samples = 0;
   own_process process = {};  ///< that made the loader
+};
+
+/// Which thread takes batches, and whether any other has had to do with one. As long as none has, who
+/// takes a batch and waits for another one to end may wait for itself.
+class consumer_thread {
+ public:
+  /// The calling thread takes the next batch.
+  void takes() noexcept {
+    const auto self = std::this_thread::get_id();
+    const auto before = taker_.exchange(self, std::memory_order_relaxed);
+    if (before != self && before != std::thread::id{}) others_.store(true);
+  }
+  /// The calling thread moves a batch, looks at it or ends it.
+  void touches() noexcept {
+    if (std::this_thread::get_id() == taker_.load(std::memory_order_relaxed)) return;
+    if (!others_.load(std::memory_order_relaxed)) others_.store(true);
+  }
+  /// Whether batches were touched, or taken, by several threads.
+  [[nodiscard]] bool others() const noexcept { return others_.load(); }
+
+ private:
+  std::atomic<std::thread::id> taker_{};
+  std::atomic<bool> others_{false};
 };
 
 /// The ring of device slots, and the leases on them. `device_slot.hpp` has the state table.

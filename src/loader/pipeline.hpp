@@ -12,7 +12,6 @@
 #include "detail/failure.hpp"
 #include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
-#include "reader/read_ahead.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_scheduler.hpp"

@@ -1,4 +1,5 @@
 #include <feedline/error.hpp>
+#include <feedline/loader/placement.hpp>
 
 #include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
@@ -9,7 +10,25 @@
 #include <string>
 #include <vector>
 
-namespace feedline::detail {
+namespace feedline {
+
+std::string_view to_string(placement placement) noexcept {
+  switch (placement) {
+    case placement::automatic:
+      return "automatic";
+    case placement::stream:
+      return "stream";
+    case placement::gather:
+      return "gather";
+    case placement::resident:
+      return "resident";
+    case placement::cached:
+      return "cached";
+  }
+  return "unknown";
+}
+
+namespace detail {
 namespace {
 
 /// A cached row's number has 31 bits in the device's tables.
@@ -108,4 +127,5 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
           device_row_cache::bytes(row_bytes, rows)};
 }
 
-}  // namespace feedline::detail
+}  // namespace detail
+}  // namespace feedline

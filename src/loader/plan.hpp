@@ -7,7 +7,6 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
-#include "staging/landing_layout.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "transform/field_conversions.hpp"

@@ -1,10 +1,8 @@
 #include "loader/slot_strategy.hpp"
 
 #include "loader/plan.hpp"
-#include "reader/batch_writer.hpp"
-#include "reader/packing_writer.hpp"
 #include "transfer/assembling_transfer.hpp"
-#include "transfer/copy_transfer.hpp"
+#include "transfer/slot_transfer.hpp"
 
 #include <cstddef>
 #include <utility>

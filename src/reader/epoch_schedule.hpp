@@ -2,7 +2,7 @@
 
 #include <feedline/index.hpp>
 
-#include "staging/slot_work.hpp"
+#include "staging/staging_slot.hpp"
 
 #include <condition_variable>
 #include <cstdint>

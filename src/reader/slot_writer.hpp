@@ -1,12 +1,17 @@
 #pragma once
 
+#include <feedline/device/assembly.hpp>
 #include <feedline/index.hpp>
 
+#include "reader/sample_source.hpp"
+#include "staging/device_row_cache.hpp"
 #include "staging/request_layout.hpp"
+#include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,6 +43,52 @@ class slot_writer {
   /// @param run Within one batch of the slot.
   /// @param use The calling reader's; what it holds means nothing between calls.
   virtual void read(staging_slot& slot, sample_run run, reader_scratch& use) = 0;
+};
+
+/// Lays samples down as the batches that the consumer will see: the staging slot is a device slot's
+/// image. Fields may be converted on the way, on the reader's thread: for devices that read staging
+/// slots in place, where there is no copy side to do it.
+class batch_writer final : public slot_writer {
+ public:
+  /// Borrows the source for its life.
+  /// @param batches     As the consumer sees them.
+  /// @param rows        As the dataset has them.
+  /// @param conversions One a field; empty: all fields stay as they are.
+  batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
+               const std::vector<field_conversion>& conversions);
+  void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
+
+ private:
+  /// A field that does not stay as it is.
+  struct conversion {
+    std::size_t place;
+    std::size_t row_bytes;  ///< of the dataset's rows
+    field_conversion conversion;
+  };
+
+  sample_source& source_;
+  slot_layout layout_;
+  std::vector<conversion> conversions_;
+  std::size_t converted_bytes_ = 0;  ///< of a sample's rows, as the dataset has them
+};
+
+/// Writes down for the device where each sample's row is, and reads only the rows that it does not
+/// hold: for slots that are assembled on the device.
+class packing_writer final : public slot_writer {
+ public:
+  /// Borrows the source for its life.
+  /// @param cached Null where no rows are cached.
+  packing_writer(sample_source& source, landing_layout layout,
+                 std::shared_ptr<const device_row_cache> cached);
+  void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
+
+ private:
+  void find_rows(staging_slot& slot, sample_run run, reader_scratch& use);
+  void read_missing(staging_slot& slot, std::uint64_t run_number, reader_scratch& use);
+
+  sample_source& source_;
+  landing_layout layout_;
+  std::shared_ptr<const device_row_cache> cached_;
 };
 
 }  // namespace feedline::detail

@@ -4,10 +4,16 @@
 
 #include "detail/arithmetic.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint32_t);
+
+}  // namespace
 
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
                          std::uint64_t batches_per_slot)
@@ -36,6 +42,48 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
   const std::uint64_t before = (samples - 1) / batch_size_;      // whole batches before the last
   const std::uint64_t in_last = samples - before * batch_size_;  // samples of the last batch
   return before * batch_bytes_ + offsets_.back() + in_last * row_bytes_.back();
+}
+
+landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
+                               bool arrives, bool keeps)
+    : varies_{varies}, keeps_{keeps} {
+  for (std::size_t place = 0; place < rows.fields().size(); ++place)
+    row_bytes_.push_back(rows.row_bytes(place));
+  const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
+  const std::size_t table = round_up(samples * word, slot_layout::alignment);
+  random_bits_at_ = table;
+  directory_at_ = random_bits_at_ + (varies ? table : 0);
+  chunks_at_ =
+      round_up(directory_at_ + runs.runs(samples) * entry_words() * word, slot_layout::alignment);
+  slot_bytes_ = chunks_at_;
+  if (arrives) {
+    const std::uint64_t full = rows.batch_size() / runs.run_samples();
+    const std::uint64_t rest = rows.batch_size() % runs.run_samples();
+    const std::size_t batch_bytes = full * chunk_bytes(runs.run_samples()) + chunk_bytes(rest);
+    slot_bytes_ += batch_bytes * rows.batches_per_slot();
+  }
+  slot_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
+  if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
+      samples >= assembly::arrived) {
+    throw usage_error{"a slot of " + std::to_string(samples) + " samples in " +
+                      std::to_string(slot_bytes_) +
+                      " bytes is too large to be assembled on the device (64 GiB and 2^31 samples "
+                      "are the most): lower batch_size or batches_per_slot"};
+  }
+}
+
+std::size_t landing_layout::keep_bytes(std::uint64_t rows) const noexcept {
+  return keeps_ ? round_up(rows * word, alignment) : 0;
+}
+
+std::size_t landing_layout::field_bytes(std::size_t place, std::uint64_t rows) const noexcept {
+  return round_up(rows * row_bytes_[place], alignment);
+}
+
+std::size_t landing_layout::chunk_bytes(std::uint64_t rows) const noexcept {
+  std::size_t bytes = keep_bytes(rows);
+  for (std::size_t place = 0; place < row_bytes_.size(); ++place) bytes += field_bytes(place, rows);
+  return bytes;
 }
 
 }  // namespace feedline::detail

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <feedline/device/device.hpp>
+
 #include "batch/device_slot.hpp"
+#include "device/owned.hpp"
+#include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <cstdint>
@@ -38,6 +42,19 @@ class slot_transfer {
   /// Whether what was issued may use memory of the user's too, which may be freed once the loader
   /// has gone: then its end waits for all of it.
   [[nodiscard]] virtual bool uses_others_memory() const noexcept { return false; }
+};
+
+/// Carries slots that are a device slot's image: one copy, on a stream of its own.
+class copy_transfer final : public slot_transfer {
+ public:
+  /// @throws device_error if there is no stream to be had.
+  copy_transfer(device_ptr device, slot_layout layout);
+  void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+
+ private:
+  device_ptr device_;
+  slot_layout layout_;
+  stream stream_;
 };
 
 }  // namespace feedline::detail

@@ -4,9 +4,9 @@
 
 #include "batch/device_ring.hpp"
 #include "loader/plan.hpp"
-#include "reader/batch_writer.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
+#include "reader/slot_writer.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
 #include "support/checks/message_of.hpp"
@@ -37,7 +37,7 @@ struct stages {
         ring{std::make_shared<detail::device_ring>(device, staging, format, failures,
                                                    plan.device_slots)},
         source{dataset, order},
-        reader{source, format->layout} {}
+        reader{source, format->layout, format->layout, {}} {}
 
   /// What the slot scheduler would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,

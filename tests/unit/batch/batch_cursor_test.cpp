@@ -5,7 +5,7 @@
 #include "support/checks/catch.hpp"
 #include "support/devices/recording_device.hpp"
 #include "support/devices/stages.hpp"
-#include "transfer/copy_transfer.hpp"
+#include "transfer/slot_transfer.hpp"
 #include "transfer/transfer.hpp"
 
 #include <memory>

@@ -1,5 +1,4 @@
-#include "batch/slot_leases.hpp"
-
+#include "batch/device_slot.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cstdint>

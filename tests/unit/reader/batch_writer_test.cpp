@@ -1,10 +1,9 @@
-#include "reader/batch_writer.hpp"
-
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "device/sample_random_bits.hpp"
 #include "device/transform_row.hpp"
+#include "reader/slot_writer.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/failing_dataset.hpp"

@@ -1,9 +1,8 @@
-#include "reader/packing_writer.hpp"
-
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "device/sample_random_bits.hpp"
+#include "reader/slot_writer.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/failing_dataset.hpp"

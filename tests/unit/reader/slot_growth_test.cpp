@@ -1,5 +1,4 @@
-#include "reader/slot_growth.hpp"
-
+#include "reader/slot_scheduler.hpp"
 #include "support/checks/catch.hpp"
 
 #include <chrono>

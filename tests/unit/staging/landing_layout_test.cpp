@@ -1,8 +1,7 @@
-#include "staging/landing_layout.hpp"
-
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "staging/slot_layout.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 

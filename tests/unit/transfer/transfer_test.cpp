@@ -8,7 +8,7 @@
 #include "support/devices/recording_device.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/stages.hpp"
-#include "transfer/copy_transfer.hpp"
+#include "transfer/slot_transfer.hpp"
 
 #include <exception>
 #include <future>

@@ -1,4 +1,4 @@
-#include "transfer/copy_transfer.hpp"
+#include "transfer/slot_transfer.hpp"
 
 #include "device/leak.hpp"
 
