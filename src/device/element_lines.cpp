@@ -1,5 +1,6 @@
 #include "device/element_lines.hpp"
 
+#include "dataset/label_type.hpp"
 #include "detail/half.hpp"
 
 #include <bit>
@@ -96,22 +97,6 @@ void write_line(const float* in, step in_step, std::byte* out, step out_step, st
 template <class Value>
 line_reader<Value> line_reader_of(element_type from) noexcept {
   switch (from) {
-    case element_type::u8:
-      return read_line<Value, std::uint8_t>;
-    case element_type::i8:
-      return read_line<Value, std::int8_t>;
-    case element_type::u16:
-      return read_line<Value, std::uint16_t>;
-    case element_type::i16:
-      return read_line<Value, std::int16_t>;
-    case element_type::u32:
-      return read_line<Value, std::uint32_t>;
-    case element_type::i32:
-      return read_line<Value, std::int32_t>;
-    case element_type::u64:
-      return read_line<Value, std::uint64_t>;
-    case element_type::i64:
-      return read_line<Value, std::int64_t>;
     case element_type::f16:
       return read_line<Value, std::uint16_t, as_f16<Value>>;
     case element_type::bf16:
@@ -122,8 +107,10 @@ line_reader<Value> line_reader_of(element_type from) noexcept {
       return read_line<Value, double>;
     case element_type::boolean:
       return read_line<Value, std::uint8_t, as_boolean<Value>>;
+    default:
+      return with_integer(
+          from, [](auto word) -> line_reader<Value> { return read_line<Value, decltype(word)>; });
   }
-  return nullptr;
 }
 
 template line_reader<float> line_reader_of(element_type from) noexcept;

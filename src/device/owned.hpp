@@ -12,7 +12,7 @@ namespace feedline::detail {
 /// A block of a device's memory. Move-only; keeps the device alive.
 class device_memory {
  public:
-  device_memory() = default;
+  device_memory() noexcept : memory_{nullptr, free_on{}} {}
   device_memory(const device_ptr& device, memory_kind kind, std::size_t bytes)
       : memory_{static_cast<std::byte*>(device->allocate(kind, bytes)),
                 free_on{device, kind, bytes}} {}
@@ -26,8 +26,8 @@ class device_memory {
  private:
   struct free_on {
     device_ptr device;
-    memory_kind kind = memory_kind::staging;
-    std::size_t bytes = 0;
+    memory_kind kind;
+    std::size_t bytes;
     void operator()(std::byte* memory) const noexcept { device->free(kind, memory, bytes); }
   };
   std::unique_ptr<std::byte, free_on> memory_;
@@ -61,6 +61,9 @@ class event {
   event(event&& other) noexcept
       : device_{std::move(other.device_)},
         handle_{std::exchange(other.handle_, event_handle::none)} {}
+  event& operator=(event&&) = delete;
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
   ~event() {
     if (handle_ != event_handle::none) device_->destroy_event(handle_);
   }

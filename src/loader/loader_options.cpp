@@ -1,6 +1,8 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
 
+#include <cstdio>
 #include <string>
 
 namespace feedline {
@@ -13,6 +15,12 @@ void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
   throw usage_error{"loader_options::" + std::string{name} + " is " + std::to_string(slots) +
                     ": say 2 to " + std::to_string(max_slots) + ", or 0 for automatic"};
+}
+
+std::string mebibytes(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
 }
 
 }  // namespace
@@ -30,6 +38,28 @@ loader_options validated(const loader_options& options) {
   check_slots("staging_slots", options.staging_slots);
   check_slots("device_slots", options.device_slots);
   return options;
+}
+
+std::string to_string(const loader_plan& plan) {
+  std::string text = std::to_string(plan.batches_per_epoch) + " batches of " +
+                     std::to_string(plan.batch_size) + " an epoch, " +
+                     (plan.slots_grow ? "1 to " : "") + std::to_string(plan.batches_per_slot) +
+                     " a slot; staging " + std::to_string(plan.staging_slots) + " × " +
+                     mebibytes(plan.slot_bytes) + " = " + mebibytes(plan.staging_bytes);
+  if (plan.device_slots == 0) {
+    text += ", read in place";
+  } else {
+    text +=
+        ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.device_slot_bytes);
+    if (plan.landing_bytes != 0) text += " + passing " + mebibytes(plan.landing_bytes);
+    if (plan.cache_bytes != 0) text += " + cached rows " + mebibytes(plan.cache_bytes);
+    text += " = " + mebibytes(plan.device_bytes);
+  }
+  if (plan.placement != placement::stream) {
+    text += "; " + std::string{to_string(plan.placement)} + ", " +
+            std::to_string(plan.cached_samples) + " samples kept";
+  }
+  return text + "; " + std::to_string(plan.readers) + (plan.readers == 1 ? " reader" : " readers");
 }
 
 }  // namespace feedline

@@ -203,12 +203,7 @@ void pipeline::drive_reader(int number) {
 void pipeline::drive_transfer() {
   name_this_thread("fl-transfer");
   device_->begin_thread();
-  if (plan_.readers != 0) {
-    while (transfer_.step()) {
-    }
-  } else {
-    while (advance()) {
-    }
+  while (plan_.readers != 0 ? transfer_.step() : advance()) {
   }
   close();
 }

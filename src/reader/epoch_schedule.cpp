@@ -7,24 +7,19 @@ namespace feedline::detail {
 
 epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs)
     : batches_per_epoch_{batches_per_epoch}, epochs_{epochs} {
-  if (epochs_ > 0) append(0, false);
+  if (epochs_ > 0) append(0);
 }
 
 std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch) {
   const std::scoped_lock lock{mutex_};
-  if (!line_.empty() && !line_.back().claimed) {
-    if (line_.back().run->epoch == epoch) {
-      line_.back().claimed = true;
-    } else {
-      line_.back().run->abandoned.store(true);
-      line_.pop_back();
-      append(epoch, true);
-    }
-  } else {
-    append(epoch, true);
+  if (!line_.empty() && !line_.back().claimed && line_.back().run->epoch != epoch) {
+    line_.back().run->abandoned.store(true);
+    line_.pop_back();
   }
+  if (line_.empty() || line_.back().claimed) append(epoch);
+  line_.back().claimed = true;
   auto run = line_.back().run;
-  if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1, false);
+  if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1);
   changed_.notify_all();
   return run;
 }
@@ -67,10 +62,6 @@ void epoch_schedule::close() noexcept {
   const std::scoped_lock lock{mutex_};
   closed_ = true;
   changed_.notify_all();
-}
-
-void epoch_schedule::append(std::uint64_t epoch, bool claimed) {
-  line_.push_back({std::make_shared<epoch_run>(epoch), claimed});
 }
 
 epoch_schedule::entry* epoch_schedule::first_unopened() {

@@ -54,12 +54,12 @@ class epoch_schedule {
  private:
   struct entry {
     std::shared_ptr<epoch_run> run;
-    bool claimed;
+    bool claimed = false;
     std::uint64_t next_ticket = 0;
     std::uint64_t next_batch = 0;
   };
 
-  void append(std::uint64_t epoch, bool claimed);
+  void append(std::uint64_t epoch) { line_.push_back({std::make_shared<epoch_run>(epoch)}); }
   [[nodiscard]] entry* first_unopened();
 
   const std::uint64_t batches_per_epoch_;

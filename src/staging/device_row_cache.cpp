@@ -66,9 +66,7 @@ device_row_cache::device_row_cache(const device_ptr& device, std::span<const std
       complete_{false} {
   std::size_t at = 0;
   for (const std::size_t row : row_bytes) {
-    fields_.push_back(memory_.data() + at);
-    on_host_.push_back(false);
-    offsets_.push_back(at);
+    fields_.push_back({memory_.data() + at, memory_.data() + at, false});
     at += round_up(row * capacity, slot_layout::alignment);
   }
 }
@@ -82,12 +80,11 @@ device_row_cache::device_row_cache(const device_ptr& device,
   const std::size_t all = all_bytes(rows);
   std::size_t at = 0;
   for (const auto field : rows) {
-    on_host_.push_back(!is_small(field, all));
-    if (on_host_.back()) {
+    if (!is_small(field, all)) {
       mappings_.emplace_back(device, field);
-      fields_.push_back(mappings_.back().address());
+      fields_.push_back({mappings_.back().address(), nullptr, true});
     } else {
-      fields_.push_back(memory_.data() + at);
+      fields_.push_back({memory_.data() + at, nullptr, false});
       upload(device, field, memory_, at);
       at += round_up(field.size(), slot_layout::alignment);
     }

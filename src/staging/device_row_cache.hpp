@@ -79,25 +79,31 @@ class device_row_cache {
   void leak_memory() noexcept;
 
   /// Where the device finds a field's rows.
-  [[nodiscard]] const std::byte* field(std::size_t place) const noexcept { return fields_[place]; }
+  [[nodiscard]] const std::byte* field(std::size_t place) const noexcept {
+    return fields_[place].rows;
+  }
   /// The same, for keeping rows; null where all are held from the start.
   [[nodiscard]] std::byte* keeping(std::size_t place) const noexcept {
-    return offsets_.empty() ? nullptr : memory_.data() + offsets_[place];
+    return fields_[place].keeping;
   }
   /// A field's rows lie in the dataset's memory.
-  [[nodiscard]] bool on_host(std::size_t place) const noexcept { return on_host_[place]; }
+  [[nodiscard]] bool on_host(std::size_t place) const noexcept { return fields_[place].on_host; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
  private:
+  /// See `field`, `keeping` and `on_host`.
+  struct field_rows {
+    const std::byte* rows;
+    std::byte* keeping;
+    bool on_host;
+  };
+
   std::uint64_t samples_;
   std::uint64_t capacity_;
   std::uint64_t step_ = 0;  ///< capacity ÷ samples in units of 2^-64, rounded up
   device_memory memory_;
   std::vector<mapped_memory> mappings_;
-  std::vector<const std::byte*> fields_;
-  std::vector<bool> on_host_;
-  std::vector<std::size_t>
-      offsets_;  ///< of fields in `memory_`, where rows are cached as they pass
+  std::vector<field_rows> fields_;
   std::vector<std::atomic<std::uint64_t>> held_;  ///< a bit a row
   std::uint64_t count_ = 0;                       ///< of the bits set
   std::atomic<bool> complete_;                    ///< all are

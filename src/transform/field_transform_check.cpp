@@ -79,7 +79,8 @@ class transform_check {
 
   void check_one_hot() const {
     const std::string what = "one_hot is " + text_of(transform_.one_hot);
-    if (!is_integer(field_.type) || sample_bytes(field_) != size_bytes(field_.type))
+    const bool integer = is_whole(field_.type) && field_.type != element_type::boolean;
+    if (!integer || sample_bytes(field_) != size_bytes(field_.type))
       refuse(what + " and the field is " + to_string(field_),
              "it is for fields of integers, one a sample");
     if (transform_.one_hot > most) refuse(what, "say 1 to " + text_of(most) + " classes");
@@ -200,11 +201,6 @@ class transform_check {
     if (!window || *window > most)
       refuse("crop is of " + text_of(crop.height) + " x " + text_of(crop.width),
              "with all channels a window has at most " + text_of(most) + " elements");
-  }
-
-  static bool is_integer(element_type type) noexcept {
-    return type != element_type::f16 && type != element_type::bf16 && type != element_type::f32 &&
-           type != element_type::f64 && type != element_type::boolean;
   }
 
   const field& field_;
