@@ -37,7 +37,7 @@ __device__ __forceinline__ void load_group(const std::byte* row, std::uint32_t f
                                            T (&elements)[4]) {
   constexpr std::size_t bytes = 4 * sizeof(T);
   constexpr std::size_t word_bytes = bytes < 16 ? bytes : 16;
-  using word = typename word_of_bytes<word_bytes>::type;
+  using word = word_of_bytes<word_bytes>;
   word words[bytes / word_bytes];
   const auto* const from =
       reinterpret_cast<const word*>(row) + std::size_t{first} * sizeof(T) / word_bytes;

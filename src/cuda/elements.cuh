@@ -5,9 +5,11 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 
 namespace feedline::detail {
@@ -121,33 +123,15 @@ __device__ std::uint64_t to_index(T value) {
 
 /// The unsigned integer of so many bytes that the GPU loads at once.
 template <std::size_t Bytes>
-struct word_of_bytes;
-template <>
-struct word_of_bytes<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct word_of_bytes<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct word_of_bytes<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct word_of_bytes<8> {
-  using type = unsigned long long;
-};
-template <>
-struct word_of_bytes<16> {
-  using type = uint4;
-};
+using word_of_bytes = std::tuple_element_t<
+    std::countr_zero(Bytes),
+    std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, unsigned long long, uint4>>;
 
 /// The element number `index` from `from` on, which no work under way writes.
 /// @param aligned It lies at a multiple of its size.
 template <class T>
 __device__ T load_element(const std::byte* from, std::uint32_t index, bool aligned) {
-  using word = typename word_of_bytes<sizeof(T)>::type;
+  using word = word_of_bytes<sizeof(T)>;
   T value;
   if (aligned) {
     const word bits = __ldg(reinterpret_cast<const word*>(from) + index);
