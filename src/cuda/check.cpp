@@ -49,12 +49,12 @@ void cuda_log(cudaError_t status, const char* call, const char* file, int line) 
   log_failure(status, call, file, line);
 }
 
-void driver_check(CUresult status, const char* call, const char* file, int line) {
+void cuda_check(CUresult status, const char* call, const char* file, int line) {
   if (status == CUDA_SUCCESS) return;
   throw cuda_error{static_cast<int>(status), describe(of_runtime(status), call, file, line)};
 }
 
-void driver_log(CUresult status, const char* call, const char* file, int line) noexcept {
+void cuda_log(CUresult status, const char* call, const char* file, int line) noexcept {
   if (status == CUDA_SUCCESS || status == CUDA_ERROR_DEINITIALIZED) return;
   log_failure(of_runtime(status), call, file, line);
 }

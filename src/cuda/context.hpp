@@ -32,7 +32,7 @@ class cuda_context {
   cuda_context& operator=(const cuda_context&) = delete;
   ~cuda_context() {
     if (context_.load() != nullptr)
-      FEEDLINE_DRIVER_LOG(cuda_driver::get().release_primary_context(device_));
+      FEEDLINE_CUDA_LOG(cuda_driver::get().release_primary_context(device_));
   }
 
   /// The context; the first call makes it. @throws cuda_error.
@@ -42,8 +42,8 @@ class cuda_context {
     if (context_.load() == nullptr) {
       const cuda_driver& driver = cuda_driver::get();
       CUcontext made = nullptr;
-      FEEDLINE_DRIVER_CHECK(driver.device_get(&device_, ordinal_));
-      FEEDLINE_DRIVER_CHECK(driver.retain_primary_context(&made, device_));
+      FEEDLINE_CUDA_CHECK(driver.device_get(&device_, ordinal_));
+      FEEDLINE_CUDA_CHECK(driver.retain_primary_context(&made, device_));
       context_.store(made, std::memory_order_release);
     }
     return context_.load();
@@ -69,12 +69,12 @@ class cuda_current_device {
   explicit cuda_current_device(cuda_context& device) {
     const CUresult entered = enter(device.get());
     if (entered != CUDA_SUCCESS) leave();
-    driver_check(entered, "making the GPU current", __FILE__, __LINE__);
+    cuda_check(entered, "making the GPU current", __FILE__, __LINE__);
   }
   /// For functions that cannot throw: a failure is logged, and the calls that follow fail as well.
   /// @param device Was used before.
   cuda_current_device(cuda_context& device, std::nothrow_t) noexcept {
-    driver_log(enter(device.get()), "making the GPU current", __FILE__, __LINE__);
+    cuda_log(enter(device.get()), "making the GPU current", __FILE__, __LINE__);
   }
   cuda_current_device(const cuda_current_device&) = delete;
   cuda_current_device& operator=(const cuda_current_device&) = delete;
@@ -97,9 +97,9 @@ class cuda_current_device {
     return status;
   }
   void leave() noexcept {
-    if (context_changed_) FEEDLINE_DRIVER_LOG(driver_.set_current_context(before_));
+    if (context_changed_) FEEDLINE_CUDA_LOG(driver_.set_current_context(before_));
     if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED)
-      FEEDLINE_DRIVER_LOG(driver_.exchange_capture_mode(&mode_));
+      FEEDLINE_CUDA_LOG(driver_.exchange_capture_mode(&mode_));
   }
 
   const cuda_driver& driver_ = cuda_driver::get();

@@ -4,7 +4,6 @@
 #include "cuda/assemble.hpp"
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
-#include "cuda/mapped_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,9 @@
 #include "cuda/pinned_memory.hpp"
 
+#include <feedline/error.hpp>
+
 #include "cuda/check.hpp"
+#include "cuda/page_uses.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/parallel_for.hpp"
 
@@ -8,14 +11,17 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t page_bytes = page_uses::page_bytes;
 constexpr std::size_t largest_registered_bytes = std::size_t{1} << 30;
 /// Less than this is not worth a thread.
 constexpr std::size_t bytes_a_thread = std::size_t{4} << 20;
@@ -63,6 +69,106 @@ void* allocate_by_cuda(std::size_t bytes) {
   return memory;
 }
 
+using range = page_uses::range;
+using piece = page_uses::piece;
+
+/// Thrown and caught here.
+struct no_memory {};
+
+bool current_device_has(cudaDeviceAttr attribute) {
+  int ordinal = 0;
+  int value = 0;
+  FEEDLINE_CUDA_CHECK(cudaGetDevice(&ordinal));
+  FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, ordinal));
+  return value != 0;
+}
+
+void* pointer_to(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+bool is_pinned(std::uintptr_t page) {
+  cudaPointerAttributes attributes{};
+  FEEDLINE_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer_to(page)));
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+bool holds_pinned(range pages) {
+  for (std::uintptr_t at = pages.begin; at < pages.end; at += page_uses::page_bytes) {
+    if (is_pinned(at)) return true;
+  }
+  return false;
+}
+
+/// Whether pages are pinned now that were not; false if some were already.
+bool try_register(range pages) {
+  // Read-only is all that is needed, and all that is allowed of a file mapped so.
+  unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+  if (current_device_has(cudaDevAttrHostRegisterReadOnlySupported))
+    flags |= cudaHostRegisterReadOnly;
+  const cudaError_t status =
+      cudaHostRegister(pointer_to(pages.begin), pages.end - pages.begin, flags);
+  if (status == cudaSuccess) return true;
+  clear_error(status);
+  if (status == cudaErrorMemoryAllocation) throw no_memory{};
+  // What cudaHostAlloc gave is no memory to register, and CUDA says no more than that.
+  const bool already = status == cudaErrorHostMemoryAlreadyRegistered ||
+                       (status == cudaErrorInvalidValue && holds_pinned(pages));
+  if (!already) FEEDLINE_CUDA_CHECK(status);
+  return false;
+}
+
+void unregister(range pages) {
+  FEEDLINE_CUDA_LOG(cudaHostUnregister(pointer_to(pages.begin)));
+}
+
+/// Pins what of the pages is not pinned, in pieces as long as can be.
+void register_around(range pages, std::vector<piece>& pieces) {
+  for (std::uintptr_t at = pages.begin; at < pages.end;) {
+    const bool pinned = is_pinned(at);
+    std::uintptr_t end = at + page_uses::page_bytes;
+    while (end < pages.end && is_pinned(end) == pinned) end += page_uses::page_bytes;
+    if (pinned || try_register({at, end})) {
+      pieces.push_back({{at, end}, !pinned});
+    } else if (end - at == page_uses::page_bytes) {
+      // Pinned from somewhere within: CUDA knows the bytes, and the GPU the page.
+      pieces.push_back({{at, end}, false});
+    } else {
+      const std::uintptr_t middle =
+          at + (end - at) / page_uses::page_bytes / 2 * page_uses::page_bytes;
+      register_around({at, middle}, pieces);
+      register_around({middle, end}, pieces);
+    }
+    at = end;
+  }
+}
+
+std::vector<piece> pin(range pages) {
+  if (try_register(pages)) return {{pages, true}};
+  std::vector<piece> pieces;
+  try {
+    register_around(pages, pieces);
+  } catch (...) {
+    for (const piece& each : pieces) {
+      if (each.ours) unregister(each.pages);
+    }
+    throw;
+  }
+  return pieces;
+}
+
+/// A process's pages are pinned once, for all GPUs and loaders, so they are counted once for all.
+/// Never destroyed: a loader may be, after everything static.
+struct process_pages {
+  std::mutex mutex;
+  page_uses uses{pin, unregister};
+};
+
+process_pages& all_pages() {
+  static auto* const pages = new process_pages;
+  return *pages;
+}
+
 }  // namespace
 
 void* allocate_pinned(std::size_t bytes) {
@@ -77,6 +183,27 @@ void free_pinned(void* memory, std::size_t bytes) noexcept {
   }
   FEEDLINE_CUDA_LOG(cudaHostUnregister(memory));
   std::free(memory);
+}
+
+bool map_memory(std::span<const std::byte> memory) {
+  if (!current_device_has(cudaDevAttrCanUseHostPointerForRegisteredMem)) {
+    throw device_error{
+        "this GPU cannot read host memory at its own address: use another placement than gather"};
+  }
+  process_pages& pages = all_pages();
+  const std::lock_guard lock{pages.mutex};
+  try {
+    pages.uses.add(memory);
+  } catch (const no_memory&) {
+    return false;
+  }
+  return true;
+}
+
+void unmap_memory(std::span<const std::byte> memory) noexcept {
+  process_pages& pages = all_pages();
+  const std::lock_guard lock{pages.mutex};
+  pages.uses.remove(memory);
 }
 
 }  // namespace feedline::detail

@@ -125,11 +125,6 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   }
 }
 
-std::optional<batch> pipeline::deal(const std::shared_ptr<epoch_run>& run) {
-  if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
-  return cursor_.deal();
-}
-
 void pipeline::check_capture(stream_ref stream) {
   const std::size_t postponed = ring_->end_postponed();
   if (device_->is_capturing(stream)) {
@@ -159,11 +154,6 @@ void pipeline::fail(std::optional<failure> why) {
   close();
   failures_->rethrow();
   throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
-}
-
-void pipeline::abandon(const std::shared_ptr<epoch_run>& run) {
-  schedule_.end(run);
-  if (cursor_.run() == run) cursor_.begin(nullptr, {});
 }
 
 void pipeline::stop() noexcept {

@@ -53,9 +53,15 @@ class pipeline {
   /// another than the last. @throws stage_error; usage_error in a child of fork.
   [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
   /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.
-  [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run);
+  [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run) {
+    if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
+    return cursor_.deal();
+  }
   /// Nobody wants the rest of an epoch.
-  void abandon(const std::shared_ptr<epoch_run>& run);
+  void abandon(const std::shared_ptr<epoch_run>& run) {
+    schedule_.end(run);
+    if (cursor_.run() == run) cursor_.begin(nullptr, {});
+  }
 
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
   struct wait_limits {

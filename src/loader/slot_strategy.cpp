@@ -4,9 +4,7 @@
 #include "transfer/assembling_transfer.hpp"
 #include "transfer/slot_transfer.hpp"
 
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -18,10 +16,8 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const loader_plan& plan,
   if (plan.cached_samples == 0) return nullptr;
   if (plan.placement == placement::gather)
     return std::make_shared<device_row_cache>(device, dataset.rows(), dataset.size());
-  std::vector<std::size_t> row_bytes;
-  for (std::size_t place = 0; place < rows.fields().size(); ++place)
-    row_bytes.push_back(rows.row_bytes(place));
-  return std::make_shared<device_row_cache>(device, row_bytes, dataset.size(), plan.cached_samples);
+  return std::make_shared<device_row_cache>(device, rows.row_bytes(), dataset.size(),
+                                            plan.cached_samples);
 }
 
 }  // namespace

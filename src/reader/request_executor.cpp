@@ -57,7 +57,10 @@ bool request_executor::fill(request request, reader_scratch& use) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
   const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
-  hint(slot, samples, use);
+  const std::uint64_t first = slot.work.first.value;
+  if (ahead_ != nullptr && is_wanted(slot))
+    ahead_->before_reading(*slot.work.run, position{first + samples.begin},
+                           position{first + samples.end}, use);
   read(slot, samples, use);
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
@@ -68,14 +71,6 @@ bool request_executor::fill(request request, reader_scratch& use) {
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
   return !stopping_.load(std::memory_order_relaxed) &&
          !slot.work.run->abandoned.load(std::memory_order_relaxed);
-}
-
-void request_executor::hint(const staging_slot& slot, sample_run samples,
-                            reader_scratch& use) const noexcept {
-  if (ahead_ == nullptr || !is_wanted(slot)) return;
-  const std::uint64_t first = slot.work.first.value;
-  ahead_->before_reading(*slot.work.run, position{first + samples.begin},
-                         position{first + samples.end}, use);
 }
 
 void request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {

@@ -67,7 +67,6 @@ class request_executor {
 
  private:
   void read(staging_slot& slot, sample_run samples, reader_scratch& use);
-  void hint(const staging_slot& slot, sample_run samples, reader_scratch& use) const noexcept;
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 

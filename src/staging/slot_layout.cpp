@@ -46,9 +46,7 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
 
 landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
                                bool arrives, bool keeps)
-    : varies_{varies}, keeps_{keeps} {
-  for (std::size_t place = 0; place < rows.fields().size(); ++place)
-    row_bytes_.push_back(rows.row_bytes(place));
+    : row_bytes_{rows.row_bytes()}, varies_{varies}, keeps_{keeps} {
   const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
   random_bits_at_ = table;

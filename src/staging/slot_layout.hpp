@@ -39,10 +39,11 @@ class slot_layout {
   [[nodiscard]] std::size_t field_offset(std::size_t place) const noexcept {
     return offsets_[place];
   }
-  /// One sample's value of a field.
+  /// One sample's value of a field, and of each field.
   [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {
     return row_bytes_[place];
   }
+  [[nodiscard]] const std::vector<std::size_t>& row_bytes() const noexcept { return row_bytes_; }
   /// One sample's values of all fields.
   [[nodiscard]] std::size_t sample_bytes() const noexcept { return sample_bytes_; }
 
@@ -73,7 +74,7 @@ class landing_layout {
 
   /// @param rows     As the dataset has them; its batches and their number.
   /// @param runs     How slots are cut.
-  /// @param varies   Some program draws.
+  /// @param varies   Some conversion draws.
   /// @param arrives  Rows may have to be copied: there is room for all of a slot's.
   /// @param keeps    Rows that arrive may be kept.
   landing_layout(const slot_layout& rows, const request_layout& runs, bool varies, bool arrives,

@@ -31,8 +31,8 @@ bool is_active(int ordinal) {
   CUdevice device = 0;
   unsigned flags = 0;
   int active = 0;
-  FEEDLINE_DRIVER_CHECK(detail::cuda_driver::get().device_get(&device, ordinal));
-  FEEDLINE_DRIVER_CHECK(get_state(device, &flags, &active));
+  FEEDLINE_CUDA_CHECK(detail::cuda_driver::get().device_get(&device, ordinal));
+  FEEDLINE_CUDA_CHECK(get_state(device, &flags, &active));
   return active != 0;
 }
 
@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
     const int ordinal = std::atoi(arguments[1]);
     deliver(ordinal, std::atoi(arguments[2]));
     CUcontext current = nullptr;
-    FEEDLINE_DRIVER_CHECK(detail::cuda_driver::get().get_current_context(&current));
+    FEEDLINE_CUDA_CHECK(detail::cuda_driver::get().get_current_context(&current));
     if (current != nullptr) return 3;
     for (int other = 0; other < cuda_device_count(); ++other) {
       if (other != ordinal && is_active(other)) return 4;
