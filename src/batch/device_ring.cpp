@@ -57,11 +57,6 @@ void device_ring::deliver(slot_index slot, slot_content content) {
   ready_.push(slot);
 }
 
-void device_ring::end_delivery(std::optional<failure> why) noexcept {
-  end_failure_.put(std::move(why));
-  ready_.close();
-}
-
 void device_ring::discard(slot_index slot) {
   (*this)[slot].content.failure.reset();
   move(slot, device_state::filled, device_state::free);
@@ -87,10 +82,6 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
                leased.content.run->epoch,
                leased.content.first_batch + place,
                std::min(layout.batch_size(), leased.content.samples - before)};
-}
-
-void device_ring::let_go(slot_index slot) noexcept {
-  if ((*this)[slot].leases.let_go()) end_use(slot);
 }
 
 void device_ring::end_lease(slot_index slot) noexcept {
@@ -192,11 +183,6 @@ bool device_ring::is_idle() {
   return std::all_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
     return device_->is_done(slot->ready.get()) && device_->is_done(slot->released.get());
   });
-}
-
-void device_ring::close() noexcept {
-  free_.close();
-  ready_.close();
 }
 
 void device_ring::recycle(slot_index slot) {

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -81,7 +82,10 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   void deliver(slot_index slot, slot_content content);
   /// Nothing comes after what was delivered. Transfer.
   /// @param why Nothing if there is simply no more to deliver.
-  void end_delivery(std::optional<failure> why = {}) noexcept;
+  void end_delivery(std::optional<failure> why = {}) noexcept {
+    end_failure_.put(std::move(why));
+    ready_.close();
+  }
 
   /// A filled slot in ticket order, if there is one. Consumer.
   [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
@@ -99,7 +103,9 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] batch lease_batch(slot_index slot, std::uint64_t place);
   /// The cursor deals no more of a slot: leased → free if no batch of it is held. Uses no stream.
   /// Consumer.
-  void let_go(slot_index slot) noexcept;
+  void let_go(slot_index slot) noexcept {
+    if ((*this)[slot].leases.let_go()) end_use(slot);
+  }
   /// Ends a batch's lease. The last one marks the consumer's stream, and then leased → free unless
   /// the cursor holds the slot still. Any thread.
   /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
@@ -122,7 +128,10 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] std::string held_batches() const;
 
   /// Wakes everyone who waits here; no slot is acquired any more. Any thread.
-  void close() noexcept;
+  void close() noexcept {
+    free_.close();
+    ready_.close();
+  }
 
  private:
   void move(slot_index slot, device_state from, device_state to);

@@ -19,22 +19,20 @@ void take(const char* name, Call& call) {
   call = reinterpret_cast<Call>(entry);
 }
 
-cuda_driver take_all() {
-  cuda_driver driver{};
-  take("cuDeviceGet", driver.device_get);
-  take("cuDevicePrimaryCtxRetain", driver.retain_primary_context);
-  take("cuDevicePrimaryCtxRelease", driver.release_primary_context);
-  take("cuCtxGetCurrent", driver.get_current_context);
-  take("cuCtxSetCurrent", driver.set_current_context);
-  take("cuThreadExchangeStreamCaptureMode", driver.exchange_capture_mode);
-  return driver;
-}
-
 }  // namespace
 
 const cuda_driver& cuda_driver::get() {
-  static const cuda_driver driver = take_all();
-  return driver;
+  static const cuda_driver all = [] {
+    cuda_driver driver{};
+    take("cuDeviceGet", driver.device_get);
+    take("cuDevicePrimaryCtxRetain", driver.retain_primary_context);
+    take("cuDevicePrimaryCtxRelease", driver.release_primary_context);
+    take("cuCtxGetCurrent", driver.get_current_context);
+    take("cuCtxSetCurrent", driver.set_current_context);
+    take("cuThreadExchangeStreamCaptureMode", driver.exchange_capture_mode);
+    return driver;
+  }();
+  return all;
 }
 
 }  // namespace feedline::detail

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace feedline::detail {
-
-page_uses::page_uses(pin_function pin, unpin_function unpin)
-    : pin_{std::move(pin)}, unpin_{std::move(unpin)} {}
 
 page_uses::range page_uses::pages_of(std::span<const std::byte> memory) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -34,7 +35,8 @@ class page_uses {
   /// Unpins a piece that is ours.
   using unpin_function = std::function<void(range)>;
 
-  page_uses(pin_function pin, unpin_function unpin);
+  page_uses(pin_function pin, unpin_function unpin)
+      : pin_{std::move(pin)}, unpin_{std::move(unpin)} {}
 
   /// The pages that memory touches.
   [[nodiscard]] static range pages_of(std::span<const std::byte> memory) noexcept;

@@ -21,10 +21,6 @@ constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
 /// what each costs beside counts more than a ring three deep.
 constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
 
-std::string number(std::uint64_t value) {
-  return std::to_string(value);
-}
-
 /// @param whose For the message: what named the fields.
 void check_fields(const std::vector<field>& fields, const std::string& whose) {
   if (fields.empty()) throw usage_error{whose + " has no fields: it must name at least one"};
@@ -80,7 +76,8 @@ std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
     throw usage_error{"the dataset has no samples: there is nothing to load"};
   const std::uint64_t samples = sampler.size(dataset.size());
   if (samples == 0) {
-    throw usage_error{"the sampler has no positions over the dataset's " + number(dataset.size()) +
+    throw usage_error{"the sampler has no positions over the dataset's " +
+                      std::to_string(dataset.size()) +
                       " samples, its size() is 0: there is nothing to load"};
   }
   const std::uint64_t rest = samples % options.batch_size;
@@ -90,14 +87,14 @@ std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
     case partial_batch::error:
       if (rest == 0) return samples;
       throw usage_error{
-          "batch_size " + number(options.batch_size) + " leaves a last batch of " + number(rest) +
-          " of the epoch's " + number(samples) +
+          "batch_size " + std::to_string(options.batch_size) + " leaves a last batch of " +
+          std::to_string(rest) + " of the epoch's " + std::to_string(samples) +
           " samples, and partial_batch::error forbids one: choose a divisor, or keep or drop it"};
     case partial_batch::drop:
       if (samples >= options.batch_size) return samples - rest;
       throw usage_error{
-          "batch_size " + number(options.batch_size) + " is larger than the epoch's " +
-          number(samples) +
+          "batch_size " + std::to_string(options.batch_size) + " is larger than the epoch's " +
+          std::to_string(samples) +
           " samples, and partial_batch::drop would leave nothing: lower batch_size, or "
           "keep the last batch"};
   }
@@ -115,7 +112,7 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
   const auto bytes = checked_multiply(slots, slot_bytes);
   if (bytes) return *bytes;
   throw usage_error{
-      number(slots) + " slots of " + number(slot_bytes) +
+      std::to_string(slots) + " slots of " + std::to_string(slot_bytes) +
       " bytes do not fit in 64 bits: lower batch_size, batches_per_slot or the number of slots"};
 }
 

@@ -1,7 +1,6 @@
 #include "reader/epoch_schedule.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace feedline::detail {
 
@@ -56,12 +55,6 @@ void epoch_schedule::opened(const scheduled_ticket& taken, std::uint64_t batches
     ++each.next_ticket;
     each.next_batch += batches;
   }
-}
-
-void epoch_schedule::close() noexcept {
-  const std::scoped_lock lock{mutex_};
-  closed_ = true;
-  changed_.notify_all();
 }
 
 epoch_schedule::entry* epoch_schedule::first_unopened() {

@@ -49,7 +49,11 @@ class epoch_schedule {
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
 
   /// No ticket will be given out any more.
-  void close() noexcept;
+  void close() noexcept {
+    const std::scoped_lock lock{mutex_};
+    closed_ = true;
+    changed_.notify_all();
+  }
 
  private:
   struct entry {

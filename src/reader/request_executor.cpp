@@ -8,15 +8,6 @@
 
 namespace feedline::detail {
 
-read_ahead::read_ahead(const sample_source& source, const slot_plan& plan,
-                       std::shared_ptr<const device_row_cache> cached)
-    : source_{source},
-      cached_{std::move(cached)},
-      samples_{plan.samples_per_epoch},
-      distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
-      piece_{std::max(plan.request_samples, std::uint64_t{1})},
-      in_flight_{plan.staging_slots * plan.batches_per_slot * plan.batch_size} {}
-
 void read_ahead::before_reading(epoch_run& run, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
@@ -48,10 +39,6 @@ void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t en
 } catch (
     ...) {  // NOLINT(bugprone-empty-catch): a sampler that fails is heard when samples are read
 }
-
-request_executor::request_executor(std::uint64_t batch_size, slot_writer& reader,
-                                   staging_ring& staging, const read_ahead* ahead)
-    : batch_size_{batch_size}, reader_{reader}, staging_{staging}, ahead_{ahead} {}
 
 bool request_executor::fill(request request, reader_scratch& use) {
   const slot_index index{request.slot};

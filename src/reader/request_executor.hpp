@@ -8,9 +8,11 @@
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -30,7 +32,13 @@ class read_ahead {
   /// Borrows the source for its life. @param cached Null where the device keeps no rows; what it
   /// holds is not read, so not hinted.
   read_ahead(const sample_source& source, const slot_plan& plan,
-             std::shared_ptr<const device_row_cache> cached = nullptr);
+             std::shared_ptr<const device_row_cache> cached = nullptr)
+      : source_{source},
+        cached_{std::move(cached)},
+        samples_{plan.samples_per_epoch},
+        distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
+        piece_{std::max(plan.request_samples, std::uint64_t{1})},
+        in_flight_{plan.staging_slots * plan.batches_per_slot * plan.batch_size} {}
 
   /// @param first,end Positions about to be read.
   /// @param use The calling reader's.
@@ -55,7 +63,8 @@ class request_executor {
  public:
   /// Borrows all three for its life. @param ahead Null: no hints are given.
   request_executor(std::uint64_t batch_size, slot_writer& reader, staging_ring& staging,
-                   const read_ahead* ahead = nullptr);
+                   const read_ahead* ahead = nullptr)
+      : batch_size_{batch_size}, reader_{reader}, staging_{staging}, ahead_{ahead} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -53,12 +52,6 @@ dataset_error failure(std::span<const sample_index> samples, const std::string& 
 }
 
 }  // namespace
-
-sample_source::sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed)
-    : dataset_{std::move(dataset)},
-      order_{std::move(order)},
-      samples_{dataset_->size()},
-      seed_{seed} {}
 
 void sample_source::indices(std::uint64_t epoch, position first,
                             std::span<sample_index> out) const {

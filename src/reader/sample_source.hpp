@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -14,7 +15,11 @@ namespace feedline::detail {
 class sample_source {
  public:
   /// @param seed Of what is random about a sample.
-  sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0);
+  sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0)
+      : dataset_{std::move(dataset)},
+        order_{std::move(order)},
+        samples_{dataset_->size()},
+        seed_{seed} {}
 
   /// Of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }

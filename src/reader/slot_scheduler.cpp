@@ -35,19 +35,15 @@ std::optional<request> slot_scheduler::next() {
       // there are requests one finds none left, for this reader takes one, and opens the next; who
       // found a request instead of opening wakes one to do it. Those who find neither sleep on:
       // then another opens, and will wake them.
-      wake(offered);
+      // All at once is one call of the system's.
+      offered < static_cast<std::size_t>(plan_.readers) ? requests_.wake(offered)
+                                                        : requests_.wake_all();
       if (taken) return taken;
       continue;
     }
     requests_.wait_until([&] { return (taken = requests_.try_pop()) || !opening_.load(); });
     if (taken || requests_.closed()) return taken;
   }
-}
-
-void slot_scheduler::close() noexcept {
-  schedule_.close();
-  staging_.close();
-  requests_.close();
 }
 
 std::size_t slot_scheduler::open_next() {
@@ -90,14 +86,6 @@ std::size_t slot_scheduler::open(const scheduled_ticket& next, slot_index slot) 
   }
   if (plan_.slots_grow) last_ = {next.run, batches, now_()};
   return requests;
-}
-
-void slot_scheduler::wake(std::size_t readers) noexcept {
-  if (readers < static_cast<std::size_t>(plan_.readers)) {
-    requests_.wake(readers);
-  } else {
-    requests_.wake_all();  // one call of the system's
-  }
 }
 
 void slot_scheduler::learn_from_last() {

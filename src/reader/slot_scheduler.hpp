@@ -83,7 +83,11 @@ class slot_scheduler {
 
   /// Closes the schedule and the ring too: all readers wake, whatever they wait for, and end once
   /// the requests that were offered are taken. Any thread.
-  void close() noexcept;
+  void close() noexcept {
+    schedule_.close();
+    staging_.close();
+    requests_.close();
+  }
 
  private:
   /// A ticket that was opened.
@@ -96,7 +100,6 @@ class slot_scheduler {
   /// The requests that were offered; 0: there is nothing to open any more.
   std::size_t open_next();
   std::size_t open(const scheduled_ticket& next, slot_index slot);
-  void wake(std::size_t readers) noexcept;
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 

@@ -63,10 +63,6 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
   }
 }
 
-packing_writer::packing_writer(sample_source& source, landing_layout layout,
-                               std::shared_ptr<const device_row_cache> cached)
-    : source_{source}, layout_{std::move(layout)}, cached_{std::move(cached)} {}
-
 void packing_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   use.samples.resize(run.end - run.begin);
   source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);

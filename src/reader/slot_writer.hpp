@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -79,7 +80,8 @@ class packing_writer final : public slot_writer {
   /// Borrows the source for its life.
   /// @param cached Null where no rows are cached.
   packing_writer(sample_source& source, landing_layout layout,
-                 std::shared_ptr<const device_row_cache> cached);
+                 std::shared_ptr<const device_row_cache> cached)
+      : source_{source}, layout_{std::move(layout)}, cached_{std::move(cached)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
 
  private:

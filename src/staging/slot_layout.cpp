@@ -9,11 +9,6 @@
 #include <utility>
 
 namespace feedline::detail {
-namespace {
-
-constexpr std::size_t word = sizeof(std::uint32_t);
-
-}  // namespace
 
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
                          std::uint64_t batches_per_slot)
@@ -68,14 +63,6 @@ landing_layout::landing_layout(const slot_layout& rows, const request_layout& ru
                       " bytes is too large to be assembled on the device (64 GiB and 2^31 samples "
                       "are the most): lower batch_size or batches_per_slot"};
   }
-}
-
-std::size_t landing_layout::keep_bytes(std::uint64_t rows) const noexcept {
-  return keeps_ ? round_up(rows * word, alignment) : 0;
-}
-
-std::size_t landing_layout::field_bytes(std::size_t place, std::uint64_t rows) const noexcept {
-  return round_up(rows * row_bytes_[place], alignment);
 }
 
 std::size_t landing_layout::chunk_bytes(std::uint64_t rows) const noexcept {

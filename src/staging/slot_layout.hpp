@@ -3,6 +3,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/device/assembly.hpp>
 
+#include "detail/arithmetic.hpp"
 #include "staging/request_layout.hpp"
 
 #include <cstddef>
@@ -71,6 +72,7 @@ class slot_layout {
 class landing_layout {
  public:
   static constexpr std::size_t alignment = 16;
+  static constexpr std::size_t word = sizeof(std::uint32_t);
 
   /// @param rows     As the dataset has them; its batches and their number.
   /// @param runs     How slots are cut.
@@ -91,13 +93,17 @@ class landing_layout {
   /// One run's entry in the directory.
   [[nodiscard]] std::size_t entry_words() const noexcept { return 2 + row_bytes_.size(); }
   [[nodiscard]] std::size_t entry_at(std::uint64_t run) const noexcept {
-    return directory_at_ + run * entry_words() * sizeof(std::uint32_t);
+    return directory_at_ + run * entry_words() * word;
   }
 
   /// Of a chunk's keep numbers.
-  [[nodiscard]] std::size_t keep_bytes(std::uint64_t rows) const noexcept;
+  [[nodiscard]] std::size_t keep_bytes(std::uint64_t rows) const noexcept {
+    return keeps_ ? round_up(rows * word, alignment) : 0;
+  }
   /// Of one field in a chunk.
-  [[nodiscard]] std::size_t field_bytes(std::size_t place, std::uint64_t rows) const noexcept;
+  [[nodiscard]] std::size_t field_bytes(std::size_t place, std::uint64_t rows) const noexcept {
+    return round_up(rows * row_bytes_[place], alignment);
+  }
   /// Of a chunk.
   [[nodiscard]] std::size_t chunk_bytes(std::uint64_t rows) const noexcept;
   [[nodiscard]] std::size_t row_bytes(std::size_t place) const noexcept {

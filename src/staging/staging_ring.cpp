@@ -3,7 +3,6 @@
 #include "detail/poll.hpp"
 #include "device/leak.hpp"
 
-#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -64,11 +63,6 @@ void staging_ring::open(slot_index slot, slot_work work) {
   opened_.push(slot);
 }
 
-void staging_ring::end_opening(std::optional<failure> why) {
-  opening_failure_.put(std::move(why));
-  opened_.close();
-}
-
 bool staging_ring::finish_request(slot_index slot) {
   if ((*this)[slot].requests_left.fetch_sub(1) != 1) return false;
   move(slot, staging_state::filling, staging_state::filled);
@@ -85,27 +79,12 @@ std::optional<slot_index> staging_ring::next_filled() {
   return slot;
 }
 
-void staging_ring::recycle_after_copy(slot_index slot) {
-  move(slot, staging_state::filled, staging_state::copying);
-  recycled_.push(slot);
-}
-
-void staging_ring::lend(slot_index slot) {
-  move(slot, staging_state::filled, staging_state::lent);
-}
-
 void staging_ring::recycle(slot_index slot) {
   staging_slot& recycled = (*this)[slot];
   const auto state = recycled.state.load();
   move(slot, state == staging_state::lent ? staging_state::lent : staging_state::filled,
        staging_state::free);
   recycled_.push(slot);
-}
-
-void staging_ring::close() noexcept {
-  recycled_.close();
-  opened_.close();
-  filled_.ring_all();
 }
 
 void staging_ring::move(slot_index slot, staging_state from, staging_state to) {

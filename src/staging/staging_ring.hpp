@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -43,7 +44,10 @@ class staging_ring {
   /// No slot will be opened any more: the transfer gets those in line, then nothing. May be said
   /// again: the first failure stays. Slot scheduler.
   /// @param why Nothing if there is simply no more to open.
-  void end_opening(std::optional<failure> why);
+  void end_opening(std::optional<failure> why) {
+    opening_failure_.put(std::move(why));
+    opened_.close();
+  }
 
   /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
   bool finish_request(slot_index slot);
@@ -56,9 +60,12 @@ class staging_ring {
     return opening_failure_.take();
   }
   /// filled → copying, after `copied` was recorded behind the copy. Transfer.
-  void recycle_after_copy(slot_index slot);
+  void recycle_after_copy(slot_index slot) {
+    move(slot, staging_state::filled, staging_state::copying);
+    recycled_.push(slot);
+  }
   /// filled → lent: the consumer reads the slot in place. Transfer.
-  void lend(slot_index slot);
+  void lend(slot_index slot) { move(slot, staging_state::filled, staging_state::lent); }
   /// filled or lent → free: nobody reads the slot any more. Transfer, or whoever destroys the
   /// consumer's last batch.
   void recycle(slot_index slot);
@@ -71,7 +78,11 @@ class staging_ring {
   }
 
   /// Wakes everyone who waits here; no slot is claimed, and none waited for, any more. Any thread.
-  void close() noexcept;
+  void close() noexcept {
+    recycled_.close();
+    opened_.close();
+    filled_.ring_all();
+  }
 
  private:
   void move(slot_index slot, staging_state from, staging_state to);

@@ -8,13 +8,6 @@
 
 namespace feedline::detail {
 
-batch_stage::batch_stage(const device_ptr& device, batch_transform function, slot_layout in,
-                         slot_layout out)
-    : transform_{std::move(function)},
-      in_{std::move(in)},
-      out_{std::move(out)},
-      memory_{device, memory_kind::device, in_.slot_bytes()} {}
-
 void batch_stage::run(std::byte* slot, const slot_work& work, std::uint64_t samples,
                       stream_ref stream) {
   std::uint64_t index = work.first_batch;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -25,7 +26,11 @@ class batch_stage {
  public:
   /// @param in  The slot as it is assembled. @param out As the consumer sees it.
   /// @throws out_of_memory, device_error.
-  batch_stage(const device_ptr& device, batch_transform function, slot_layout in, slot_layout out);
+  batch_stage(const device_ptr& device, batch_transform function, slot_layout in, slot_layout out)
+      : transform_{std::move(function)},
+        in_{std::move(in)},
+        out_{std::move(out)},
+        memory_{device, memory_kind::device, in_.slot_bytes()} {}
 
   /// Where the slot is to be assembled.
   [[nodiscard]] std::byte* input() const noexcept { return memory_.data(); }

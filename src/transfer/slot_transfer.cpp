@@ -2,12 +2,7 @@
 
 #include "device/leak.hpp"
 
-#include <utility>
-
 namespace feedline::detail {
-
-copy_transfer::copy_transfer(device_ptr device, slot_layout layout)
-    : device_{std::move(device)}, layout_{std::move(layout)}, stream_{device_} {}
 
 void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
   const stream_ref stream = stream_.get();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -48,7 +49,8 @@ class slot_transfer {
 class copy_transfer final : public slot_transfer {
  public:
   /// @throws device_error if there is no stream to be had.
-  copy_transfer(device_ptr device, slot_layout layout);
+  copy_transfer(device_ptr device, slot_layout layout)
+      : device_{std::move(device)}, layout_{std::move(layout)}, stream_{device_} {}
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
 
  private:

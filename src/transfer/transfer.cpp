@@ -6,12 +6,6 @@
 
 namespace feedline::detail {
 
-transfer::transfer(std::unique_ptr<slot_transfer> slot_transfer,
-                   std::shared_ptr<staging_ring> staging, std::shared_ptr<device_ring> ring)
-    : slot_transfer_{std::move(slot_transfer)},
-      staging_{std::move(staging)},
-      ring_{std::move(ring)} {}
-
 bool transfer::step() noexcept {
   const auto slot = staging_->next_filled();
   if (!slot) {

@@ -22,7 +22,10 @@ class transfer {
  public:
   /// @param slot transfer Null where slots are read in place.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
-           std::shared_ptr<device_ring> ring);
+           std::shared_ptr<device_ring> ring)
+      : slot_transfer_{std::move(slot_transfer)},
+        staging_{std::move(staging)},
+        ring_{std::move(ring)} {}
 
   /// Moves the next slot; blocks until it is filled and there is room for it. False when nothing
   /// comes after it: the rings closed, opening failed, or slots were lost. Delivery has ended then,
