@@ -1,7 +1,5 @@
 #include "detail/parallel_for.hpp"
 
-#include "detail/usable_cores.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,27 +9,32 @@
 
 namespace feedline::detail {
 
-void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
+void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
+                  std::size_t threads) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
-  std::exception_ptr failure;  // the first
+  std::exception_ptr failure;
+  std::size_t failed = count;  // the first in order
   const auto work = [&] {
     for (std::size_t i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
       try {
         body(i);
       } catch (...) {
         const std::lock_guard lock{mutex};
-        if (!failure) failure = std::current_exception();
+        if (i < failed) {
+          failed = i;
+          failure = std::current_exception();
+        }
         next.store(count, std::memory_order_relaxed);
       }
     }
   };
 
-  const std::size_t cores = usable_cores();
+  threads = std::min(threads, count);
   std::vector<std::thread> helpers;
-  helpers.reserve(std::min(cores, count));
+  helpers.reserve(threads);
   try {
-    while (helpers.size() + 1 < std::min(cores, count)) helpers.emplace_back(work);
+    while (helpers.size() + 1 < threads) helpers.emplace_back(work);
   } catch (const std::exception&) {  // no more threads to be had: those there are do it all
   }
   work();
