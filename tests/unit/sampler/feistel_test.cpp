@@ -1,4 +1,4 @@
-#include "sampler/feistel.hpp"
+#include "sampler/bijection.hpp"
 
 #include <feedline/detail/splitmix64.hpp>
 
