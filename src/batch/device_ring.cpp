@@ -125,7 +125,7 @@ void device_ring::end_use(slot_index slot) noexcept {
 }
 
 void device_ring::report(const device_slot& leased) noexcept {
-  failures_->report({leased.content.at(stage::batch), std::current_exception()});
+  failures_->report(failure{leased.content.at(stage::batch), std::current_exception()});
   close();
 }
 

@@ -83,7 +83,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// Nothing comes after what was delivered. Transfer.
   /// @param why Nothing if there is simply no more to deliver.
   void end_delivery(std::optional<failure> why = {}) noexcept {
-    end_failure_.put(std::move(why));
+    end_failure_.report(std::move(why));
     ready_.close();
   }
 
@@ -152,7 +152,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
-  failure_box end_failure_;         ///< `close` may let the consumer in while the transfer writes
+  failure_board end_failure_;       ///< `close` may let the consumer in while the transfer writes
   std::mutex postponed_mutex_;
   std::vector<slot_index> postponed_;  ///< leased, by nobody
   std::atomic<std::size_t> postponed_count_{0};

@@ -15,31 +15,19 @@ struct failure {
   std::exception_ptr cause;
 };
 
-/// A failure on its way from one thread to another: the first put in stays. Any thread.
-class failure_box {
+/// Where a failure is left for other threads: the first one stays. Any thread.
+class failure_board {
  public:
-  /// Nothing is no failure.
-  void put(std::optional<failure> why) noexcept {
+  /// Puts up a failure, unless there is one; nothing is no failure. Allocates nothing, so it works
+  /// when memory is exhausted.
+  void report(std::optional<failure> why) noexcept {
     const std::scoped_lock lock{mutex_};
     if (!failure_) failure_ = std::move(why);
   }
+
   [[nodiscard]] std::optional<failure> take() noexcept {
     const std::scoped_lock lock{mutex_};
     return std::exchange(failure_, std::nullopt);
-  }
-
- private:
-  std::mutex mutex_;
-  std::optional<failure> failure_;
-};
-
-/// The one failure of a pipeline: the first put up stays. Any thread.
-class failure_board {
- public:
-  /// Puts up a failure, unless there is one. Allocates nothing, so it works when memory is exhausted.
-  void report(failure why) noexcept {
-    const std::scoped_lock lock{mutex_};
-    if (!failure_) failure_.emplace(std::move(why));
   }
 
   /// @throws stage_error if there is a failure; each time.

@@ -32,6 +32,11 @@ constexpr std::array<std::uint32_t, 18> local_kinds{
     0x15013346,  // UDF
 };
 
+bool is_as_written(const struct stat& now, const struct stat& before) noexcept {
+  return now.st_size == before.st_size && now.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
+}
+
 }  // namespace
 
 bool is_on_local_file_system(int descriptor) noexcept {
@@ -41,44 +46,34 @@ bool is_on_local_file_system(int descriptor) noexcept {
   return std::find(local_kinds.begin(), local_kinds.end(), kind) != local_kinds.end();
 }
 
-file_watch::identity file_watch::identity_of(const struct stat& status) noexcept {
-  return {.device = static_cast<std::uint64_t>(status.st_dev),
-          .number = static_cast<std::uint64_t>(status.st_ino),
-          .bytes = static_cast<std::uint64_t>(status.st_size),
-          .written = std::chrono::seconds{status.st_mtim.tv_sec} +
-                     std::chrono::nanoseconds{status.st_mtim.tv_nsec}};
-}
-
 file_watch::file_watch(const struct stat& now, std::filesystem::path path, bool by_number)
-    : opened_{identity_of(now)}, by_number_{by_number} {
+    : opened_{now}, by_number_{by_number} {
   std::error_code unknown;
   if (!path.empty()) path_ = std::filesystem::absolute(path, unknown);
   if (unknown) path_.clear();
 }
 
 std::string file_watch::change_of(int descriptor) const {
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return "cannot be examined any more: " + system_words();
-  const identity now = identity_of(status);
-  if (now.bytes == opened_.bytes && now.written == opened_.written) [[likely]]
+  struct stat now {};
+  if (::fstat(descriptor, &now) != 0) return "cannot be examined any more: " + system_words();
+  if (is_as_written(now, opened_)) [[likely]]
     return {};
-  if (now.bytes == opened_.bytes) return "was written to since it was opened";
-  return std::string{now.bytes < opened_.bytes ? "was cut" : "has grown"} + " from " +
-         std::to_string(opened_.bytes) + " to " + std::to_string(now.bytes) +
+  if (now.st_size == opened_.st_size) return "was written to since it was opened";
+  return std::string{now.st_size < opened_.st_size ? "was cut" : "has grown"} + " from " +
+         std::to_string(opened_.st_size) + " to " + std::to_string(now.st_size) +
          " bytes since it was opened";
 }
 
 std::string file_watch::change_of_path() const {
   if (path_.empty()) return {};
-  struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0) {
+  struct stat now {};
+  if (::stat(path_.c_str(), &now) != 0) {
     if (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)
       return "was deleted or moved since it was opened";
     return {};  // short of memory, or a directory that may not be searched any more: no news
   }
-  const identity now = identity_of(status);
-  if (now.device == opened_.device && now.number == opened_.number) return {};
-  if (!by_number_ && now.bytes == opened_.bytes && now.written == opened_.written) return {};
+  if (now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino) return {};
+  if (!by_number_ && is_as_written(now, opened_)) return {};
   return "was replaced by another file since it was opened";
 }
 

@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -29,16 +27,8 @@ class file_watch {
   [[nodiscard]] std::string change_of_path() const;
 
  private:
-  struct identity {
-    std::uint64_t device;
-    std::uint64_t number;
-    std::uint64_t bytes;
-    std::chrono::nanoseconds written;
-  };
-  static identity identity_of(const struct stat& status) noexcept;
-
   std::filesystem::path path_;  ///< absolute: the working directory may change
-  identity opened_;
+  struct stat opened_;
   bool by_number_;
 };
 

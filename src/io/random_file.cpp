@@ -9,7 +9,23 @@
 #include <algorithm>
 #include <utility>
 
-namespace feedline::detail {
+namespace feedline {
+namespace {
+
+// A static, as the handler of SIGBUS is that it keeps away. It needs no construction.
+constinit std::atomic<bool> is_allowed{true};
+
+}  // namespace
+
+void map_files(bool allowed) noexcept {
+  is_allowed.store(allowed);
+}
+
+bool may_map_files() noexcept {
+  return is_allowed.load();
+}
+
+namespace detail {
 namespace {
 
 /// A file that is less in memory than this is cold. A miss costs a disk's latency, a hundred times
@@ -151,4 +167,5 @@ void random_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noe
                           POSIX_FADV_WILLNEED);
 }
 
-}  // namespace feedline::detail
+}  // namespace detail
+}  // namespace feedline

@@ -8,14 +8,10 @@
 #include "ragged/padding.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -44,25 +40,149 @@ void put(std::span<std::byte> out, std::uint64_t place, std::uint64_t value) noe
 
 class packed_rows final : public packed_dataset {
  public:
-  packed_rows(ragged_dataset_ptr of, const pack_options& options);
+  packed_rows(ragged_dataset_ptr of, const pack_options& options)
+      : of_{checked(of)},
+        element_{of_->element()},
+        element_bytes_{sample_bytes(element_)},
+        capacity_{checked(options.capacity, "capacity")},
+        padding_{"pack", element_, options.value} {
+    if (capacity_ == 0)
+      throw usage_error{"pack_options::capacity is 0; say how many elements a row has"};
+    deal(options);
+    (void)detail::checked_row_bytes("pack", packed_rows::fields());
+  }
 
   std::uint64_t size() const override { return starts_.size(); }
-  std::vector<field> fields() const override;
-  void read(std::span<const sample_index> rows,
-            std::span<const std::span<std::byte>> out) const override;
+  std::vector<field> fields() const override {
+    return {detail::field_of(element_, capacity_),
+            {element_.name + "_count", element_type::i32, {}},
+            {element_.name + "_offsets", element_type::i32, {max_samples_ + 1}}};
+  }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
-  void prefetch(std::span<const sample_index> rows) const noexcept override;
   read_concurrency concurrency() const override { return of_->concurrency(); }
-
-  std::vector<packed_part> parts_of(sample_index row) const override;
-  double padding_share() const noexcept override;
   std::uint64_t max_samples() const noexcept override { return max_samples_; }
 
+  void read(std::span<const sample_index> rows,
+            std::span<const std::span<std::byte>> out) const override {
+    detail::require_in_range(rows, size());
+    const std::size_t row_bytes = capacity_ * element_bytes_;
+    const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
+    std::vector<element_run> runs;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto values = out[0].subspan(i * row_bytes, row_bytes);
+      const auto offsets = out[2].subspan(i * offsets_bytes, offsets_bytes);
+      std::uint64_t end = 0;
+      std::uint64_t count = 0;
+      put(offsets, 0, 0);
+      for_each_part(rows[i].value, [&](const packed_part& part) {
+        if (part.count != 0)
+          runs.push_back({part.sample, part.first,
+                          values.subspan(end * element_bytes_, part.count * element_bytes_)});
+        end += part.count;
+        put(offsets, ++count, end);
+      });
+      put(out[1], i, count);
+      while (count < max_samples_) put(offsets, ++count, end);
+      padding_.fill(values.subspan(end * element_bytes_));
+    }
+    try {
+      of_->read_in_turn(runs);
+    } catch (const dataset_error& error) {
+      rethrow(error, rows);
+    }
+  }
+
+  void prefetch(std::span<const sample_index> rows) const noexcept override try {
+    std::vector<sample_index> samples;
+    for (const sample_index row : rows)
+      if (row.value < size())
+        for_each_part(row.value, [&](const packed_part& part) { samples.push_back(part.sample); });
+    of_->prefetch(samples);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+  }
+
+  std::vector<packed_part> parts_of(sample_index row) const override {
+    detail::require_in_range({&row, 1}, size());
+    std::vector<packed_part> parts;
+    for_each_part(row.value, [&](const packed_part& part) { parts.push_back(part); });
+    return parts;
+  }
+
+  double padding_share() const noexcept override {
+    if (starts_.empty()) return 0;
+    return 1 - elements_ / (static_cast<double>(starts_.size()) * static_cast<double>(capacity_));
+  }
+
  private:
-  void deal(const pack_options& options);
+  /// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins
+  /// with: the k-th row with the same one goes on where k rows ended.
+  void deal(const pack_options& options) {
+    const std::uint64_t limit =
+        options.max_samples != 0 ? checked(options.max_samples, "max_samples") : capacity_;
+    std::uint64_t used = 0;   // elements of the row that is being filled,
+    std::uint64_t count = 0;  // and its samples
+    std::uint64_t fullest = 0;
+    const std::uint64_t samples = of_->size();
+    for (std::uint64_t i = 0; i < samples; ++i) {
+      const std::uint64_t length = of_->length(sample_index{i});
+      elements_ += static_cast<double>(length);
+      if (length > capacity_) {
+        if (options.longer == pack_longer::error)
+          throw dataset_error{{.path = {}, .field = element_.name, .sample = i},
+                              "has " + std::to_string(length) + " elements, more than the " +
+                                  std::to_string(capacity_) +
+                                  " of pack_options::capacity: raise it, or ask for "
+                                  "pack_longer::split"};
+        const std::uint64_t rows = detail::divide_up(length, capacity_);
+        try {
+          starts_.insert(starts_.end(), rows, i);
+        } catch (const std::exception&) {  // std::bad_alloc, std::length_error
+          throw usage_error{"pack: sample " + std::to_string(i) + " of " + std::to_string(length) +
+                            " elements takes " + std::to_string(rows) +
+                            " rows, for which there is no memory, at 8 bytes each"};
+        }
+        used = length - (rows - 1) * capacity_;
+        count = 1;
+      } else if (starts_.empty() || length > capacity_ - used || count == limit) {
+        starts_.push_back(i);
+        used = length;
+        count = 1;
+      } else {
+        used += length;
+        ++count;
+      }
+      fullest = std::max(fullest, count);
+    }
+    starts_.shrink_to_fit();
+    max_samples_ = options.max_samples != 0 ? limit : std::max<std::uint64_t>(1, fullest);
+  }
+
   template <class Use>
-  void for_each_part(std::uint64_t row, const Use& use) const;
-  [[noreturn]] void rethrow(const dataset_error& error, std::span<const sample_index> rows) const;
+  void for_each_part(std::uint64_t row, const Use& use) const {
+    const std::uint64_t begin = starts_[row];
+    const std::uint64_t next = row + 1 < starts_.size() ? starts_[row + 1] : of_->size();
+    std::uint64_t first = 0;
+    std::uint64_t length = of_->length(sample_index{begin});
+    if (length > capacity_) {
+      const auto first_row = std::lower_bound(starts_.begin(), starts_.end(), begin);
+      first = (row - static_cast<std::uint64_t>(first_row - starts_.begin())) * capacity_;
+      length = std::min(length - first, capacity_);
+    }
+    use(packed_part{sample_index{begin}, first, length});
+    for (std::uint64_t sample = begin + 1; sample < next; ++sample)
+      use(packed_part{sample_index{sample}, 0, of_->length(sample_index{sample})});
+  }
+
+  /// With the row in place of the sample.
+  [[noreturn]] void rethrow(const dataset_error& error, std::span<const sample_index> rows) const {
+    std::optional<std::uint64_t> row;
+    for (const sample_index read : rows)
+      if (error.sample())
+        for_each_part(read.value, [&](const packed_part& part) {
+          if (part.sample.value == *error.sample() && !row) row = read.value;
+        });
+    detail::rethrow_as(error, row, "the ragged dataset that this packs");
+  }
 
   ragged_dataset_ptr of_;
   field element_;
@@ -73,145 +193,6 @@ class packed_rows final : public packed_dataset {
   double elements_ = 0;                ///< of all samples
   std::vector<std::uint64_t> starts_;  ///< the sample that each row begins with, or goes on with
 };
-
-packed_rows::packed_rows(ragged_dataset_ptr of, const pack_options& options)
-    : of_{checked(of)},
-      element_{of_->element()},
-      element_bytes_{sample_bytes(element_)},
-      capacity_{checked(options.capacity, "capacity")},
-      padding_{"pack", element_, options.value} {
-  if (capacity_ == 0)
-    throw usage_error{"pack_options::capacity is 0; say how many elements a row has"};
-  deal(options);
-  (void)detail::checked_row_bytes("pack", packed_rows::fields());
-}
-
-/// Next-fit. A sample that is split begins a row, so that a row is told by the sample it begins
-/// with: the k-th row with the same one goes on where k rows ended.
-void packed_rows::deal(const pack_options& options) {
-  const std::uint64_t limit =
-      options.max_samples != 0 ? checked(options.max_samples, "max_samples") : capacity_;
-  std::uint64_t used = 0;   // elements of the row that is being filled,
-  std::uint64_t count = 0;  // and its samples
-  std::uint64_t fullest = 0;
-  const std::uint64_t samples = of_->size();
-  for (std::uint64_t i = 0; i < samples; ++i) {
-    const std::uint64_t length = of_->length(sample_index{i});
-    elements_ += static_cast<double>(length);
-    if (length > capacity_) {
-      if (options.longer == pack_longer::error)
-        throw dataset_error{{.path = {}, .field = element_.name, .sample = i},
-                            "has " + std::to_string(length) + " elements, more than the " +
-                                std::to_string(capacity_) +
-                                " of pack_options::capacity: raise it, or ask for "
-                                "pack_longer::split"};
-      const std::uint64_t rows = detail::divide_up(length, capacity_);
-      try {
-        starts_.insert(starts_.end(), rows, i);
-      } catch (const std::exception&) {  // std::bad_alloc, std::length_error
-        throw usage_error{"pack: sample " + std::to_string(i) + " of " + std::to_string(length) +
-                          " elements takes " + std::to_string(rows) +
-                          " rows, for which there is no memory, at 8 bytes each"};
-      }
-      used = length - (rows - 1) * capacity_;
-      count = 1;
-    } else if (starts_.empty() || length > capacity_ - used || count == limit) {
-      starts_.push_back(i);
-      used = length;
-      count = 1;
-    } else {
-      used += length;
-      ++count;
-    }
-    fullest = std::max(fullest, count);
-  }
-  starts_.shrink_to_fit();
-  max_samples_ = options.max_samples != 0 ? limit : std::max<std::uint64_t>(1, fullest);
-}
-
-template <class Use>
-void packed_rows::for_each_part(std::uint64_t row, const Use& use) const {
-  const std::uint64_t begin = starts_[row];
-  const std::uint64_t next = row + 1 < starts_.size() ? starts_[row + 1] : of_->size();
-  std::uint64_t first = 0;
-  std::uint64_t length = of_->length(sample_index{begin});
-  if (length > capacity_) {
-    const auto first_row = std::lower_bound(starts_.begin(), starts_.end(), begin);
-    first = (row - static_cast<std::uint64_t>(first_row - starts_.begin())) * capacity_;
-    length = std::min(length - first, capacity_);
-  }
-  use(packed_part{sample_index{begin}, first, length});
-  for (std::uint64_t sample = begin + 1; sample < next; ++sample)
-    use(packed_part{sample_index{sample}, 0, of_->length(sample_index{sample})});
-}
-
-std::vector<field> packed_rows::fields() const {
-  return {detail::field_of(element_, capacity_),
-          {element_.name + "_count", element_type::i32, {}},
-          {element_.name + "_offsets", element_type::i32, {max_samples_ + 1}}};
-}
-
-void packed_rows::read(std::span<const sample_index> rows,
-                       std::span<const std::span<std::byte>> out) const {
-  detail::require_in_range(rows, size());
-  const std::size_t row_bytes = capacity_ * element_bytes_;
-  const std::size_t offsets_bytes = (max_samples_ + 1) * sizeof(std::int32_t);
-  std::vector<element_run> runs;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto values = out[0].subspan(i * row_bytes, row_bytes);
-    const auto offsets = out[2].subspan(i * offsets_bytes, offsets_bytes);
-    std::uint64_t end = 0;
-    std::uint64_t count = 0;
-    put(offsets, 0, 0);
-    for_each_part(rows[i].value, [&](const packed_part& part) {
-      if (part.count != 0)
-        runs.push_back({part.sample, part.first,
-                        values.subspan(end * element_bytes_, part.count * element_bytes_)});
-      end += part.count;
-      put(offsets, ++count, end);
-    });
-    put(out[1], i, count);
-    while (count < max_samples_) put(offsets, ++count, end);
-    padding_.fill(values.subspan(end * element_bytes_));
-  }
-  try {
-    of_->read_in_turn(runs);
-  } catch (const dataset_error& error) {
-    rethrow(error, rows);
-  }
-}
-
-/// With the row in place of the sample.
-void packed_rows::rethrow(const dataset_error& error, std::span<const sample_index> rows) const {
-  std::optional<std::uint64_t> row;
-  for (const sample_index read : rows)
-    if (error.sample())
-      for_each_part(read.value, [&](const packed_part& part) {
-        if (part.sample.value == *error.sample() && !row) row = read.value;
-      });
-  detail::rethrow_as(error, row, "the ragged dataset that this packs");
-}
-
-void packed_rows::prefetch(std::span<const sample_index> rows) const noexcept try {
-  std::vector<sample_index> samples;
-  for (const sample_index row : rows)
-    if (row.value < size())
-      for_each_part(row.value, [&](const packed_part& part) { samples.push_back(part.sample); });
-  of_->prefetch(samples);
-} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
-}
-
-std::vector<packed_part> packed_rows::parts_of(sample_index row) const {
-  detail::require_in_range({&row, 1}, size());
-  std::vector<packed_part> parts;
-  for_each_part(row.value, [&](const packed_part& part) { parts.push_back(part); });
-  return parts;
-}
-
-double packed_rows::padding_share() const noexcept {
-  if (starts_.empty()) return 0;
-  return 1 - elements_ / (static_cast<double>(starts_.size()) * static_cast<double>(capacity_));
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "dataset/label_type.hpp"
 #include "detail/half.hpp"
+#include "rows/repeat_element.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -116,16 +117,10 @@ padding::padding(std::string_view who, const field& element, const padding_value
 
 void padding::fill(std::span<std::byte> room) const noexcept {
   if (room.empty()) return;
-  if (pattern_.size() == 1) {
+  if (pattern_.size() == 1)
     std::memset(room.data(), std::to_integer<int>(pattern_[0]), room.size());
-    return;
-  }
-  std::memcpy(room.data(), pattern_.data(), pattern_.size());
-  for (std::size_t done = pattern_.size(); done < room.size();) {
-    const std::size_t count = std::min(done, room.size() - done);
-    std::memcpy(room.data() + done, room.data(), count);
-    done += count;
-  }
+  else
+    repeat_element(pattern_, room);
 }
 
 field field_of(const field& element, std::uint64_t count) {

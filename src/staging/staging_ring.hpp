@@ -45,7 +45,7 @@ class staging_ring {
   /// again: the first failure stays. Slot scheduler.
   /// @param why Nothing if there is simply no more to open.
   void end_opening(std::optional<failure> why) {
-    opening_failure_.put(std::move(why));
+    opening_failure_.report(std::move(why));
     opened_.close();
   }
 
@@ -94,7 +94,7 @@ class staging_ring {
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
   doorbell filled_;  ///< rung when a slot becomes filled
-  failure_box
+  failure_board
       opening_failure_;  ///< `close` may let the transfer in while slot schedulers still write
 };
 

@@ -1,5 +1,4 @@
-#include "detail/patience.hpp"
-
+#include "detail/doorbell.hpp"
 #include "support/checks/catch.hpp"
 
 #include <chrono>
