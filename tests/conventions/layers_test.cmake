@@ -35,7 +35,7 @@ set(rooms
   "transfer: detail device staging batch transform"
   "loader: detail dataset sampler device staging batch transform reader transfer"
   "cuda: detail dataset device"
-  "programs/convert/work: loader"
+  "programs/convert/work: io loader"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
   "programs/convert: dataset formats sampler device loader programs/convert/work programs/convert/output"
 )

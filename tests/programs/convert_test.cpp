@@ -6,7 +6,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/work/journal.hpp"
+#include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"

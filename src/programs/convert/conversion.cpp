@@ -8,7 +8,6 @@
 
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/source.hpp"
-#include "programs/convert/work/journal.hpp"
 #include "programs/convert/work/output_place.hpp"
 
 #include <spdlog/spdlog.h>

@@ -17,8 +17,8 @@
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/progress_line.hpp"
 #include "programs/convert/source.hpp"
-#include "programs/convert/work/journal.hpp"
 #include "programs/convert/work/output_place.hpp"
+#include "programs/convert/work/work_folder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/sinks/stdout_color_sinks.h>

@@ -1,11 +1,15 @@
-#include <feedline/error.hpp>
-
 #include "programs/convert/output/hdf5_column.hpp"
 
+#include <feedline/error.hpp>
+
+#include "detail/parallel_for.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
 #include <array>
-#include <string>
+#include <cstring>
 #include <utility>
-#include <vector>
 
 namespace convert {
 namespace {
@@ -88,13 +92,43 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
 
 /// A column with no dataset yet.
 hdf5_column column_of(const hdf5_session& hdf5, const feedline::field& field,
-                               const hdf5_layout& layout, std::uint64_t chunk_rows) {
+                      const hdf5_layout& layout, std::uint64_t chunk_rows) {
   const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
   const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
   return {type_of(hdf5, field.type),
           {},
           contiguous,
           !contiguous && layout.filter == compression::deflate};
+}
+
+/// HDF5's shuffle: the elements' first bytes, then their second ones, …
+void split_bytes(std::span<const std::byte> from, std::size_t element_bytes,
+                 std::span<std::byte> to) {
+  const std::size_t elements = from.size() / element_bytes;
+  for (std::size_t byte = 0; byte < element_bytes; ++byte)
+    for (std::size_t i = 0; i < elements; ++i)
+      to[byte * elements + i] = from[i * element_bytes + byte];
+}
+
+packed_chunk pack(std::span<const std::byte> rows, std::size_t chunk_bytes,
+                  std::size_t element_bytes, unsigned level) {
+  std::vector<std::byte> plain(chunk_bytes);  // zeros beyond the rows
+  std::memcpy(plain.data(), rows.data(), rows.size());
+  const bool shuffled = element_bytes > 1;
+  if (shuffled) {
+    std::vector<std::byte> split(chunk_bytes);
+    split_bytes(plain, element_bytes, split);
+    plain.swap(split);
+  }
+  std::vector<std::byte> packed(compressBound(chunk_bytes));
+  uLongf size = packed.size();
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(plain.data()), chunk_bytes,
+                static_cast<int>(level)) != Z_OK)
+    throw std::runtime_error{"zlib cannot compress a chunk: there is no memory"};
+  if (size >= chunk_bytes) return {std::move(plain), shuffled ? 2U : 1U};
+  packed.resize(size);
+  return {std::move(packed), 0};
 }
 
 }  // namespace
@@ -105,9 +139,9 @@ void require_filter(const hdf5_layout& layout) {
   if (layout.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
 }
 
-hdf5_column create_column(const hdf5_session& hdf5, hid_t file,
-                                   const feedline::field& field, std::uint64_t samples,
-                                   const hdf5_layout& layout, std::uint64_t chunk_rows) {
+hdf5_column create_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
+                          std::uint64_t samples, const hdf5_layout& layout,
+                          std::uint64_t chunk_rows) {
   constexpr auto prepare = "prepare a dataset";
   hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
   std::vector<hsize_t> extents{samples};
@@ -138,12 +172,23 @@ hdf5_column create_column(const hdf5_session& hdf5, hid_t file,
 }
 
 hdf5_column open_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
-                                 const hdf5_layout& layout, std::uint64_t chunk_rows) {
+                        const hdf5_layout& layout, std::uint64_t chunk_rows) {
   hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
   column.dataset = required<hdf5_dataset_id>(
       hdf5, H5Dopen2(file, field.name.c_str(), dataset_access(hdf5).get()),
       "open a dataset of the unfinished file");
   return column;
+}
+
+std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows, std::size_t chunk_bytes,
+                                      std::size_t element_bytes, unsigned level) {
+  std::vector<packed_chunk> chunks((rows.size() + chunk_bytes - 1) / chunk_bytes);
+  feedline::detail::parallel_for(chunks.size(), [&](std::size_t i) {
+    const auto left = rows.subspan(i * chunk_bytes);
+    chunks[i] =
+        pack(left.first(std::min(chunk_bytes, left.size())), chunk_bytes, element_bytes, level);
+  });
+  return chunks;
 }
 
 }  // namespace convert

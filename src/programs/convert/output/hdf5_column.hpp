@@ -2,12 +2,62 @@
 
 #include <feedline/dataset/field.hpp>
 
-#include "programs/convert/output/hdf5_calls.hpp"
+#include "hdf5/library/handle.hpp"
+#include "hdf5/library/session.hpp"
 #include "programs/convert/work/job.hpp"
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace convert {
+
+using feedline::detail::hdf5_dataset_id;
+using feedline::detail::hdf5_file_id;
+using feedline::detail::hdf5_handle;
+using feedline::detail::hdf5_properties_id;
+using feedline::detail::hdf5_space_id;
+using feedline::detail::hdf5_type_id;
+
+/// The HDF5 library, for calls that concern one file.
+class hdf5_session : public feedline::detail::hdf5_session {
+ public:
+  explicit hdf5_session(const std::filesystem::path& path) : path_{path} {}
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  const std::filesystem::path& path_;
+};
+
+/// Why the session's last call failed: the system's words where the library passes them on, else its own.
+[[nodiscard]] inline std::string reason_of(const hdf5_session& hdf5) {
+  std::string words = hdf5.last_message();
+  constexpr std::string_view before = "error message = '";
+  const auto at = words.find(before);
+  if (at == std::string::npos) return words;
+  const auto begin = at + before.size();
+  return words.substr(begin, words.find('\'', begin) - begin);
+}
+
+[[noreturn]] inline void hdf5_failure(const hdf5_session& hdf5, const std::string& what) {
+  throw std::runtime_error{hdf5.path().string() + ": the HDF5 library cannot " + what + ": " +
+                           reason_of(hdf5)};
+}
+
+inline void require(const hdf5_session& hdf5, herr_t status, const char* what) {
+  if (status < 0) hdf5_failure(hdf5, what);
+}
+
+/// Takes what a call returned: a handle, or a failure.
+template <class Handle>
+[[nodiscard]] Handle required(const hdf5_session& hdf5, hid_t id, const char* what) {
+  if (id < 0) hdf5_failure(hdf5, what);
+  return Handle{id};
+}
 
 /// One field, to be written.
 struct hdf5_column {
@@ -23,13 +73,27 @@ void require_filter(const hdf5_layout& layout);
 /// Makes a field's dataset in a file. @param layout `chunk_rows` 0: small fields lie in one piece.
 /// @param chunk_rows Samples in a chunk.
 [[nodiscard]] hdf5_column create_column(const hdf5_session& hdf5, hid_t file,
-                                                 const feedline::field& field,
-                                                 std::uint64_t samples, const hdf5_layout& layout,
-                                                 std::uint64_t chunk_rows);
+                                        const feedline::field& field, std::uint64_t samples,
+                                        const hdf5_layout& layout, std::uint64_t chunk_rows);
 
 /// Opens the one that was made so.
 [[nodiscard]] hdf5_column open_column(const hdf5_session& hdf5, hid_t file,
-                                               const feedline::field& field,
-                                               const hdf5_layout& layout, std::uint64_t chunk_rows);
+                                      const feedline::field& field, const hdf5_layout& layout,
+                                      std::uint64_t chunk_rows);
+
+/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes, and
+/// deflate.
+struct packed_chunk {
+  std::vector<std::byte> bytes;
+  std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay
+};
+
+/// Does what the HDF5 library's filters would do one chunk after the other under its lock, on all
+/// cores.
+/// @param rows Of a whole number of chunks; the last may lack its end, which is filled with zeros.
+/// @param level Of deflate.
+[[nodiscard]] std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows,
+                                                    std::size_t chunk_bytes,
+                                                    std::size_t element_bytes, unsigned level);
 
 }  // namespace convert

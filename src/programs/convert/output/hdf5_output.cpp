@@ -10,7 +10,6 @@
 
 #include "programs/convert/output/hdf5_column.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/output/packed_chunks.hpp"
 #include "programs/convert/work/durable_file.hpp"
 
 #include <algorithm>

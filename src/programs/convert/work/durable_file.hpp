@@ -1,5 +1,7 @@
 #pragma once
 
+#include "io/descriptor.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -37,9 +39,6 @@ class durable_file {
 
   /// @param how `create` empties a file that is there; `open` wants one.
   durable_file(std::filesystem::path path, mode how);
-  durable_file(durable_file&& other) noexcept;
-  durable_file& operator=(durable_file&&) = delete;
-  ~durable_file();
 
   /// Makes the file that long, and takes the disk space for it now where the file system can.
   /// Where it can only say how much room there is, as much must be there.
@@ -57,7 +56,7 @@ class durable_file {
   void take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const;
 
   std::filesystem::path path_;
-  int descriptor_;
+  feedline::detail::descriptor file_;
 };
 
 /// A whole small file, put in the place of one of that name at once or not at all.

@@ -4,26 +4,25 @@
 
 #include "programs/convert/work/durable_file.hpp"
 
-#include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <string>
+#include <fstream>
+#include <sstream>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace convert {
 namespace {
 
 namespace fs = std::filesystem;
+using feedline::detail::descriptor;
 
+constexpr auto first_line = "feedline-convert, an unfinished output, 1";
 constexpr std::string_view claim_text = "feedline-convert makes an output in this folder\n";
 
 [[noreturn]] void refuse(const fs::path& path, const fs::path& found) {
@@ -38,14 +37,36 @@ bool is_folder(const fs::path& path) {
 
 }  // namespace
 
-work_folder::work_folder(fs::path path) : path_{std::move(path)}, descriptor_{enter()} {
-  try {
-    claim(descriptor_);
-    require_only_own();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+std::string to_hex(std::uint32_t value) {
+  return fmt::format("{:#010x}", value);
+}
+
+void journal::write(const std::filesystem::path& path) const {
+  std::string text = std::string{first_line} + '\n' + identity;
+  text += "samples " + std::to_string(made.samples) + "\nchecksums";
+  for (const std::uint32_t value : made.checksums) text += ' ' + to_hex(value);
+  replace_file(path, text + "\nend\n");
+}
+
+std::optional<journal> journal::read(const std::filesystem::path& path) {
+  std::ifstream file{path};
+  std::string line;
+  if (!std::getline(file, line) || line != first_line) return std::nullopt;
+  journal found;
+  while (std::getline(file, line) && !line.starts_with("samples ")) found.identity += line + '\n';
+  std::istringstream counted{line};
+  std::string word;
+  if (!(counted >> word >> found.made.samples)) return std::nullopt;
+  if (!std::getline(file, line) || !line.starts_with("checksums")) return std::nullopt;
+  std::istringstream values{line.substr(9)};
+  for (std::uint32_t value = 0; values >> std::hex >> value;) found.made.checksums.push_back(value);
+  if (!std::getline(file, line) || line != "end") return std::nullopt;
+  return found;
+}
+
+work_folder::work_folder(fs::path path) : path_{std::move(path)}, locked_{enter()} {
+  claim();
+  require_only_own();
 }
 
 work_folder::~work_folder() {
@@ -54,7 +75,6 @@ work_folder::~work_folder() {
   } catch (const std::exception& error) {
     spdlog::warn("{}", error.what());
   }
-  ::close(descriptor_);
 }
 
 void work_folder::clear() const {
@@ -71,39 +91,35 @@ void work_folder::remove() {
   fs::remove(path_);
 }
 
-int work_folder::enter() const {
+descriptor work_folder::enter() const {
   for (;;)
-    if (const int descriptor = try_to_enter(); descriptor >= 0) return descriptor;
+    if (descriptor locked = try_to_enter(); locked.number() >= 0) return locked;
 }
 
-/// @return the locked descriptor; negative if another run removed the folder meanwhile.
-int work_folder::try_to_enter() const {
+/// @return The locked file; none if another run removed the folder meanwhile.
+descriptor work_folder::try_to_enter() const {
   if (::mkdir(path_.c_str(), 0777) != 0) {
     if (errno != EEXIST) fail(path_, "cannot be made; check its folder's permissions");
-    if (!identity_at(path_)) return -1;
+    if (!identity_at(path_)) return descriptor{-1};
     if (!is_folder(path_) || is_foreign()) refuse(path_, path_);
   }
-  const int descriptor = ::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    if (errno == ENOENT) return -1;
+  descriptor file{::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)};
+  if (file.number() < 0) {
+    if (errno == ENOENT) return file;
     fail(lock(), "cannot be opened");
   }
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
-    if (error == EWOULDBLOCK) {
-      ::close(descriptor);
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
       throw std::runtime_error{path_.string() +
                                ": another feedline-convert is at work on this output"};
-    }
     spdlog::warn("{} cannot be locked ({}): let no other feedline-convert write this output",
-                 path_.string(), std::generic_category().message(error));
+                 path_.string(), feedline::detail::system_words());
   }
   struct stat locked {};
-  if (::fstat(descriptor, &locked) == 0 &&
+  if (::fstat(file.number(), &locked) == 0 &&
       identity_at(lock()) == file_identity{locked.st_dev, locked.st_ino})
-    return descriptor;
-  ::close(descriptor);
-  return -1;
+    return file;
+  return descriptor{-1};
 }
 
 /// Whether it has anything but no lock. An empty one was left by a run that was killed early.
@@ -118,13 +134,13 @@ bool work_folder::is_foreign() const {
 }
 
 /// Says in the lock's file whose it is. Part of that was left by a run that was killed just then.
-void work_folder::claim(int descriptor) const {
+void work_folder::claim() const {
   std::array<char, 128> found{};
-  const auto size = ::pread(descriptor, found.data(), found.size(), 0);
+  const auto size = ::pread(locked_.number(), found.data(), found.size(), 0);
   if (size < 0) fail(lock(), "cannot be read");
   const std::string_view text(found.data(), static_cast<std::size_t>(size < 0 ? 0 : size));
   if (!claim_text.starts_with(text)) refuse(path_, lock());
-  if (text != claim_text && ::pwrite(descriptor, claim_text.data(), claim_text.size(), 0) !=
+  if (text != claim_text && ::pwrite(locked_.number(), claim_text.data(), claim_text.size(), 0) !=
                                 static_cast<ssize_t>(claim_text.size()))
     fail(lock(), "cannot be written; is the disk full?");
 }

@@ -1,8 +1,36 @@
 #pragma once
 
+#include "io/descriptor.hpp"
+
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace convert {
+
+/// "0x0123abcd".
+[[nodiscard]] std::string to_hex(std::uint32_t value);
+
+/// How far a conversion has come: these samples are on the disk, with these checksums.
+struct progress_made {
+  std::uint64_t samples = 0;
+  std::vector<std::uint32_t> checksums;  ///< CRC-32 of each field, over its samples' bytes
+
+  friend bool operator==(const progress_made&, const progress_made&) = default;
+};
+
+/// What a small text file beside an unfinished output says of it.
+struct journal {
+  std::string identity;  ///< what is converted into what: lines of text, equal for equal outputs
+  progress_made made;
+
+  /// Puts it on the disk in place of what was there.
+  void write(const std::filesystem::path& path) const;
+  /// Nothing if there is no such file, or it is not a whole journal.
+  [[nodiscard]] static std::optional<journal> read(const std::filesystem::path& path);
+};
 
 /// The folder beside an output in which it is made: the unfinished output, its journal, and a lock that
 /// says whose the folder is and that one run at a time is in it.
@@ -31,14 +59,14 @@ class work_folder {
 
  private:
   [[nodiscard]] std::filesystem::path lock() const { return path_ / "lock"; }
-  [[nodiscard]] int enter() const;
-  [[nodiscard]] int try_to_enter() const;
+  [[nodiscard]] feedline::detail::descriptor enter() const;
+  [[nodiscard]] feedline::detail::descriptor try_to_enter() const;
   [[nodiscard]] bool is_foreign() const;
-  void claim(int descriptor) const;
+  void claim() const;
   void require_only_own() const;
 
   std::filesystem::path path_;
-  int descriptor_;
+  feedline::detail::descriptor locked_;
   bool removed_ = false;
 };
 
