@@ -3,7 +3,7 @@
 target_compile_definitions(feedline_core PUBLIC FEEDLINE_SHARED)
 
 # The other libraries use internals of the core, which does not export them. Each links the few that
-# it needs from here. (Handlers of SIGBUS get along: src/io/sigbus_guard.cpp.)
+# it needs from here. (Handlers of SIGBUS get along: src/io/file_mapping.cpp.)
 add_library(feedline_core_internals STATIC $<TARGET_OBJECTS:feedline_core>)
 set_target_properties(feedline_core_internals PROPERTIES LINKER_LANGUAGE CXX)
 get_target_property(feedline_core_libraries feedline_core LINK_LIBRARIES)

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "io/sigbus_guard.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,11 +7,21 @@
 
 namespace feedline::detail {
 
-/// A whole file's bytes in memory, guarded: where the file is cut they read as zeros. Any number of
-/// threads.
+/// A whole file's bytes in memory, guarded: bytes that the file has lost read as zeros, where they
+/// would be a SIGBUS else. Any number of threads.
+///
+/// The first mapping of a process installs a handler. It acts on faults within such mappings only:
+/// all of that mapping becomes zeros, and is marked as lost. Every other SIGBUS goes to whoever
+/// handled it before. Another copy of feedline in the process installs a handler as well, and
+/// passes on to this one. Any other handler that is installed later takes this one out of use,
+/// even if it passes on what it does not know: that cannot be seen from here. `handler_in_use` tells, and
+/// tells when that handler is gone again.
+///
+/// The code must stay loaded: a shared library that contains it must not be closed.
 class file_mapping {
  public:
-  /// Nothing where the file is empty, or cannot be mapped or guarded.
+  /// Nothing where the file is empty or cannot be mapped, or there can be no guard: too many
+  /// mappings, or the system refuses a handler.
   [[nodiscard]] static std::unique_ptr<const file_mapping> of(int descriptor,
                                                               std::uint64_t bytes) noexcept;
   file_mapping(const file_mapping&) = delete;
@@ -22,13 +30,18 @@ class file_mapping {
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
   /// Whether some of the bytes were replaced by zeros.
-  [[nodiscard]] bool lost() const noexcept { return guard_ && guard_->lost(); }
+  [[nodiscard]] bool lost() const noexcept;
+
+  /// Whether a SIGBUS surely reaches the handler: it stands first, or behind those of other copies
+  /// of feedline alone. About a tenth of a microsecond.
+  [[nodiscard]] static bool handler_in_use() noexcept;
 
  private:
-  explicit file_mapping(std::span<const std::byte> bytes) noexcept;
+  file_mapping(std::span<const std::byte> bytes, std::size_t guard) noexcept
+      : bytes_{bytes}, guard_{guard} {}
 
   std::span<const std::byte> bytes_;
-  std::optional<sigbus_guard> guard_;
+  std::size_t guard_;  ///< its place in the handler's table
 };
 
 }  // namespace feedline::detail

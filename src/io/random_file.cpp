@@ -114,7 +114,7 @@ void random_file::look_at_path() const noexcept try {
 void random_file::look_at_memory() const noexcept {
   const bool cold = resident_share(file_.number(), size_).value_or(0.0) < warm_share;
   cold_.store(cold, std::memory_order_relaxed);
-  const bool guarded = mapping_ && sigbus_guard::in_use();
+  const bool guarded = mapping_ && file_mapping::handler_in_use();
   if (mapping_ && !guarded) tell_of_other_handler();
   use_mapping_.store(mapping_ && (always_mapped_ || (!cold && guarded)), std::memory_order_relaxed);
 }

@@ -97,13 +97,6 @@ void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
   }
 }
 
-void gather_scattered(std::span<const std::byte* const> rows, std::size_t row_bytes,
-                      std::byte* out) noexcept {
-  gather(
-      rows.size(), row_bytes, [=](std::size_t i) { return rows[i]; },
-      [=](std::size_t i) { copy_row(out + i * row_bytes, rows[i], row_bytes); });
-}
-
 void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,
                       std::size_t row_bytes, std::byte* out) noexcept {
   gather(

@@ -33,12 +33,8 @@ inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
 void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
                          std::span<const sample_index> samples, std::byte* out) noexcept;
 
-/// Copies rows that lie anywhere in memory, as `gather_rows` does.
-/// @param rows Where each begins.
-void gather_scattered(std::span<const std::byte* const> rows, std::size_t row_bytes,
-                      std::byte* out) noexcept;
-
-/// The same to places that need not follow one another: row i to `out + places[i] × row_bytes`.
+/// Copies rows that lie anywhere in memory, as `gather_rows` does: row i to `out + places[i] ×
+/// row_bytes`. @param rows Where each begins.
 void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,
                       std::size_t row_bytes, std::byte* out) noexcept;
 

@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) bool copy_guards(int file, std::size_t by
 }
 
 __attribute__((visibility("default"))) bool copy_is_in_use() {
-  return feedline::detail::sigbus_guard::in_use();
+  return feedline::detail::file_mapping::handler_in_use();
 }
 
 /// Reads the mapping's first byte.

@@ -93,7 +93,7 @@ class other_copy {
 
 /// Other copies of the library come, and this one knows what that means.
 bool copies_get_along(std::string_view event, std::string_view before) {
-  using feedline::detail::sigbus_guard;
+  using feedline::detail::file_mapping;
   const random_file rows{
       one_page(), {}, random_file::access::automatic, std::chrono::nanoseconds{0}};
   if (rows.mapped().empty()) return false;
@@ -102,8 +102,8 @@ bool copies_get_along(std::string_view event, std::string_view before) {
   const other_copy third{FEEDLINE_BUS_GUARD_COPY_2};
   rows.require_unchanged();
   const bool reached = event != "copy behind another";
-  return sigbus_guard::in_use() == reached && rows.mapped().empty() != reached && second.in_use() &&
-         third.in_use() && second.survives_cut() && third.survives_cut();
+  return file_mapping::handler_in_use() == reached && rows.mapped().empty() != reached &&
+         second.in_use() && third.in_use() && second.survives_cut() && third.survives_cut();
 }
 
 /// Without mappings there is no handler. With them the same file is mapped, and there is one.
@@ -143,7 +143,7 @@ int main(int count, char** arguments) {
   const int file = ::memfd_create("guarded", MFD_CLOEXEC);
   if (::ftruncate(file, 4096) != 0) return wrong;
   auto mapping = feedline::detail::file_mapping::of(file, 4096);
-  if (!mapping || !feedline::detail::sigbus_guard::in_use()) return wrong;
+  if (!mapping || !feedline::detail::file_mapping::handler_in_use()) return wrong;
   const volatile std::byte* const first = mapping->bytes().data();
   foreign_page = empty_page();
   if (::ftruncate(file, 0) != 0) return wrong;
@@ -170,10 +170,10 @@ int main(int count, char** arguments) {
     if (::sigaction(SIGBUS, nullptr, &ours) != 0) return wrong;
     handle_bus_errors(arguments[1]);
     rows.require_unchanged();
-    if (!rows.mapped().empty() || feedline::detail::sigbus_guard::in_use()) return wrong;
+    if (!rows.mapped().empty() || feedline::detail::file_mapping::handler_in_use()) return wrong;
     if (::sigaction(SIGBUS, &ours, nullptr) != 0) return wrong;
     rows.require_unchanged();
-    return !rows.mapped().empty() && feedline::detail::sigbus_guard::in_use() ? 0 : wrong;
+    return !rows.mapped().empty() && feedline::detail::file_mapping::handler_in_use() ? 0 : wrong;
   }
   return wrong;
 }

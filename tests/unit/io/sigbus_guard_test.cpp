@@ -1,5 +1,3 @@
-#include "io/sigbus_guard.hpp"
-
 #include "io/file_mapping.hpp"
 #include "support/checks/catch.hpp"
 
