@@ -30,16 +30,13 @@ class concatenation final : public contextual_dataset {
   std::vector<field> fields() const override { return parts_.front()->fields(); }
 
   bool varies_by_epoch() const override {
-    return std::any_of(parts_.begin(), parts_.end(),
-                       [](const dataset_ptr& part) { return part->varies_by_epoch(); });
+    return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
   }
 
   read_concurrency concurrency() const override {
-    const auto serialized = [](const dataset_ptr& part) {
-      return part->concurrency() == read_concurrency::serialized;
-    };
-    return std::any_of(parts_.begin(), parts_.end(), serialized) ? read_concurrency::serialized
-                                                                 : read_concurrency::parallel;
+    const auto serialized =
+        std::ranges::find(parts_, read_concurrency::serialized, &dataset::concurrency);
+    return serialized != parts_.end() ? read_concurrency::serialized : read_concurrency::parallel;
   }
 
   /// The largest of the parts' chunks: it holds a few of any other's. What is kept is each part's
@@ -70,12 +67,9 @@ class concatenation final : public contextual_dataset {
 
   /// There may be thousands of parts, so they are not all asked each time.
   bool wants_prefetch() const noexcept override {
-    if (ask_.is_due()) {
-      const bool wanted = std::any_of(parts_.begin(), parts_.end(), [](const dataset_ptr& part) {
-        return part->wants_prefetch();
-      });
-      wants_prefetch_.store(wanted, std::memory_order_relaxed);
-    }
+    if (ask_.is_due())
+      wants_prefetch_.store(std::ranges::any_of(parts_, &dataset::wants_prefetch),
+                            std::memory_order_relaxed);
     return wants_prefetch_.load(std::memory_order_relaxed);
   }
 

@@ -18,7 +18,7 @@ class file_dataset final : public dataset {
   explicit file_dataset(std::vector<file_rows_field> fields) : fields_{std::move(fields)} {
     for (const file_rows_field& one : fields_) {
       const random_file_ptr& file = one.rows.file();
-      if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
+      if (std::ranges::find(files_, file) == files_.end()) files_.push_back(file);
     }
   }
 
@@ -46,8 +46,7 @@ class file_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::any_of(files_.begin(), files_.end(),
-                       [](const random_file_ptr& file) { return file->is_cold(); });
+    return std::ranges::any_of(files_, &random_file::is_cold);
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {

@@ -5,10 +5,10 @@
 #include "dataset/composed_error.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
+#include "rows/row_storage.hpp"
 
 #include <algorithm>
 #include <concepts>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -19,34 +19,9 @@ namespace {
 /// the read and the transform; a piece is at least one sample.
 constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 
-/// Where each field's values begin in a piece: enough for any element type and vector instruction.
+/// Where each field's values begin in a piece, as memory for rows does: enough for any element type
+/// and vector instruction.
 constexpr std::size_t alignment = 64;
-
-/// Memory for the inner dataset's values of one piece, field by field.
-class piece_buffer {
- public:
-  piece_buffer(const std::vector<std::size_t>& row_bytes, std::size_t samples) {
-    std::size_t bytes = 0;
-    for (const std::size_t row : row_bytes) bytes += detail::round_up(row * samples, alignment);
-    memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment})));
-    std::byte* next = memory_.get();
-    for (const std::size_t row : row_bytes) {
-      columns_.push_back(next);
-      next += detail::round_up(row * samples, alignment);
-    }
-  }
-
-  std::byte* column(std::size_t place) const noexcept { return columns_[place]; }
-
- private:
-  struct free_aligned {
-    void operator()(std::byte* memory) const noexcept {
-      ::operator delete (memory, std::align_val_t{alignment});
-    }
-  };
-  std::unique_ptr<std::byte, free_aligned> memory_;
-  std::vector<std::byte*> columns_;
-};
 
 /// @tparam Transform `sample_transform`, or `sample_augmentation`.
 template <class Transform>
@@ -79,14 +54,17 @@ class mapped_dataset final : public contextual_dataset {
                 const read_context& context) const override {
     if (samples.empty()) return;
     const std::size_t most = std::min(piece_samples_, samples.size());
-    const piece_buffer piece{in_row_bytes_, most};
+    std::vector<std::size_t> begins{0};
+    for (const std::size_t row : in_row_bytes_)
+      begins.push_back(begins.back() + detail::round_up(row * most, alignment));
+    const detail::row_storage piece{begins.back()};
     std::vector<std::span<std::byte>> columns(in_row_bytes_.size());
     std::vector<std::span<const std::byte>> in(in_row_bytes_.size());
     std::vector<std::span<std::byte>> to(out_row_bytes_.size());
     for (std::size_t first = 0; first < samples.size(); first += most) {
       const auto run = samples.subspan(first, std::min(most, samples.size() - first));
       for (std::size_t f = 0; f < columns.size(); ++f)
-        columns[f] = {piece.column(f), run.size() * in_row_bytes_[f]};
+        columns[f] = piece.bytes().subspan(begins[f], run.size() * in_row_bytes_[f]);
       of_->read_in_turn(run, columns, context.part(first, run.size()));
       for (std::size_t i = 0; i < run.size(); ++i) {
         for (std::size_t f = 0; f < in.size(); ++f)

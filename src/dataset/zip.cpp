@@ -72,8 +72,7 @@ class joined final : public contextual_dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::any_of(parts_.begin(), parts_.end(),
-                       [](const dataset_ptr& part) { return part->wants_prefetch(); });
+    return std::ranges::any_of(parts_, &dataset::wants_prefetch);
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
@@ -82,15 +81,13 @@ class joined final : public contextual_dataset {
   }
 
   bool varies_by_epoch() const override {
-    return std::any_of(parts_.begin(), parts_.end(),
-                       [](const dataset_ptr& part) { return part->varies_by_epoch(); });
+    return std::ranges::any_of(parts_, &dataset::varies_by_epoch);
   }
 
   read_concurrency concurrency() const override {
-    const bool serialized = std::any_of(parts_.begin(), parts_.end(), [](const dataset_ptr& part) {
-      return part->concurrency() == read_concurrency::serialized;
-    });
-    return serialized ? read_concurrency::serialized : read_concurrency::parallel;
+    const auto serialized =
+        std::ranges::find(parts_, read_concurrency::serialized, &dataset::concurrency);
+    return serialized != parts_.end() ? read_concurrency::serialized : read_concurrency::parallel;
   }
 
  private:

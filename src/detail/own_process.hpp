@@ -1,6 +1,7 @@
 #pragma once
 
-#include <sys/types.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,14 @@ namespace feedline::detail {
 class own_process {
  public:
   /// This process. @throws std::bad_alloc if the handler cannot be installed.
-  own_process();
+  own_process() : id_{::getpid()} {
+    [[maybe_unused]] static const bool is_counting = [] {
+      if (::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); }) != 0)
+        throw std::bad_alloc{};
+      return true;
+    }();
+    forks_ = forks.load();
+  }
 
   /// Whether this is still the same process, and not a child of it made by fork.
   [[nodiscard]] bool is_this() const noexcept { return forks_ == forks.load(); }
@@ -27,7 +35,7 @@ class own_process {
   static inline std::atomic<std::uint32_t> forks{0};
 
   pid_t id_;
-  std::uint32_t forks_;
+  std::uint32_t forks_ = 0;
 };
 
 /// Never destroys what a pointer shares: for a child of fork, where destroying it would hang.

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace feedline::detail {
 
@@ -24,6 +26,17 @@ namespace feedline::detail {
     text += digits[std::to_integer<unsigned>(byte) >> 4];
     text += digits[std::to_integer<unsigned>(byte) & 15];
   }
+  return text;
+}
+
+/// Names for a message: "a, b, c", of many the first ten and how many more.
+[[nodiscard]] inline std::string list_names(const std::vector<std::string>& names) {
+  constexpr std::size_t max_named = 10;
+  if (names.empty()) return "none";
+  std::string text;
+  const std::size_t shown = std::min(names.size(), max_named);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
 }
 

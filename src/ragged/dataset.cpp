@@ -2,7 +2,6 @@
 #include <feedline/ragged/dataset.hpp>
 
 #include "dataset/composed_error.hpp"
-#include "ragged/element_range.hpp"
 #include "ragged/offsets.hpp"
 #include "rows/scratch_pool.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "dataset/label_type.hpp"
 #include "detail/half.hpp"
-#include "rows/repeat_element.hpp"
+#include "rows/gather.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include "detail/divider.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace feedline::detail {
@@ -12,11 +13,8 @@ class block_place {
  public:
   /// @param rows All of them. @param rows_per_block At least 1.
   block_place(std::uint64_t rows, std::uint64_t rows_per_block) noexcept
-      : rows_per_block_{rows_per_block}, small_{rows <= divider::limit} {
-    if (small_ && rows_per_block <= divider::limit)
-      divider_ = divider{static_cast<std::uint32_t>(rows_per_block)};
-    else
-      small_ = false;
+      : rows_per_block_{rows_per_block}, small_{std::max(rows, rows_per_block) <= divider::limit} {
+    if (small_) divider_ = divider{static_cast<std::uint32_t>(rows_per_block)};
   }
 
   [[nodiscard]] std::uint64_t block_of(std::uint64_t row) const noexcept {

@@ -5,7 +5,6 @@
 #include "detail/sample_range.hpp"
 #include "rows/gather.hpp"
 #include "rows/hint_ranges.hpp"
-#include "rows/repeat_element.hpp"
 
 #include <algorithm>
 #include <array>

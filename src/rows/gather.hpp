@@ -2,6 +2,7 @@
 
 #include <feedline/index.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,23 @@ void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
 /// @throws as `random_file::read`.
 void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
                  std::size_t row_bytes, std::span<std::byte> out);
+
+/// Fills memory with one element, over and over; takes no memory of its own, however much is filled.
+/// @param element Not empty. @param out Of whole elements.
+inline void repeat_element(std::span<const std::byte> element, std::span<std::byte> out) noexcept {
+  constexpr std::size_t copied_bytes = 4096;  // at once, which stay in the nearest cache
+  if (out.empty()) return;
+  std::memcpy(out.data(), element.data(), element.size());
+  std::size_t done = element.size();
+  while (done < out.size()) {
+    // What is copied from the front is of whole elements.
+    const std::size_t most =
+        std::max(copied_bytes / element.size(), std::size_t{1}) * element.size();
+    const std::size_t bytes = std::min({done, most, out.size() - done});
+    std::memcpy(out.data() + done, out.data(), bytes);
+    done += bytes;
+  }
+}
 
 /// A longer row is found by the hardware's own prefetcher after its first lines.
 inline constexpr std::size_t largest_prefetched_row_bytes = 2048;

@@ -14,21 +14,15 @@ namespace feedline::detail {
 template <class T>
 class scratch_pool {
  public:
-  /// The hold on one thing; it must not outlive its pool.
-  class lease {
-   public:
-    lease(scratch_pool& pool, std::unique_ptr<T> thing) : pool_{pool}, thing_{std::move(thing)} {}
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
-    ~lease() { pool_.put_back(std::move(thing_)); }
-
-    T& operator*() const noexcept { return *thing_; }
-    T* operator->() const noexcept { return thing_.get(); }
-
-   private:
-    scratch_pool& pool_;
-    std::unique_ptr<T> thing_;
+  struct put_back {
+    scratch_pool* pool;
+    void operator()(T* thing) const noexcept {
+      const std::lock_guard lock{pool->mutex_};
+      pool->idle_.emplace_back(thing);
+    }
   };
+  /// The hold on one thing; it must not outlive its pool.
+  using lease = std::unique_ptr<T, put_back>;
 
   explicit scratch_pool(std::function<std::unique_ptr<T>()> make) : make_{std::move(make)} {}
 
@@ -37,22 +31,17 @@ class scratch_pool {
     {
       const std::lock_guard lock{mutex_};
       if (!idle_.empty()) {
-        std::unique_ptr<T> thing = std::move(idle_.back());
+        lease taken{idle_.back().release(), {this}};
         idle_.pop_back();
-        return lease{*this, std::move(thing)};
+        return taken;
       }
       ++made_;
       idle_.reserve(made_);  // so that handing back cannot fail
     }
-    return lease{*this, make_()};
+    return lease{make_().release(), {this}};
   }
 
  private:
-  void put_back(std::unique_ptr<T> thing) noexcept {
-    const std::lock_guard lock{mutex_};
-    idle_.push_back(std::move(thing));
-  }
-
   std::function<std::unique_ptr<T>()> make_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<T>> idle_;

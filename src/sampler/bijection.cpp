@@ -71,19 +71,6 @@ __attribute__((target("avx512f,avx512vl,avx512dq"))) void encipher_avx512(
 }
 #endif
 
-struct version_list {
-  version_list() noexcept {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0)
-      versions[count++] = {"AVX-512", lanes_of_avx512, encipher_avx512};
-#endif
-    versions[count++] = {"any", lanes_anywhere, encipher_anywhere};
-  }
-
-  std::array<encipher_version, 2> versions = {};
-  std::size_t count = 0;
-};
-
 }  // namespace
 
 std::uint64_t feistel::decipher(std::uint64_t value) const noexcept {
@@ -97,8 +84,16 @@ std::uint64_t feistel::decipher(std::uint64_t value) const noexcept {
 }
 
 std::span<const encipher_version> encipher_versions() noexcept {
-  static const version_list all;
-  return std::span{all.versions}.first(all.count);
+  static constexpr encipher_version anywhere{"any", lanes_anywhere, encipher_anywhere};
+#ifdef __x86_64__
+  static constexpr std::array all{encipher_version{"AVX-512", lanes_of_avx512, encipher_avx512},
+                                  anywhere};
+  static const bool has_avx512 =
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  return std::span{all}.subspan(has_avx512 ? 0 : 1);
+#else
+  return {&anywhere, 1};
+#endif
 }
 
 bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) noexcept

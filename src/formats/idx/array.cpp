@@ -5,7 +5,6 @@
 #include "detail/byte_order.hpp"
 #include "detail/text.hpp"
 #include "io/file_source.hpp"
-#include "io/gzip_source.hpp"
 
 #include <array>
 #include <bit>

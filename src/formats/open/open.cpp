@@ -6,7 +6,7 @@
 #include "formats/open/format_table.hpp"
 #include "formats/tar/scanner.hpp"
 #include "io/file_magic.hpp"
-#include "io/gzip_source.hpp"
+#include "io/file_source.hpp"
 
 #include <system_error>
 

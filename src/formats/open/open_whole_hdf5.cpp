@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "dataset/name_list.hpp"
+#include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
 
 #include <algorithm>

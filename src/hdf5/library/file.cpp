@@ -1,6 +1,6 @@
 #include "hdf5/library/file.hpp"
 
-#include "dataset/name_list.hpp"
+#include "detail/text.hpp"
 #include "hdf5/format/cache_image.hpp"
 #include "hdf5/library/member.hpp"
 #include "io/random_file.hpp"

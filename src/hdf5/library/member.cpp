@@ -1,6 +1,6 @@
 #include "hdf5/library/member.hpp"
 
-#include "dataset/name_list.hpp"
+#include "detail/text.hpp"
 #include "hdf5/library/record_layout.hpp"
 
 #include <algorithm>

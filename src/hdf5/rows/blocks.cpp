@@ -3,7 +3,6 @@
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "rows/gather.hpp"
-#include "rows/repeat_element.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -6,7 +6,6 @@
 #include "hdf5/rows/rows.hpp"
 #include "rows/file_rows.hpp"
 #include "rows/gather.hpp"
-#include "rows/repeat_element.hpp"
 #include "rows/row_storage.hpp"
 
 #include <cstddef>

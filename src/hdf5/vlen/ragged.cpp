@@ -4,7 +4,7 @@
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
-#include "ragged/element_range.hpp"
+#include "ragged/offsets.hpp"
 #include "rows/hint_ranges.hpp"
 
 #include <algorithm>

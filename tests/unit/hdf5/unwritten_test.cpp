@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "rows/repeat_element.hpp"
+#include "rows/gather.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
