@@ -3,9 +3,8 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/field_list.hpp"
-#include "dataset/regrouped_chunks.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
 

@@ -44,14 +44,11 @@ void decode_integer(std::span<const std::byte> stored, std::span<std::byte> out)
   Integer value{};
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr std::size_t shown = 20;
-  if (fault == std::errc::result_out_of_range)
-    throw dataset_error{{},
-                        "the number '" + std::string{text.substr(0, shown)} + "' does not fit in " +
-                            std::string{to_string(element_type_of<Integer>())}};
+  const bool is_large = fault == std::errc::result_out_of_range;
   if (fault != std::errc{} || end != text.data() + text.size())
     throw dataset_error{{},
-                        "'" + std::string{text.substr(0, shown)} +
-                            "' is no decimal integer of type " +
+                        (is_large ? "the number '" : "'") + std::string{text.substr(0, shown)} +
+                            (is_large ? "' does not fit in " : "' is no decimal integer of type ") +
                             std::string{to_string(element_type_of<Integer>())}};
   std::memcpy(out.data(), &value, sizeof value);
 }

@@ -2,10 +2,10 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/machine_memory.hpp"
+#include "detail/machine.hpp"
 #include "detail/parallel_for.hpp"
 #include "rows/row_storage.hpp"
 

@@ -2,7 +2,7 @@
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/row_storage.hpp"

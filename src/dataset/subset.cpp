@@ -1,7 +1,7 @@
 #include <feedline/dataset/subset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/regrouped_chunks.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/subset_dataset.hpp"
 
 #include <memory>

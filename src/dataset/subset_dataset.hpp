@@ -4,7 +4,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>

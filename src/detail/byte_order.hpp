@@ -47,12 +47,12 @@ void copy_reversed(std::byte* to, const std::byte* from, std::size_t bytes) noex
 }
 
 /// Reverses the bytes of each element where it lies.
-/// @param element_bytes 2, 4 or 8; of any other size they stay as they are.
-inline void reverse_elements(std::span<std::byte> elements, std::size_t element_bytes) noexcept {
+/// @param word_bytes 2, 4 or 8; of any other size they stay as they are.
+inline void reverse_elements(std::span<std::byte> elements, std::size_t word_bytes) noexcept {
   std::byte* const at = elements.data();
-  if (element_bytes == 2) copy_reversed<std::uint16_t>(at, at, elements.size());
-  if (element_bytes == 4) copy_reversed<std::uint32_t>(at, at, elements.size());
-  if (element_bytes == 8) copy_reversed<std::uint64_t>(at, at, elements.size());
+  if (word_bytes == 2) copy_reversed<std::uint16_t>(at, at, elements.size());
+  if (word_bytes == 4) copy_reversed<std::uint32_t>(at, at, elements.size());
+  if (word_bytes == 8) copy_reversed<std::uint64_t>(at, at, elements.size());
 }
 
 }  // namespace feedline::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "detail/usable_cores.hpp"
+#include "detail/machine.hpp"
 
 #include <algorithm>
 #include <atomic>

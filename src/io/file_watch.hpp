@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace feedline::detail {
@@ -11,6 +13,20 @@ namespace feedline::detail {
 /// its inode numbers name files. False for networks, for file systems run by a program (FUSE), and
 /// for any that is not known.
 [[nodiscard]] bool is_on_local_file_system(int descriptor) noexcept;
+
+/// What share of a file is in memory, 0 to 1, from samples spread over it: some ten microseconds,
+/// whatever its size. Nothing where the system does not tell.
+[[nodiscard]] std::optional<double> resident_share(int descriptor, std::uint64_t bytes) noexcept;
+
+/// The two ways to know it. cachestat(2), of Linux 6.5 and newer, refuses files that the caller
+/// does not own and may not write. (mincore(2) would say of these that all is in memory.)
+[[nodiscard]] std::optional<double> resident_share_by_cachestat(int descriptor,
+                                                                std::uint64_t bytes) noexcept;
+/// Single bytes at random places, read with leave to refuse where that would wait: of local file
+/// systems. What is refused is read in nevertheless, so the places are others each time; what a fast
+/// disk brings before the system has refused it counts as being there.
+[[nodiscard]] std::optional<double> resident_share_by_reads(int descriptor,
+                                                            std::uint64_t bytes) noexcept;
 
 /// Whether an open file is still what it was, and still found under its path. Any thread.
 class file_watch {

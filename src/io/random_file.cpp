@@ -4,7 +4,6 @@
 
 #include "detail/log.hpp"
 #include "io/file_mapping.hpp"
-#include "io/residency.hpp"
 
 #include <algorithm>
 #include <utility>

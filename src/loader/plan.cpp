@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "detail/usable_cores.hpp"
+#include "detail/machine.hpp"
 
 #include <algorithm>
 #include <cstddef>

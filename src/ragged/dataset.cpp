@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/dataset.hpp>
 
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "ragged/offsets.hpp"
 #include "rows/scratch_pool.hpp"
 

@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/pack.hpp>
 
-#include "dataset/composed_error.hpp"
+#include "dataset/composed.hpp"
 #include "dataset/field_list.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"

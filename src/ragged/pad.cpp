@@ -61,23 +61,20 @@ class padded_dataset final : public dataset {
   detail::padding padding_;
 };
 
-std::uint64_t longest_of(const ragged_dataset& of) {
+/// @throws dataset_error naming the first sample that has more than `most` elements.
+std::uint64_t longest_of(const ragged_dataset& of, const std::string& name, std::uint64_t most) {
   std::uint64_t longest = 0;
-  for (std::uint64_t i = 0; i < of.size(); ++i)
-    longest = std::max(longest, of.length(sample_index{i}));
-  return longest;
-}
-
-void require_none_longer(const ragged_dataset& of, const std::string& name, std::uint64_t length) {
   for (std::uint64_t i = 0; i < of.size(); ++i) {
     const std::uint64_t own = of.length(sample_index{i});
-    if (own > length)
+    if (own > most)
       throw dataset_error{{.path = {}, .field = name, .sample = i},
                           "has " + std::to_string(own) + " elements, more than the " +
-                              std::to_string(length) +
+                              std::to_string(most) +
                               " of pad_options::length: raise it, or ask for "
                               "pad_longer::truncate"};
+    longest = std::max(longest, own);
   }
+  return longest;
 }
 
 }  // namespace
@@ -85,7 +82,8 @@ void require_none_longer(const ragged_dataset& of, const std::string& name, std:
 dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
   if (!of) throw usage_error{"pad: the dataset is null"};
   field element = of->element();
-  const std::uint64_t length = options.length != 0 ? options.length : longest_of(*of);
+  const std::uint64_t length =
+      options.length != 0 ? options.length : longest_of(*of, element.name, UINT64_MAX);
   if (length == 0)
     throw usage_error{
         "pad: no sample has an element, so pad_options::length must say how long "
@@ -95,7 +93,7 @@ dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
                       " is more than an int32 can tell; ask for fewer elements, and "
                       "pad_longer::truncate"};
   detail::padding padding{"pad", element, options.value};
-  if (options.longer == pad_longer::error) require_none_longer(*of, element.name, length);
+  if (options.longer == pad_longer::error) (void)longest_of(*of, element.name, length);
   return std::make_shared<const padded_dataset>(std::move(of), std::move(element), length,
                                                 std::move(padding));
 }

@@ -71,8 +71,7 @@ std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
 void file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   require_in_range(samples, rows_);
   const auto bytes = file_->mapped();
-  if (bytes.empty()) return read_by_calls(samples, out);
-  if (place_.parts != 1) return gather_parts(bytes.data(), samples, out);
+  if (bytes.empty() || place_.parts != 1) return read_runs(bytes.data(), samples, out);
   const auto& begins = *blocks_.begins;
   if (begins.size() != 1 || begins[0] == row_blocks::nowhere)
     return gather(bytes.data(), samples, out);
@@ -107,19 +106,6 @@ void file_rows::gather(const std::byte* file, std::span<const sample_index> samp
   }
 }
 
-void file_rows::gather_parts(const std::byte* file, std::span<const sample_index> samples,
-                             std::byte* out) const {
-  for (const sample_index sample : samples) {
-    const std::span<std::byte> into{out, place_.row_bytes};
-    if (const std::uint64_t offset = offset_of(sample); offset == row_blocks::nowhere)
-      repeat_element(blocks_.fill, into);
-    else
-      copy_spread(file + offset, place_.stride, place_.parts, part_bytes(), out);
-    reverse_elements(into, place_.swapped_bytes);
-    out += into.size();
-  }
-}
-
 /// How many of the samples, from the first on, follow one another in a block and are read at once.
 std::size_t file_rows::consecutive(std::span<const sample_index> samples) const noexcept {
   const std::uint64_t block = in_blocks_.block_of(samples[0].value);
@@ -132,12 +118,16 @@ std::size_t file_rows::consecutive(std::span<const sample_index> samples) const 
   return count;
 }
 
-void file_rows::read_by_calls(std::span<const sample_index> samples, std::byte* out) const {
+/// Run after run, by calls unless the file is mapped.
+void file_rows::read_runs(const std::byte* mapped, std::span<const sample_index> samples,
+                          std::byte* out) const {
   while (!samples.empty()) {
-    const std::size_t count = consecutive(samples);
+    const std::size_t count = mapped == nullptr ? consecutive(samples) : 1;
     const std::span<std::byte> into{out, count * place_.row_bytes};
     if (const std::uint64_t offset = offset_of(samples[0]); offset == row_blocks::nowhere)
       repeat_element(blocks_.fill, into);
+    else if (mapped != nullptr)
+      copy_spread(mapped + offset, place_.stride, place_.parts, part_bytes(), out);
     else
       read_run(samples[0], offset, into);
     reverse_elements(into, place_.swapped_bytes);

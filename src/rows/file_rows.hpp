@@ -65,11 +65,10 @@ class file_rows {
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept;
   [[nodiscard]] std::size_t part_bytes() const noexcept { return place_.row_bytes / place_.parts; }
   [[nodiscard]] std::size_t consecutive(std::span<const sample_index> samples) const noexcept;
-  void read_by_calls(std::span<const sample_index> samples, std::byte* out) const;
+  void read_runs(const std::byte* mapped, std::span<const sample_index> samples,
+                 std::byte* out) const;
   void read_run(sample_index first, std::uint64_t offset, std::span<std::byte> out) const;
   void gather(const std::byte* file, std::span<const sample_index> samples, std::byte* out) const;
-  void gather_parts(const std::byte* file, std::span<const sample_index> samples,
-                    std::byte* out) const;
 
   random_file_ptr file_;
   std::string field_;

@@ -3,7 +3,7 @@
 #include <feedline/formats/open.hpp>
 
 #include "dataset/name_list.hpp"
-#include "detail/machine_memory.hpp"
+#include "detail/machine.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"
 #include "io/file_source.hpp"

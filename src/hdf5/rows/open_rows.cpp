@@ -1,7 +1,7 @@
 #include "hdf5/rows/open_rows.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "detail/machine_memory.hpp"
+#include "detail/machine.hpp"
 #include "hdf5/library/chunk_lookup.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"

@@ -1,9 +1,8 @@
-#include "dataset/regrouped_chunks.hpp"
-
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/subset.hpp>
 
+#include "dataset/composed.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/hinted_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"

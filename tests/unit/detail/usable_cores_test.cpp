@@ -1,5 +1,4 @@
-#include "detail/usable_cores.hpp"
-
+#include "detail/machine.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/temporary_directory.hpp"
 

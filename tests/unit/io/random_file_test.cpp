@@ -2,7 +2,7 @@
 
 #include <feedline/io/map_files.hpp>
 
-#include "io/residency.hpp"
+#include "io/file_watch.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/numbered_bytes.hpp"

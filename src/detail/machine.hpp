@@ -1,6 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 namespace feedline::detail {
@@ -13,5 +17,13 @@ namespace feedline::detail {
 /// least 1. Nothing where there is no quota.
 /// @param root Where `proc` and `sys` are: "/".
 [[nodiscard]] std::optional<unsigned> quota_cores(const std::filesystem::path& root);
+
+/// Bytes of memory that the machine has; the largest number where the system does not tell.
+[[nodiscard]] inline std::uint64_t machine_memory_bytes() noexcept {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes);
+}
 
 }  // namespace feedline::detail

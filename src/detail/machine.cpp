@@ -1,4 +1,4 @@
-#include "detail/usable_cores.hpp"
+#include "detail/machine.hpp"
 
 #include <algorithm>
 #include <cstddef>
