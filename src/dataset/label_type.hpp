@@ -16,26 +16,16 @@ namespace feedline::detail {
 /// @throws usage_error if it is none.
 template <class Call>
 decltype(auto) with_integer(element_type type, const Call& call) {
-  switch (type) {
-    case element_type::u8:
-      return call(std::uint8_t{});
-    case element_type::i8:
-      return call(std::int8_t{});
-    case element_type::u16:
-      return call(std::uint16_t{});
-    case element_type::i16:
-      return call(std::int16_t{});
-    case element_type::u32:
-      return call(std::uint32_t{});
-    case element_type::i32:
-      return call(std::int32_t{});
-    case element_type::u64:
-      return call(std::uint64_t{});
-    case element_type::i64:
-      return call(std::int64_t{});
-    default:
-      throw usage_error{"labels are integers, not " + std::string{to_string(type)}};
-  }
+  using enum element_type;
+  if (type == u8) return call(std::uint8_t{});
+  if (type == i8) return call(std::int8_t{});
+  if (type == u16) return call(std::uint16_t{});
+  if (type == i16) return call(std::int16_t{});
+  if (type == u32) return call(std::uint32_t{});
+  if (type == i32) return call(std::int32_t{});
+  if (type == u64) return call(std::uint64_t{});
+  if (type == i64) return call(std::int64_t{});
+  throw usage_error{"labels are integers, not " + std::string{to_string(type)}};
 }
 
 /// At most 2^63 - 1, so that one more is a number too.

@@ -56,21 +56,15 @@ std::optional<bytes> as_element(std::int64_t number, element_type type) {
 }
 
 std::optional<bytes> as_element(double number, element_type type) {
-  switch (type) {
-    case element_type::f16:
-    case element_type::bf16:
-      return as_half(number, type);
-    case element_type::f32:
-      if (const auto single = as_f32(number)) return bytes_of(*single);
-      return std::nullopt;
-    case element_type::f64:
-      return bytes_of(number);
-    default:
-      constexpr double limit = 9223372036854775808.0;  // 2^63
-      if (!(number >= -limit && number < limit) || number != std::trunc(number))
-        return std::nullopt;
-      return as_element(static_cast<std::int64_t>(number), type);
+  if (type == element_type::f16 || type == element_type::bf16) return as_half(number, type);
+  if (type == element_type::f64) return bytes_of(number);
+  if (type == element_type::f32) {
+    const auto single = as_f32(number);
+    return single ? std::optional{bytes_of(*single)} : std::nullopt;
   }
+  constexpr double limit = 9223372036854775808.0;  // 2^63
+  if (!(number >= -limit && number < limit) || number != std::trunc(number)) return std::nullopt;
+  return as_element(static_cast<std::int64_t>(number), type);
 }
 
 /// The bytes to repeat; whether they suit the element is for the caller to see.

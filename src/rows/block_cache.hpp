@@ -40,10 +40,9 @@ class block_cache {
   /// @param blocks         How many there are, less than 2³²-2.
   /// @param block_bytes    Of each; at least 1.
   /// @param rows_per_block At least 1.
-  /// @param most_kept      At least 1; those being filled are among them.
+  /// @param max_cached     At least 1; those being filled are among them.
   /// @param unlocked       For tests: called whenever a thread has let go of the lock, to look at
-  /// what
-  ///                       other threads would find if that thread went no further.
+  ///                       what others would find if it went no further.
   block_cache(std::uint64_t blocks, std::size_t block_bytes, std::uint64_t rows_per_block,
               std::uint64_t max_cached, std::function<void()> unlocked = {});
   block_cache(const block_cache&) = delete;
@@ -172,8 +171,7 @@ class block_cache {
   std::uint32_t slots_ = 0;
   std::vector<std::uint32_t> free_ = {};
   std::vector<slot_state> slot_states_;
-  std::uint32_t oldest_ =
-      none;  ///< of the slots with a block, in the order in which they were filled
+  std::uint32_t oldest_ = none;  ///< of the slots with a block, in the order of their filling
   std::uint32_t newest_ = none;
   std::uint32_t present_ = 0;  ///< how many these are
 };

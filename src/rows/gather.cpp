@@ -51,18 +51,11 @@ using constant = std::integral_constant<std::size_t, Bytes>;
 /// one load and one store. Such copies overlap in the core without help.
 template <class Visit>
 void with_constant(std::size_t bytes, Visit visit) noexcept {
-  switch (bytes) {
-    case 1:
-      return visit(constant<1>{});
-    case 2:
-      return visit(constant<2>{});
-    case 4:
-      return visit(constant<4>{});
-    case 8:
-      return visit(constant<8>{});
-    default:
-      return visit(bytes);
-  }
+  if (bytes == 1) return visit(constant<1>{});
+  if (bytes == 2) return visit(constant<2>{});
+  if (bytes == 4) return visit(constant<4>{});
+  if (bytes == 8) return visit(constant<8>{});
+  visit(bytes);
 }
 
 }  // namespace
@@ -85,16 +78,10 @@ void gather_rows(strided_rows rows, std::span<const sample_index> samples,
 
 void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
                          std::span<const sample_index> samples, std::byte* out) noexcept {
-  switch (element_bytes) {
-    case 2:
-      return gather<copy_reversed<std::uint16_t>>(rows, samples, out);
-    case 4:
-      return gather<copy_reversed<std::uint32_t>>(rows, samples, out);
-    case 8:
-      return gather<copy_reversed<std::uint64_t>>(rows, samples, out);
-    default:
-      return gather_rows(rows, samples, out);
-  }
+  if (element_bytes == 2) return gather<copy_reversed<std::uint16_t>>(rows, samples, out);
+  if (element_bytes == 4) return gather<copy_reversed<std::uint32_t>>(rows, samples, out);
+  if (element_bytes == 8) return gather<copy_reversed<std::uint64_t>>(rows, samples, out);
+  gather_rows(rows, samples, out);
 }
 
 void gather_scattered(std::span<const std::byte* const> rows, std::span<const std::size_t> places,

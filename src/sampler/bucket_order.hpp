@@ -21,7 +21,7 @@ namespace feedline::detail {
 class length_buckets {
  public:
   /// @param boundaries Rising.
-  /// @param most_narrow Up to so many samples, their numbers are kept in 4 bytes each.
+  /// @param max_narrow Up to so many samples, their numbers are kept in 4 bytes each.
   length_buckets(std::span<const std::uint64_t> lengths, std::vector<std::uint64_t> boundaries,
                  std::uint64_t max_narrow = std::uint64_t{1} << 32);
 
