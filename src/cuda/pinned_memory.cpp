@@ -5,7 +5,7 @@
 #include "cuda/check.hpp"
 #include "cuda/page_uses.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/parallel_for.hpp"
+#include "detail/threads.hpp"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>

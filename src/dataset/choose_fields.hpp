@@ -5,9 +5,17 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
+
+/// Checks that fields can be a dataset's: at least one, names distinct, a sample of each some
+/// bytes.
+/// @param who Begins the message: "map".
+/// @return Bytes of one sample of each field.
+/// @throws usage_error naming the field at fault.
+std::vector<std::size_t> checked_row_bytes(std::string_view who, std::span<const field> fields);
 
 /// A dataset with some of another's fields, in the order given; with no names, the other itself.
 /// @throws usage_error if there is no such field, or one is named twice.

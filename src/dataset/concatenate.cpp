@@ -4,7 +4,6 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
-#include "dataset/field_list.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 
 #include <algorithm>
 #include <cassert>

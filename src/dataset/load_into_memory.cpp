@@ -3,10 +3,10 @@
 #include <feedline/error.hpp>
 
 #include "dataset/composed.hpp"
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine.hpp"
-#include "detail/parallel_for.hpp"
+#include "detail/threads.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>

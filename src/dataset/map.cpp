@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/composed.hpp"
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/row_storage.hpp"
 

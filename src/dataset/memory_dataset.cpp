@@ -1,7 +1,7 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/sample_range.hpp"
 #include "rows/gather.hpp"
 

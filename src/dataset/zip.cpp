@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/field_list.hpp"
 
 #include <algorithm>
 #include <string>

@@ -2,6 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "detail/machine.hpp"
+
 #include <pthread.h>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -9,6 +11,8 @@
 
 #include <system_error>
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,6 +41,15 @@ inline void name_this_thread(const std::string& name) noexcept {
   (void)name;
 #endif
 }
+
+/// Calls body(0) … body(count − 1), each once, in order, on the calling thread and others; returns
+/// when all are done. For work of a millisecond and more: it starts threads.
+///
+/// Once a call throws, no more are begun. When those under way have ended, what the first call in
+/// order that threw has thrown is thrown here.
+/// @param threads At most so many; fewer if the system has no more.
+void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
+                  std::size_t threads = usable_cores());
 
 /// Whether this program has the calling thread alone, for sure. False where that cannot be known.
 [[nodiscard]] inline bool single_threaded() noexcept {

@@ -2,7 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/decode.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/sample_range.hpp"
 #include "rows/scratch_pool.hpp"
 

@@ -2,7 +2,7 @@
 #include <feedline/ragged/pack.hpp>
 
 #include "dataset/composed.hpp"
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/padding.hpp"

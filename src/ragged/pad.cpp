@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/pad.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/padding.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -69,18 +68,9 @@ block_cache::block_cache(std::uint64_t blocks, std::size_t block_bytes,
   for (auto& block : blocks_) block.store(absent, std::memory_order_relaxed);
 }
 
-block_cache::~block_cache() = default;
-
 std::byte* block_cache::memory_of(std::uint32_t slot) const noexcept {
   const std::uint32_t in_slab = slot & ((1U << slab_shift_) - 1);
   return slabs_[slot >> slab_shift_].load(std::memory_order_acquire) + in_slab * slot_bytes_;
-}
-
-block_cache::fill::fill(fill&& other) noexcept
-    : cache_{std::exchange(other.cache_, nullptr)}, block_{other.block_}, slot_{other.slot_} {}
-
-std::span<std::byte> block_cache::fill::bytes() const noexcept {
-  return {cache_->memory_of(slot_), cache_->block_bytes_};
 }
 
 // The block is shown before the lock is let go: whoever finds a slot in line may take its block

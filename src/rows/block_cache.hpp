@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -47,7 +48,6 @@ class block_cache {
               std::uint64_t max_cached, std::function<void()> unlocked = {});
   block_cache(const block_cache&) = delete;
   block_cache& operator=(const block_cache&) = delete;
-  ~block_cache();
 
   /// How many blocks a cache can keep that takes no more than `bytes`, all it needs included; may
   /// be 0.
@@ -59,10 +59,10 @@ class block_cache {
   /// in one.
   class read_guard {
    public:
-    explicit read_guard(block_cache& cache);
+    explicit read_guard(block_cache& cache) : cache_{cache}, number_{cache.enter()} {}
     read_guard(const read_guard&) = delete;
     read_guard& operator=(const read_guard&) = delete;
-    ~read_guard();
+    ~read_guard() { cache_.leave(number_); }
 
     /// The block's first byte, for the reading of one row; null if it is not present.
     [[nodiscard]] const std::byte* find(std::uint64_t block) noexcept;
@@ -80,12 +80,15 @@ class block_cache {
   /// The right, and the duty, to fill a block.
   class fill {
    public:
-    fill(fill&& other) noexcept;
+    fill(fill&& other) noexcept
+        : cache_{std::exchange(other.cache_, nullptr)}, block_{other.block_}, slot_{other.slot_} {}
     fill& operator=(fill&&) = delete;
     /// Unless published, the block is absent again, and others may try.
     ~fill();
 
-    [[nodiscard]] std::span<std::byte> bytes() const noexcept;
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+      return {cache_->memory_of(slot_), cache_->block_bytes_};
+    }
     /// @param rows_used How many of its rows the filler has used already.
     void publish(std::uint64_t rows_used) noexcept;
 

@@ -15,12 +15,6 @@ std::size_t preferred_read_guard(std::size_t read_guards) noexcept {
 
 }  // namespace
 
-block_cache::read_guard::read_guard(block_cache& cache) : cache_{cache}, number_{cache.enter()} {}
-
-block_cache::read_guard::~read_guard() {
-  cache_.leave(number_);
-}
-
 const std::byte* block_cache::read_guard::find(std::uint64_t block) noexcept {
   const std::uint32_t slot = cache_.blocks_[block].load();
   if (slot >= filling) return nullptr;

@@ -1,6 +1,6 @@
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
-#include "detail/parallel_for.hpp"
+#include "detail/threads.hpp"
 #include "formats/npy/array.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/records.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "dataset/file_dataset.hpp"
 #include "io/byte_source.hpp"
 #include "io/random_file.hpp"

@@ -3,7 +3,7 @@
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/tar.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"

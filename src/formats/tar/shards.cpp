@@ -1,7 +1,7 @@
 #include "formats/tar/shards.hpp"
 
-#include "detail/parallel_for.hpp"
 #include "detail/text.hpp"
+#include "detail/threads.hpp"
 
 #include <system_error>
 

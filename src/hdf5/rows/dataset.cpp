@@ -1,6 +1,6 @@
 #include <feedline/hdf5/dataset.hpp>
 
-#include "dataset/field_list.hpp"
+#include "dataset/choose_fields.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"

@@ -1,4 +1,4 @@
-#include "detail/parallel_for.hpp"
+#include "detail/threads.hpp"
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "detail/parallel_for.hpp"
+#include "detail/threads.hpp"
 
 #include <zlib.h>
 
