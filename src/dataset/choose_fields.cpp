@@ -101,8 +101,7 @@ dataset_ptr named(dataset_ptr of, std::vector<field> fields) {
 
 }  // namespace
 
-std::vector<std::size_t> checked_row_bytes(std::string_view who,
-                                                   std::span<const field> fields) {
+std::vector<std::size_t> checked_row_bytes(std::string_view who, std::span<const field> fields) {
   if (fields.empty()) throw usage_error{std::string{who} + ": a dataset needs at least one field"};
   std::vector<std::size_t> row_bytes;
   std::size_t total = 0;
@@ -125,8 +124,7 @@ std::vector<std::size_t> places_of(const char* who, const std::vector<field>& al
                                    const std::vector<std::string>& names) {
   std::vector<std::size_t> places;
   for (const std::string& name : names) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const field& each) { return each.name == name; });
+    const auto found = std::ranges::find(all, name, &field::name);
     if (found == all.end()) {
       std::string there;
       for (const field& each : all) there += (there.empty() ? "'" : ", '") + each.name + "'";
@@ -134,7 +132,7 @@ std::vector<std::size_t> places_of(const char* who, const std::vector<field>& al
                         there};
     }
     const auto place = static_cast<std::size_t>(found - all.begin());
-    if (std::find(places.begin(), places.end(), place) != places.end())
+    if (std::ranges::find(places, place) != places.end())
       throw usage_error{std::string{who} + ": the field '" + name + "' is named twice"};
     places.push_back(place);
   }

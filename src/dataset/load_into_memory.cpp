@@ -2,8 +2,8 @@
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/composed.hpp"
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/machine.hpp"
 #include "detail/threads.hpp"

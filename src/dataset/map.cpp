@@ -2,8 +2,8 @@
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 
-#include "dataset/composed.hpp"
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/row_storage.hpp"
 

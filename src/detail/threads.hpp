@@ -11,6 +11,8 @@
 
 #include <system_error>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -50,6 +52,18 @@ inline void name_this_thread(const std::string& name) noexcept {
 /// @param threads At most so many; fewer if the system has no more.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                   std::size_t threads = usable_cores());
+
+/// Returns once `ready()` is true. For what rings no bell: the thread sleeps between one asking and
+/// the next, for an eighth of the time that it has waited so far, 20 µs to 1 ms.
+template <class Ready>
+void poll_until(Ready&& ready) {
+  using namespace std::chrono_literals;
+  const auto begun = std::chrono::steady_clock::now();
+  while (!ready()) {
+    const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - begun;
+    std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 8, 20us, 1ms));
+  }
+}
 
 /// Whether this program has the calling thread alone, for sure. False where that cannot be known.
 [[nodiscard]] inline bool single_threaded() noexcept {

@@ -2,7 +2,7 @@
 
 #include "detail/log.hpp"
 #include "detail/own_process.hpp"
-#include "detail/poll.hpp"
+#include "detail/threads.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/pack.hpp>
 
-#include "dataset/composed.hpp"
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/padding.hpp"

@@ -21,9 +21,6 @@ struct drawn : detail::scattered {
   std::uint64_t first;
   std::uint64_t count;
 
-  drawn(const detail::bijection& all, std::uint64_t begin, std::uint64_t end)
-      : order{all}, first{begin}, count{end - begin} {}
-
   std::uint64_t size() const noexcept { return count; }
   void choose(std::span<sample_index> samples) const noexcept {
     for (sample_index& sample : samples) sample.value += first;
@@ -102,7 +99,7 @@ std::vector<dataset_ptr> random_split(dataset_ptr of, const std::vector<split_si
   std::uint64_t begin = 0;
   for (const std::uint64_t end : ends_of(sizes, of->size())) {
     parts.push_back(
-        std::make_shared<const detail::subset_dataset<drawn>>(of, drawn{order, begin, end}));
+        std::make_shared<const detail::subset_dataset<drawn>>(of, drawn{{}, order, begin, end - begin}));
     begin = end;
   }
   return parts;

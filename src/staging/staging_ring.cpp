@@ -1,6 +1,6 @@
 #include "staging/staging_ring.hpp"
 
-#include "detail/poll.hpp"
+#include "detail/threads.hpp"
 #include "device/leak.hpp"
 
 #include <stdexcept>

@@ -5,7 +5,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "detail/poll.hpp"
+#include "detail/threads.hpp"
 #include "gpu/gate.hpp"
 #include "gpu/gpu_recorder.hpp"
 #include "gpu/gpu_stream.hpp"

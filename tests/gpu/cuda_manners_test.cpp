@@ -6,7 +6,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "detail/poll.hpp"
+#include "detail/threads.hpp"
 #include "device/owned.hpp"
 #include "device/retired.hpp"
 #include "gpu/gate.hpp"

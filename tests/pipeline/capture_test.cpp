@@ -4,7 +4,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "detail/poll.hpp"
+#include "detail/threads.hpp"
 #include "device/retired.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

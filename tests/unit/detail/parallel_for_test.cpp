@@ -1,5 +1,4 @@
 #include "detail/threads.hpp"
-
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 

@@ -59,7 +59,6 @@ class npy_output final : public output {
         throw feedline::usage_error{"field '" + field.name +
                                     "' cannot name a .npy file: rename it with NAME=PATH"};
       headers_.push_back(header_of(field, what_.samples));
-      row_bytes_.push_back(feedline::sample_bytes(field));
     }
   }
 
@@ -67,7 +66,7 @@ class npy_output final : public output {
     fs::create_directory(folder_);
     open(durable_file::mode::create);
     for (std::size_t f = 0; f < files_.size(); ++f) {
-      files_[f].reserve(headers_[f].size() + what_.samples * row_bytes_[f]);
+      files_[f].reserve(headers_[f].size() + what_.samples * sample_bytes(what_.fields[f]));
       files_[f].write(0, std::as_bytes(std::span{headers_[f]}));
     }
     sync_folder(folder_);
@@ -78,7 +77,7 @@ class npy_output final : public output {
   void write(std::uint64_t first, std::uint64_t /*count*/,
              std::span<const std::span<const std::byte>> columns) override {
     for (std::size_t f = 0; f < files_.size(); ++f)
-      files_[f].write(headers_[f].size() + first * row_bytes_[f], columns[f]);
+      files_[f].write(headers_[f].size() + first * sample_bytes(what_.fields[f]), columns[f]);
   }
 
   void sync() override {
@@ -104,7 +103,6 @@ class npy_output final : public output {
   fs::path folder_;
   content what_;
   std::vector<std::string> headers_;
-  std::vector<std::size_t> row_bytes_;
   std::vector<durable_file> files_;
 };
 
