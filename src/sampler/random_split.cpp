@@ -98,8 +98,8 @@ std::vector<dataset_ptr> random_split(dataset_ptr of, const std::vector<split_si
   std::vector<dataset_ptr> parts;
   std::uint64_t begin = 0;
   for (const std::uint64_t end : ends_of(sizes, of->size())) {
-    parts.push_back(
-        std::make_shared<const detail::subset_dataset<drawn>>(of, drawn{{}, order, begin, end - begin}));
+    parts.push_back(std::make_shared<const detail::subset_dataset<drawn>>(
+        of, drawn{{}, order, begin, end - begin}));
     begin = end;
   }
   return parts;

@@ -12,7 +12,7 @@ namespace FEEDLINE_EXPORT feedline {
 /// How `load_into_memory` is to go about it.
 struct load_into_memory_options {
   std::size_t max_bytes = 0;  ///< of the samples, all together; 0: the machine's memory
-  int threads = 0;  ///< that read; 0: a thread a core, at most 16; fewer where no more can be had.
+  int threads = 0;  ///< that read, the calling one too; 0: one a core, at most 16; fewer at need.
                     ///< One reads a dataset whose `concurrency()` is serialized
   /// Told now and then how many of the samples are read, at last that all are; on the calling
   /// thread. What it throws ends the reading and comes through.
