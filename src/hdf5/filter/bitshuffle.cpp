@@ -1,7 +1,5 @@
-#include "hdf5/filter/bit_planes.hpp"
-#include "hdf5/filter/blocks.hpp"
 #include "hdf5/filter/input.hpp"
-#include "hdf5/filter/scratch.hpp"
+#include "hdf5/filter/planes.hpp"
 #include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
@@ -40,7 +38,7 @@ void for_each_block(std::span<std::byte> out, std::size_t element_size, std::siz
 
 /// Client data: 2: bytes of an element; 3: elements of a block, or 0.
 std::size_t undo_plain(std::span<const unsigned> values, std::span<const std::byte> stored,
-                       std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                       std::span<std::byte> out, hdf5_decoder& scratch) {
   const std::size_t size = values[2];
   const bool says = values.size() > 3 && values[3] != 0;
   if (stored.size() % size != 0)
@@ -59,7 +57,7 @@ std::size_t undo_plain(std::span<const unsigned> values, std::span<const std::by
 /// as stored (32 bits) and its bytes.
 template <class Decompress>
 std::size_t undo_compressed(std::size_t size, std::span<const std::byte> stored,
-                            std::span<std::byte> out, hdf5_filter_scratch& scratch,
+                            std::span<std::byte> out, hdf5_decoder& scratch,
                             Decompress&& decompress) {
   hdf5_filter_input input{stored};
   const auto total = input.big_endian<std::uint64_t>();
@@ -83,21 +81,34 @@ std::size_t undo_compressed(std::size_t size, std::span<const std::byte> stored,
   return out.size();
 }
 
+#ifdef FEEDLINE_HAS_LZ4
 std::size_t undo_lz4(std::span<const unsigned> values, std::span<const std::byte> stored,
-                     std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                     std::span<std::byte> out, hdf5_decoder& scratch) {
   return undo_compressed(values[2], stored, out, scratch, undo_lz4_block);
 }
+#else
+constexpr hdf5_undo_function* undo_lz4 = nullptr;
+#endif
 
+#ifdef FEEDLINE_HAS_ZSTD
 std::size_t undo_zstd(std::span<const unsigned> values, std::span<const std::byte> stored,
-                      std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                      std::span<std::byte> out, hdf5_decoder& scratch) {
   return undo_compressed(values[2], stored, out, scratch,
                          [&](std::span<const std::byte> block, std::span<std::byte> planes) {
-                           const std::size_t got = undo_zstd_frames(block, planes, scratch);
+                           const std::size_t got = undo_zstd_frames({}, block, planes, scratch);
                            if (got != planes.size())
                              throw hdf5_filter_error{"a block of " + std::to_string(block.size()) +
                                                      " bytes decodes to " + std::to_string(got) +
                                                      ", not to " + std::to_string(planes.size())};
                          });
+}
+#else
+constexpr hdf5_undo_function* undo_zstd = nullptr;
+#endif
+
+hdf5_undo by_library(hdf5_undo_function* function, std::string_view library) {
+  if (function == nullptr) return {.refusal = without_library(library)};
+  return {.effect = hdf5_size_effect::compression, .function = function};
 }
 
 }  // namespace
@@ -113,11 +124,9 @@ hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values) {
     case none:
       return {.function = undo_plain};
     case lz4:
-      if (!has_lz4()) return {.refusal = without_library("liblz4")};
-      return {.effect = hdf5_size_effect::compression, .function = undo_lz4};
+      return by_library(undo_lz4, "liblz4");
     case zstd:
-      if (!has_zstd()) return {.refusal = without_library("libzstd")};
-      return {.effect = hdf5_size_effect::compression, .function = undo_zstd};
+      return by_library(undo_zstd, "libzstd");
     default:
       return {.refusal = "compresses by method " + std::to_string(values[4]) +
                          ", which feedline does not know"};

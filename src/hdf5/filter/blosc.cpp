@@ -1,17 +1,5 @@
 #include "hdf5/filter/undo.hpp"
 
-#ifndef FEEDLINE_HAS_BLOSC
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_blosc(std::span<const unsigned>) {
-  return {.refusal = without_library("libblosc")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include <blosc.h>
 
 namespace feedline::detail {
@@ -27,7 +15,7 @@ std::string compressor_of(std::span<const std::byte> stored) {
 
 /// All that decoding needs is in the chunk's header; the client data is the writer's.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   if (stored.size() < BLOSC_MIN_HEADER_LENGTH)
     throw hdf5_filter_error{std::to_string(stored.size()) + " bytes are too few to hold a header"};
   std::size_t claimed = 0;
@@ -58,5 +46,3 @@ hdf5_undo undo_of_blosc(std::span<const unsigned>) {
 }
 
 }  // namespace feedline::detail
-
-#endif

@@ -1,18 +1,5 @@
-#include "hdf5/filter/undo.hpp"
-
-#ifndef FEEDLINE_HAS_BLOSC2
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_blosc2(std::span<const unsigned>) {
-  return {.refusal = without_library("libblosc2")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include "hdf5/filter/input.hpp"
+#include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,7 +105,7 @@ std::size_t undo_plain(blosc2_schunk& frame, std::span<std::byte> out) {
 
 /// A frame, whose metadata says whether it is an array. All that decoding needs is in there.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   // b2nd.h leaves what it is given alone, though its type does not say so.
   auto* const bytes =
       const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(stored.data()));
@@ -152,5 +139,3 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned> values) {
 }
 
 }  // namespace feedline::detail
-
-#endif

@@ -1,17 +1,5 @@
 #include "hdf5/filter/undo.hpp"
 
-#ifndef FEEDLINE_HAS_BZIP2
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_bzip2(std::span<const unsigned>) {
-  return {.refusal = without_library("libbz2")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -30,7 +18,7 @@ unsigned piece(std::size_t bytes) noexcept {
 
 /// One stream, as the command `bzip2` makes it.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   bz_stream stream{};
   if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) throw std::bad_alloc{};
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> ended{&stream, BZ2_bzDecompressEnd};
@@ -59,5 +47,3 @@ hdf5_undo undo_of_bzip2(std::span<const unsigned>) {
 }
 
 }  // namespace feedline::detail
-
-#endif

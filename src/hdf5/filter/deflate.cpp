@@ -1,4 +1,3 @@
-#include "hdf5/filter/scratch.hpp"
 #include "hdf5/filter/undo.hpp"
 
 #include <zlib.h>
@@ -15,7 +14,7 @@ namespace feedline::detail {
 
 namespace {
 
-z_stream& zlib_stream(hdf5_filter_scratch& scratch) {
+z_stream& zlib_stream(hdf5_decoder& scratch) {
   if (scratch.zlib == nullptr) {
     auto stream = std::make_unique<z_stream>();
     if (inflateInit(stream.get()) != Z_OK) throw std::bad_alloc{};
@@ -36,7 +35,7 @@ uInt piece(std::size_t bytes) noexcept {
 }
 
 std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
-                         hdf5_filter_scratch& scratch) {
+                         hdf5_decoder& scratch) {
   z_stream& stream = zlib_stream(scratch);
   std::size_t taken = 0;
   std::size_t given = 0;
@@ -71,7 +70,7 @@ std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte>
 
 #ifdef FEEDLINE_HAS_LIBDEFLATE
 
-libdeflate_decompressor* libdeflate(hdf5_filter_scratch& scratch) {
+libdeflate_decompressor* libdeflate(hdf5_decoder& scratch) {
   if (scratch.libdeflate == nullptr) {
     scratch.libdeflate = {
         libdeflate_alloc_decompressor(), [](void* made) {
@@ -84,7 +83,7 @@ libdeflate_decompressor* libdeflate(hdf5_filter_scratch& scratch) {
 
 /// Three times as fast as zlib. What it does not take, zlib may; if not, zlib says why.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                 std::span<std::byte> out, hdf5_decoder& scratch) {
   std::size_t given = 0;
   const auto result = libdeflate_zlib_decompress(libdeflate(scratch), stored.data(), stored.size(),
                                                  out.data(), out.size(), &given);
@@ -94,7 +93,7 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
 #else
 
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                 std::span<std::byte> out, hdf5_decoder& scratch) {
   return undo_by_zlib(stored, out, scratch);
 }
 

@@ -1,7 +1,5 @@
 #include "hdf5/filter/filters.hpp"
 
-#include "hdf5/filter/scratch.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,8 +7,33 @@
 #include <string_view>
 #include <utility>
 
-namespace feedline::detail {
+// Filters whose library was not there when feedline was built.
+#ifndef FEEDLINE_HAS_BLOSC
+#define undo_of_blosc nullptr
+#endif
+#ifndef FEEDLINE_HAS_BLOSC2
+#define undo_of_blosc2 nullptr
+#endif
+#ifndef FEEDLINE_HAS_BZIP2
+#define undo_of_bzip2 nullptr
+#endif
+#ifndef FEEDLINE_HAS_LZ4
+#define undo_of_lz4 nullptr
+#endif
+#ifndef FEEDLINE_HAS_LZO
+#define undo_of_lzo nullptr
+#endif
+#ifndef FEEDLINE_HAS_LIBAEC
+#define undo_of_szip nullptr
+#endif
+#ifndef FEEDLINE_HAS_ZFP
+#define undo_of_zfp nullptr
+#endif
+#ifndef FEEDLINE_HAS_ZSTD
+#define undo_of_zstd nullptr
+#endif
 
+namespace feedline::detail {
 namespace {
 
 constexpr std::size_t max_filters = 32;  // of a pipeline: a filter mask has as many bits
@@ -20,6 +43,7 @@ struct known_filter {
   int id;
   std::string_view name;
   hdf5_undo (*undo)(std::span<const unsigned> values);  ///< none: known by name only
+  std::string_view library = {};                        ///< that it needs
 };
 
 /// Ids as registered with The HDF Group.
@@ -27,18 +51,18 @@ constexpr std::array known_filters{
     known_filter{1, "deflate", undo_of_deflate},
     known_filter{2, "shuffle", undo_of_shuffle},
     known_filter{3, "fletcher32", undo_of_fletcher32},
-    known_filter{4, "szip", undo_of_szip},
+    known_filter{4, "szip", undo_of_szip, "libaec"},
     known_filter{5, "nbit", nullptr},
     known_filter{6, "scaleoffset", undo_of_scaleoffset},
-    known_filter{305, "lzo", undo_of_lzo},
-    known_filter{307, "bzip2", undo_of_bzip2},
+    known_filter{305, "lzo", undo_of_lzo, "liblzo2"},
+    known_filter{307, "bzip2", undo_of_bzip2, "libbz2"},
     known_filter{32000, "lzf", undo_of_lzf},
-    known_filter{32001, "blosc", undo_of_blosc},
-    known_filter{32004, "lz4", undo_of_lz4},
+    known_filter{32001, "blosc", undo_of_blosc, "libblosc"},
+    known_filter{32004, "lz4", undo_of_lz4, "liblz4"},
     known_filter{32008, "bitshuffle", undo_of_bitshuffle},
-    known_filter{32013, "zfp", undo_of_zfp},
-    known_filter{32015, "zstd", undo_of_zstd},
-    known_filter{32026, "blosc2", undo_of_blosc2},
+    known_filter{32013, "zfp", undo_of_zfp, "libzfp"},
+    known_filter{32015, "zstd", undo_of_zstd, "libzstd"},
+    known_filter{32026, "blosc2", undo_of_blosc2, "libblosc2"},
 };
 
 const known_filter* find(int id) noexcept {
@@ -65,9 +89,10 @@ std::string title_of(const hdf5_filter& filter) {
 
 hdf5_undo undo_of(const hdf5_filter& filter) {
   const known_filter* const known = find(filter.id);
-  if (known == nullptr || known->undo == nullptr)
+  if (known != nullptr && known->undo != nullptr) return known->undo(filter.values);
+  if (known == nullptr || known->library.empty())
     return {.refusal = "is not one that feedline decodes"};
-  return known->undo(filter.values);
+  return {.refusal = without_library(known->library)};
 }
 
 std::string bytes(std::uint64_t count) {
@@ -114,15 +139,6 @@ void fail_for_claim(std::uint64_t claimed, std::size_t limit) {
   throw hdf5_filter_error{"claims to yield " + bytes(claimed) + " where " + bytes(limit) +
                           " can be right"};
 }
-
-std::string without_library(std::string_view library) {
-  return "needs " + std::string{library} + ", which was not there when feedline was built";
-}
-
-hdf5_decoder::hdf5_decoder() : scratch_{std::make_unique<hdf5_filter_scratch>()} {}
-hdf5_decoder::hdf5_decoder(hdf5_decoder&&) noexcept = default;
-hdf5_decoder& hdf5_decoder::operator=(hdf5_decoder&&) noexcept = default;
-hdf5_decoder::~hdf5_decoder() = default;
 
 hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::move(pipeline)} {
   if (pipeline_.size() > max_filters)
@@ -189,9 +205,9 @@ void hdf5_filters::decode(std::span<const std::byte> stored, std::uint32_t mask,
           room.bytes = data.size();
         }
         const bool is_last = i == last_to_move && room.bytes == out.size();
-        const auto to = is_last ? out : with.scratch_->between[turn].take(room.bytes);
+        const auto to = is_last ? out : with.between[turn].take(room.bytes);
         turn = 1 - turn;
-        data = to.first(undos_[i].function(pipeline_[i].values, data, to, *with.scratch_));
+        data = to.first(undos_[i].function(pipeline_[i].values, data, to, with));
       }
       require_size(data.size(), sizes[i]);
     } catch (const hdf5_filter_error& error) {

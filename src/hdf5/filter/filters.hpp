@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,19 +15,6 @@ struct hdf5_filter {
   int id = 0;
   std::string name = {};
   std::vector<unsigned> values = {};  ///< "client data"
-};
-
-/// One thread's memory and decoders, which grow to what is needed and stay.
-class hdf5_decoder {
- public:
-  hdf5_decoder();
-  hdf5_decoder(hdf5_decoder&&) noexcept;
-  hdf5_decoder& operator=(hdf5_decoder&&) noexcept;
-  ~hdf5_decoder();
-
- private:
-  friend class hdf5_filters;
-  std::unique_ptr<hdf5_filter_scratch> scratch_;
 };
 
 /// A filter pipeline undone by feedline itself, with no HDF5 lock. Constant; any number of threads, each

@@ -1,3 +1,4 @@
+#include "detail/byte_order.hpp"
 #include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
@@ -81,10 +82,7 @@ std::string hexadecimal(std::uint32_t value) {
 
 void check_fletcher32(std::span<const std::byte> stored) {
   const auto bytes = stored.first(stored.size() - 4);
-  const auto tail = stored.last(4);
-  std::uint32_t said = 0;
-  for (std::size_t i = 0; i < 4; ++i) said |= std::to_integer<std::uint32_t>(tail[i]) << (8 * i);
-
+  const auto said = static_cast<std::uint32_t>(little_endian(stored.last(4)));
   const std::uint32_t as_read = fletcher32(bytes);
   const std::uint32_t is = swap_in_halves(as_read);
   // HDF5 1.6.2 and older read words as we do.

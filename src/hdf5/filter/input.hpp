@@ -1,5 +1,6 @@
 #pragma once
 
+#include "detail/byte_order.hpp"
 #include "hdf5/filter/undo.hpp"
 
 #include <concepts>
@@ -29,19 +30,11 @@ class hdf5_filter_input {
 
   template <std::unsigned_integral T>
   [[nodiscard]] T big_endian() {
-    T value = 0;
-    for (const std::byte byte : take(sizeof(T)))
-      value = static_cast<T>((value << 8U) | std::to_integer<T>(byte));
-    return value;
+    return static_cast<T>(detail::big_endian(take(sizeof(T))));
   }
-
   template <std::unsigned_integral T>
   [[nodiscard]] T little_endian() {
-    const auto bytes = take(sizeof(T));
-    T value = 0;
-    for (std::size_t i = sizeof(T); i-- > 0;)
-      value = static_cast<T>((value << 8U) | std::to_integer<T>(bytes[i]));
-    return value;
+    return static_cast<T>(detail::little_endian(take(sizeof(T))));
   }
 
   [[nodiscard]] std::size_t at() const noexcept { return stored_.size() - rest_.size(); }

@@ -1,27 +1,5 @@
-#include "hdf5/filter/blocks.hpp"
-#include "hdf5/filter/undo.hpp"
-
-#ifndef FEEDLINE_HAS_LZ4
-
-namespace feedline::detail {
-
-bool has_lz4() noexcept {
-  return false;
-}
-
-void undo_lz4_block(std::span<const std::byte>, std::span<std::byte>) {
-  throw hdf5_filter_error{without_library("liblz4")};
-}
-
-hdf5_undo undo_of_lz4(std::span<const unsigned>) {
-  return {.refusal = without_library("liblz4")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include "hdf5/filter/input.hpp"
+#include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,10 +7,6 @@ hdf5_undo undo_of_lz4(std::span<const unsigned>) {
 #include <lz4.h>
 
 namespace feedline::detail {
-
-bool has_lz4() noexcept {
-  return true;
-}
 
 void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out) {
   constexpr std::size_t most = LZ4_MAX_INPUT_SIZE;
@@ -52,7 +26,7 @@ namespace {
 /// The total size (64 bits) and a block's (32), most significant byte first; then each block's size
 /// as stored (32 bits) and its bytes, which are plain where they are as many as were to be stored.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   hdf5_filter_input input{stored};
   const auto total = input.big_endian<std::uint64_t>();
   const std::size_t block_size = input.big_endian<std::uint32_t>();
@@ -78,5 +52,3 @@ hdf5_undo undo_of_lz4(std::span<const unsigned>) {
 }
 
 }  // namespace feedline::detail
-
-#endif

@@ -29,7 +29,7 @@ void copy_back(std::byte* to, std::size_t distance, std::size_t count, std::size
 /// a length, less 2, in its upper three bits (7: a byte with the rest follows) and a distance, less
 /// 1, in its lower five and the next byte.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   constexpr std::size_t longest_plain = 32;
   const std::byte* from = stored.data();
   std::byte* to = out.data();

@@ -1,17 +1,5 @@
 #include "hdf5/filter/undo.hpp"
 
-#ifndef FEEDLINE_HAS_LZO
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_lzo(std::span<const unsigned>) {
-  return {.refusal = without_library("liblzo2")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include <lzo/lzo1x.h>
 
 namespace feedline::detail {
@@ -21,7 +9,7 @@ namespace {
 /// A stream of LZO1X, whose decoder needs no memory of its own. PyTables before 0.8 put a checksum
 /// and a size behind it: eight bytes, which are not looked at.
 std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   lzo_uint given = out.size();
   const int result =
       lzo1x_decompress_safe(reinterpret_cast<const unsigned char*>(stored.data()), stored.size(),
@@ -51,5 +39,3 @@ hdf5_undo undo_of_lzo(std::span<const unsigned>) {
 }
 
 }  // namespace feedline::detail
-
-#endif

@@ -1,3 +1,4 @@
+#include "detail/byte_order.hpp"
 #include "hdf5/filter/input.hpp"
 #include "hdf5/filter/undo.hpp"
 
@@ -5,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -29,7 +29,7 @@ enum parameter : std::size_t {
 constexpr unsigned decimal_scale = 0;
 constexpr unsigned integer_scale = 2;
 constexpr unsigned integer_class = 0;
-constexpr unsigned big_endian = 1;
+constexpr unsigned big_endian_order = 1;
 constexpr unsigned bits_per_byte = 8;
 
 /// Numbers of any width, packed with the most significant bit first.
@@ -88,7 +88,7 @@ void undo_integers(std::span<const unsigned> values, meaning how, packed_numbers
     const std::uint64_t number = packed.next(how.bits);
     const bool is_fill = values[has_fill] != 0 && number == all_ones(how.bits);
     put(static_cast<Word>(is_fill ? fill_of(values) : number + how.smallest),
-        values[byte_order] == big_endian, out.data() + at);
+        values[byte_order] == big_endian_order, out.data() + at);
   }
 }
 
@@ -105,21 +105,8 @@ void undo_floats(std::span<const unsigned> values, meaning how, packed_numbers p
     const auto steps = static_cast<Float>(static_cast<Integer>(number));
     put(is_fill ? static_cast<Word>(fill_of(values))
                 : std::bit_cast<Word>(steps / scale + smallest),
-        values[byte_order] == big_endian, out.data() + at);
+        values[byte_order] == big_endian_order, out.data() + at);
   }
-}
-
-/// Numbers that are as wide as they were before are kept in the writer's byte order, the least
-/// significant byte first.
-void copy_whole(std::span<const unsigned> values, std::span<const std::byte> stored,
-                std::span<std::byte> out) noexcept {
-  const std::size_t bytes = values[number_bytes];
-  if (values[byte_order] != big_endian || bytes == 1) {
-    std::memcpy(out.data(), stored.data(), out.size());
-    return;
-  }
-  for (std::size_t at = 0; at < out.size(); at += bytes)
-    for (std::size_t i = 0; i < bytes; ++i) out[at + i] = stored[at + bytes - 1 - i];
 }
 
 void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers packed,
@@ -143,7 +130,7 @@ void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers p
 /// The width in bits (32 bits), how many bytes the smallest number has (one byte), those bytes, in
 /// room for 16; then the numbers, packed.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   constexpr std::size_t room_for_smallest = 16;
   const std::uint64_t bytes = std::uint64_t{values[elements]} * values[number_bytes];
   if (bytes > out.size()) fail_for_claim(bytes, out.size());
@@ -160,12 +147,13 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
   // Written as the numbers' bits over 8, one more byte than are needed where that is whole.
   const auto packed = input.take((std::uint64_t{values[elements]} * bits + 7) / bits_per_byte);
   if (bits == whole) {
-    copy_whole(values, packed, to);
+    // Such are kept as they are, the least significant byte first.
+    std::ranges::copy(packed.first(to.size()), to.begin());
+    if (values[byte_order] == big_endian_order) reverse_elements(to, values[number_bytes]);
     return to.size();
   }
-  std::uint64_t smallest = 0;
-  for (std::size_t i = std::min(smallest_bytes, sizeof smallest); i-- > 0;)
-    smallest = smallest << bits_per_byte | std::to_integer<std::uint64_t>(smallest_room[i]);
+  const auto smallest =
+      little_endian(smallest_room.first(std::min(smallest_bytes, sizeof(std::uint64_t))));
   undo_packed(values, {bits, smallest}, packed_numbers{packed}, to);
   return to.size();
 }

@@ -1,4 +1,4 @@
-#include "hdf5/filter/byte_planes.hpp"
+#include "hdf5/filter/planes.hpp"
 #include "hdf5/filter/undo.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@ namespace {
 
 /// Bytes beyond the last whole element were left as they are.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch&) {
+                 std::span<std::byte> out, hdf5_decoder&) {
   const std::size_t size = values[0];
   const std::size_t count = stored.size() / size;
   join_byte_planes(stored.data(), count, size, out.data());
@@ -21,7 +21,7 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
 /// The library sets this filter up for no type of variable length, lets it fail in writing, and notes in
 /// each chunk's mask that it was left out.
 std::size_t fail(std::span<const unsigned>, std::span<const std::byte>, std::span<std::byte>,
-                 hdf5_filter_scratch&) {
+                 hdf5_decoder&) {
   throw hdf5_filter_error{"does not say how large an element is, so it cannot be undone"};
 }
 

@@ -1,20 +1,6 @@
-#include "hdf5/filter/undo.hpp"
-
-#ifndef FEEDLINE_HAS_LIBAEC
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_szip(std::span<const unsigned>) {
-  return {.refusal = without_library("libaec")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
-#include "hdf5/filter/byte_planes.hpp"
 #include "hdf5/filter/input.hpp"
-#include "hdf5/filter/scratch.hpp"
+#include "hdf5/filter/planes.hpp"
+#include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -77,7 +63,7 @@ std::size_t undo_aec(const szip_shape& shape, std::span<const std::byte> stored,
 /// The decoded size (32 bits, least significant byte first), then the stream, in which each
 /// scanline is filled up to whole blocks.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                 std::span<std::byte> out, hdf5_decoder& scratch) {
   const szip_shape shape{values};
   hdf5_filter_input input{stored};
   const std::size_t claimed = input.little_endian<std::uint32_t>();
@@ -137,5 +123,3 @@ hdf5_undo undo_of_szip(std::span<const unsigned> values) {
 }
 
 }  // namespace feedline::detail
-
-#endif

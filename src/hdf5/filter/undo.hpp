@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -9,7 +10,36 @@
 
 namespace feedline::detail {
 
-struct hdf5_filter_scratch;
+/// Bytes that grow to the most ever asked for. What they hold is lost when they grow.
+class growing_bytes {
+ public:
+  [[nodiscard]] std::span<std::byte> take(std::size_t bytes) {
+    if (bytes > capacity_) {
+      bytes_ = nullptr;  // before more is asked for, so that there are never two
+      capacity_ = 0;
+      bytes_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      capacity_ = bytes;
+    }
+    return {bytes_.get(), bytes};
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t capacity_ = 0;
+};
+
+/// A decoder of another library, in the hands of the filter that made it.
+using foreign_decoder = std::unique_ptr<void, void (*)(void*)>;
+
+/// One thread's memory and decoders, which grow to what is needed and stay.
+struct hdf5_decoder {
+  growing_bytes between[2];  ///< what one filter yields and the next one takes, by turns
+  growing_bytes block;       ///< a block, decompressed and not yet put in order
+  growing_bytes planes;      ///< a block, half put in order
+  foreign_decoder libdeflate{nullptr, nullptr};
+  foreign_decoder zlib{nullptr, nullptr};
+  foreign_decoder zstd{nullptr, nullptr};
+};
 
 /// A chunk that does not decode: what is wrong with its bytes.
 class hdf5_filter_error : public std::runtime_error {
@@ -30,7 +60,7 @@ enum class hdf5_size_effect {
 /// @throws hdf5_filter_error, saying what is wrong, without the filter's name.
 using hdf5_undo_function = std::size_t(std::span<const unsigned> values,
                                        std::span<const std::byte> stored, std::span<std::byte> out,
-                                       hdf5_filter_scratch& scratch);
+                                       hdf5_decoder& with);
 
 /// How a filter with certain client data is undone.
 struct hdf5_undo {
@@ -39,7 +69,8 @@ struct hdf5_undo {
   std::string refusal = {};  ///< why it cannot be undone, to follow the filter's name; or empty
 };
 
-/// One for each filter, in the file of that name. Each checks the client data.
+/// One for each filter, in the file of that name. Each checks the client data. Those by another
+/// library are there if that was there when feedline was built.
 [[nodiscard]] hdf5_undo undo_of_deflate(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_shuffle(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
@@ -55,6 +86,14 @@ struct hdf5_undo {
 [[nodiscard]] hdf5_undo undo_of_zfp(std::span<const unsigned> values);
 [[nodiscard]] hdf5_undo undo_of_zstd(std::span<const unsigned> values);
 
+/// Decompresses one block of LZ4's, which must fill `out`. There where liblz4 is.
+/// @throws hdf5_filter_error if it does not.
+void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out);
+/// Decompresses Zstandard's frames. There where libzstd is. @return How many bytes came out.
+/// @throws hdf5_filter_error if they are damaged, or more would come out than there is room for.
+std::size_t undo_zstd_frames(std::span<const unsigned> values, std::span<const std::byte> stored,
+                             std::span<std::byte> out, hdf5_decoder& with);
+
 /// Compares the checksum in the last four bytes with the bytes before it.
 /// @param stored At least four bytes. @throws hdf5_filter_error if they differ.
 void check_fletcher32(std::span<const std::byte> stored);
@@ -64,6 +103,8 @@ void check_fletcher32(std::span<const std::byte> stored);
 /// The same, where what was stored says so itself.
 [[noreturn]] void fail_for_claim(std::uint64_t claimed, std::size_t limit);
 /// The refusal of a filter whose library was not there when feedline was built.
-[[nodiscard]] std::string without_library(std::string_view library);
+[[nodiscard]] inline std::string without_library(std::string_view library) {
+  return "needs " + std::string{library} + ", which was not there when feedline was built";
+}
 
 }  // namespace feedline::detail

@@ -1,19 +1,5 @@
-#include "hdf5/filter/undo.hpp"
-
-#ifndef FEEDLINE_HAS_ZFP
-
-namespace feedline::detail {
-
-hdf5_undo undo_of_zfp(std::span<const unsigned>) {
-  return {.refusal = without_library("libzfp")};
-}
-
-}  // namespace feedline::detail
-
-#else
-
 #include "detail/byte_order.hpp"
-#include "hdf5/filter/scratch.hpp"
+#include "hdf5/filter/undo.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,7 +69,7 @@ std::span<std::byte> with_zeros_behind(std::span<const std::byte> stored, std::s
 
 /// A stream of libzfp's with no header of its own.
 std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
+                 std::span<std::byte> out, hdf5_decoder& scratch) {
   const zfp_shape shape = read_shape(values);
   const std::size_t claimed = zfp_field_size_bytes(shape.field.get());
   if (claimed > out.size()) fail_for_claim(claimed, out.size());
@@ -122,5 +108,3 @@ hdf5_undo undo_of_zfp(std::span<const unsigned> values) {
 }
 
 }  // namespace feedline::detail
-
-#endif

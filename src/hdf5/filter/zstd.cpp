@@ -1,27 +1,4 @@
-#include "hdf5/filter/blocks.hpp"
-#include "hdf5/filter/scratch.hpp"
 #include "hdf5/filter/undo.hpp"
-
-#ifndef FEEDLINE_HAS_ZSTD
-
-namespace feedline::detail {
-
-bool has_zstd() noexcept {
-  return false;
-}
-
-std::size_t undo_zstd_frames(std::span<const std::byte>, std::span<std::byte>,
-                             hdf5_filter_scratch&) {
-  throw hdf5_filter_error{without_library("libzstd")};
-}
-
-hdf5_undo undo_of_zstd(std::span<const unsigned>) {
-  return {.refusal = without_library("libzstd")};
-}
-
-}  // namespace feedline::detail
-
-#else
 
 #include <new>
 
@@ -30,12 +7,8 @@ hdf5_undo undo_of_zstd(std::span<const unsigned>) {
 
 namespace feedline::detail {
 
-bool has_zstd() noexcept {
-  return true;
-}
-
-std::size_t undo_zstd_frames(std::span<const std::byte> stored, std::span<std::byte> out,
-                             hdf5_filter_scratch& scratch) {
+std::size_t undo_zstd_frames(std::span<const unsigned>, std::span<const std::byte> stored,
+                             std::span<std::byte> out, hdf5_decoder& scratch) {
   if (scratch.zstd == nullptr) {
     scratch.zstd = {ZSTD_createDCtx(),
                     [](void* made) { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(made)); }};
@@ -56,19 +29,8 @@ std::size_t undo_zstd_frames(std::span<const std::byte> stored, std::span<std::b
   }
 }
 
-namespace {
-
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_filter_scratch& scratch) {
-  return undo_zstd_frames(stored, out, scratch);
-}
-
-}  // namespace
-
 hdf5_undo undo_of_zstd(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+  return {.effect = hdf5_size_effect::compression, .function = undo_zstd_frames};
 }
 
 }  // namespace feedline::detail
-
-#endif

@@ -5,6 +5,11 @@
 
 namespace feedline::detail {
 
+/// Puts elements together from planes: first all elements' first bytes, then all second ones, …
+/// @param count Elements. @param size Bytes of one, not 0. @param out May not overlap the planes.
+void join_byte_planes(const std::byte* planes, std::size_t count, std::size_t size,
+                      std::byte* out) noexcept;
+
 /// Puts elements together from planes of bits: first all elements' bit 0, eight elements to a byte,
 /// the first in its lowest bit; then all elements' bit 1; … Bits are counted from that of value 1 in
 /// an element's first byte.
