@@ -2,8 +2,8 @@
 /// that it places within the file, or a hdf5_metadata_error. So is whether the file has a cache image. An input is the size of an element, in one byte, how
 /// many rows there are, in another, the rows as a dataset has them, then the file.
 
-#include "hdf5/format/cache_image.hpp"
 #include "hdf5/format/heap_search.hpp"
+#include "hdf5/format/metadata.hpp"
 
 #include <cstdio>
 #include <cstdlib>

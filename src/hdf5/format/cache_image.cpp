@@ -1,4 +1,4 @@
-#include "hdf5/format/cache_image.hpp"
+#include "hdf5/format/metadata.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -103,7 +103,7 @@ class reader {
   }
 
   void take_continuation(hdf5_cursor message) {
-    const auto address = metadata_.address(message);
+    const auto address = message.address(metadata_.offset_bytes());
     const std::uint64_t bytes = message.number(metadata_.length_bytes());
     if (!address) message.fail("a header goes on nowhere");
     continuations_.push_back({*address, bytes});
@@ -119,11 +119,6 @@ class reader {
 bool has_cache_image(hdf5_metadata& metadata) {
   const auto& extension = metadata.superblock().extension;
   return extension && reader{metadata}.finds_cache_image(*extension);
-}
-
-void require_no_cache_image(hdf5_metadata& metadata) {
-  if (has_cache_image(metadata))
-    throw hdf5_metadata_error{"the file's metadata is in a cache image"};
 }
 
 }  // namespace feedline::detail

@@ -1,39 +1,102 @@
 #pragma once
 
-#include "hdf5/format/cursor.hpp"
-#include "hdf5/format/superblock.hpp"
+#include "detail/byte_order.hpp"
 #include "io/random_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedline::detail {
 
-/// Bytes of a file, borrowed where it is in memory, its own copy else.
-class hdf5_block {
+/// HDF5 metadata that cannot be followed: damage, or a form that is not known here.
+class hdf5_metadata_error : public std::runtime_error {
  public:
-  hdf5_block(std::span<const std::byte> borrowed, std::uint64_t offset)
-      : bytes_{borrowed}, offset_{offset} {}
-  hdf5_block(std::vector<std::byte> own, std::uint64_t offset)
-      : own_{std::move(own)}, bytes_{own_}, offset_{offset} {}
-  hdf5_block(hdf5_block&&) noexcept = default;  // a vector that moves keeps its place
-  hdf5_block& operator=(hdf5_block&&) noexcept = default;
-  hdf5_block(const hdf5_block&) = delete;
-  hdf5_block& operator=(const hdf5_block&) = delete;
-  ~hdf5_block() = default;
+  explicit hdf5_metadata_error(const std::string& what) : std::runtime_error{what} {}
+  hdf5_metadata_error(std::uint64_t offset, const std::string& what)
+      : std::runtime_error{"byte " + std::to_string(offset) + ": " + what} {}
+};
 
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  /// At the block's first byte.
-  [[nodiscard]] hdf5_cursor cursor() const noexcept { return {bytes_, offset_}; }
+/// Reads a block of HDF5 metadata from front to back: little-endian numbers of any width. A step
+/// beyond the block's end throws. Borrows the bytes.
+class hdf5_cursor {
+ public:
+  /// @param offset Of the bytes in the file, for errors.
+  hdf5_cursor(std::span<const std::byte> bytes, std::uint64_t offset) noexcept
+      : bytes_{bytes}, offset_{offset} {}
+
+  /// In the file.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  [[nodiscard]] std::size_t remaining() const noexcept { return bytes_.size(); }
+
+  std::span<const std::byte> take(std::uint64_t count) {
+    if (count > bytes_.size()) [[unlikely]]
+      fail("the block ends before what it should hold");
+    const auto taken = bytes_.first(static_cast<std::size_t>(count));
+    bytes_ = bytes_.subspan(taken.size());
+    offset_ += taken.size();
+    return taken;
+  }
+  void skip(std::uint64_t count) { take(count); }
+
+  /// A number of `width` bytes, 1 to 8.
+  std::uint64_t number(unsigned width) { return little_endian(take(width)); }
+  std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
+  std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
+
+  /// An address of `width` bytes; nothing if it says "undefined", by all ones.
+  std::optional<std::uint64_t> address(unsigned width) {
+    const std::uint64_t value = number(width);
+    if (value == ~std::uint64_t{0} >> (64 - 8 * width)) return std::nullopt;
+    return value;
+  }
+
+  /// The four letters and the version that a structure begins with.
+  void require_signature(std::string_view letters) {
+    for (const char letter : letters)
+      if (static_cast<char>(take(1)[0]) != letter)
+        fail("not the signature " + std::string{letters});
+  }
+  void require_version(unsigned expected) {
+    if (const unsigned version = u8(); version != expected)
+      fail("version " + std::to_string(version) + " where " + std::to_string(expected) +
+           " is known");
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw hdf5_metadata_error{offset_, what};
+  }
 
  private:
-  std::vector<std::byte> own_ = {};
   std::span<const std::byte> bytes_;
   std::uint64_t offset_;
+};
+
+/// What the front of an HDF5 file says that a reader of its metadata needs.
+struct hdf5_superblock {
+  std::uint64_t base = 0;  ///< where addresses count from: the end of the user block
+  unsigned offset_bytes = 8;
+  unsigned length_bytes = 8;
+  std::optional<std::uint64_t> extension = {};  ///< an object header of more about the file
+};
+
+/// Bytes of a file, borrowed where it is in memory, its own copy else.
+struct hdf5_block {
+  std::span<const std::byte> borrowed = {};
+  std::vector<std::byte> own = {};
+  std::uint64_t offset = 0;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return own.empty() ? borrowed : own;
+  }
+  /// At the block's first byte.
+  [[nodiscard]] hdf5_cursor cursor() const noexcept { return {bytes(), offset}; }
 };
 
 /// The metadata of an HDF5 file, read without the library: any block of it by its address, which
@@ -59,10 +122,6 @@ class hdf5_metadata {
 
   [[nodiscard]] const hdf5_superblock& superblock() const noexcept { return superblock_; }
 
-  /// An address at the cursor; nothing if it says "undefined".
-  [[nodiscard]] std::optional<std::uint64_t> address(hdf5_cursor& cursor) const {
-    return cursor.address(offset_bytes());
-  }
   /// From the file's first byte. @throws hdf5_metadata_error if that is no number.
   [[nodiscard]] std::uint64_t in_file(std::uint64_t address) const;
 
@@ -74,7 +133,8 @@ class hdf5_metadata {
   [[nodiscard]] hdf5_block block(std::uint64_t address, std::uint64_t bytes);
 
  private:
-  [[nodiscard]] hdf5_block read(std::uint64_t offset, std::uint64_t bytes);
+  void find_superblock();
+  [[nodiscard]] hdf5_block read(std::uint64_t offset, std::uint64_t bytes) const;
 
   std::span<const std::byte> memory_;
   const random_file* file_ = nullptr;  ///< where it is not in memory
@@ -83,5 +143,11 @@ class hdf5_metadata {
   bool hints_ = false;
   hdf5_superblock superblock_ = {};
 };
+
+/// Whether the writer left what it had in its cache in one block, and the places where it belongs as they
+/// were. (H5Pset_mdc_image_config) The superblock's extension says so, an object header of version 1 or 2.
+/// Checksums are left to the HDF5 library, which compares them when it opens the file.
+/// @throws hdf5_metadata_error if the extension cannot be followed.
+[[nodiscard]] bool has_cache_image(hdf5_metadata& metadata);
 
 }  // namespace feedline::detail

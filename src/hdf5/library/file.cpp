@@ -1,7 +1,7 @@
 #include "hdf5/library/file.hpp"
 
 #include "detail/text.hpp"
-#include "hdf5/format/cache_image.hpp"
+#include "hdf5/format/metadata.hpp"
 #include "hdf5/library/member.hpp"
 #include "io/random_file.hpp"
 

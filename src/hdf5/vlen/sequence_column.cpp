@@ -1,7 +1,7 @@
 #include "hdf5/vlen/sequence_column.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "hdf5/format/cache_image.hpp"
+#include "hdf5/format/metadata.hpp"
 
 #include <string>
 #include <utility>
@@ -67,7 +67,7 @@ hdf5_resolved_field hdf5_sequence_column::find_rows(const hdf5_session& hdf5,
 std::string hdf5_sequence_column::fault_of_rows(const hdf5_resolved_field& found) const {
   try {
     hdf5_metadata metadata{*found.file};
-    require_no_cache_image(metadata);
+    if (has_cache_image(metadata)) return "its file's metadata is in a cache image";
     if (hdf5_heap_search::row_bytes(metadata.offset_bytes()) != found.row_bytes)
       return "its file's addresses are of another size than the library says";
   } catch (const hdf5_metadata_error& unknown) {

@@ -1,6 +1,5 @@
 #include "hdf5/format/metadata.hpp"
 
-#include "hdf5/format/cache_image.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 

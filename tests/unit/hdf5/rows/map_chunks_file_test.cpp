@@ -1,6 +1,6 @@
 #include <feedline/error.hpp>
 
-#include "hdf5/format/cache_image.hpp"
+#include "hdf5/format/metadata.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "support/checks/catch.hpp"
