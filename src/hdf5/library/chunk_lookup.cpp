@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include <limits>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -39,19 +40,118 @@ herr_t read_chunk(hid_t dataset, const hsize_t* first_element, std::uint32_t& fi
 
 }  // namespace
 
+/// What the library sees of an open file: a struct that begins with its own.
+struct hdf5_chunk_lookup::open_file {
+  H5FD_t base;  // the library sets it
+  hdf5_chunk_lookup* lookup;
+  haddr_t end_of_addresses;
+};
+
+/// Functions that the library calls. None may throw.
+struct hdf5_chunk_lookup::callbacks {
+  static open_file* of(H5FD_t* file) noexcept { return reinterpret_cast<open_file*>(file); }
+  static const open_file* of(const H5FD_t* file) noexcept {
+    return reinterpret_cast<const open_file*>(file);
+  }
+
+  static H5FD_t* open(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*most*/) {
+    const auto* lookup = static_cast<hdf5_chunk_lookup* const*>(H5Pget_driver_info(access));
+    if (lookup == nullptr) return nullptr;
+    auto* opened =
+        new (std::nothrow) open_file{.base = {}, .lookup = *lookup, .end_of_addresses = 0};
+    return opened == nullptr ? nullptr : &opened->base;
+  }
+
+  static herr_t close(H5FD_t* file) {
+    delete of(file);
+    return 0;
+  }
+
+  static herr_t query(const H5FD_t* /*file*/, unsigned long* flags) {
+    if (flags != nullptr) *flags = 0;  // no buffers between the library and the driver
+    return 0;
+  }
+
+  /// Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted, too.
+  static haddr_t get_end_of_addresses(const H5FD_t* file, H5FD_mem_t type) {
+    return type == H5FD_MEM_DRAW ? HADDR_MAX : of(file)->end_of_addresses;
+  }
+  static herr_t set_end_of_addresses(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
+    of(file)->end_of_addresses = end;
+    return 0;
+  }
+  static haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
+    return of(file)->lookup->file_.size();
+  }
+
+  static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t offset,
+                     std::size_t bytes, void* out) {
+    auto& lookup = *of(file)->lookup;
+    if (type == H5FD_MEM_DRAW) {
+      lookup.asked_ = request{.offset = offset, .bytes = bytes};
+      return 0;
+    }
+    try {
+      lookup.file_.read(offset, {static_cast<std::byte*>(out), bytes});
+      return 0;
+    } catch (...) {
+      lookup.failure_ = std::current_exception();
+      return -1;
+    }
+  }
+
+  static herr_t write(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*offset*/,
+                      std::size_t /*bytes*/, const void* /*values*/) {
+    return -1;
+  }
+
+  static H5FD_class_t description() {
+    H5FD_class_t driver{};
+#if H5_VERSION_GE(1, 13, 0)
+    driver.version = H5FD_CLASS_VERSION;
+    driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED);  // 256 to 511: for own use
+#endif
+    driver.name = "feedline chunk lookup";
+    driver.maxaddr = HADDR_MAX;
+    driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
+    driver.fapl_size = sizeof(hdf5_chunk_lookup*);
+    driver.open = open;
+    driver.close = close;
+    driver.query = query;
+    driver.get_eoa = get_end_of_addresses;
+    driver.set_eoa = set_end_of_addresses;
+    driver.get_eof = get_end_of_file;
+    driver.read = read;
+    driver.write = write;
+    return driver;
+  }
+};
+
 hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
                                      const random_file& file, std::string name)
-    : driver_{hdf5, file}, path_{file.path()}, name_{std::move(name)} {
-  file_ = driver_.open(hdf5);
-  driver_.rethrow();
-  if (file_) dataset_ = open_same_object(dataset, file_.get());
-  driver_.rethrow();
+    : file_{file}, name_{std::move(name)} {
+  static const H5FD_class_t description = callbacks::description();  // the library may keep it
+  driver_ = hdf5_handle<H5FDunregister>{H5FDregister(&description)};
+  const hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
+  hdf5_chunk_lookup* const self = this;
+  if (driver_ && H5Pset_driver(access.get(), driver_.get(), &self) >= 0) {
+    // The library wants a name; the driver does not.
+    const char* path = file.path().empty() ? "(no name)" : file.path().c_str();
+    opened_ = hdf5_file_id{H5Fopen(path, H5F_ACC_RDONLY, access.get())};
+  }
+  rethrow();
+  if (opened_) dataset_ = open_same_object(dataset, opened_.get());
+  rethrow();
   if (!dataset_ || H5Iget_type(dataset_.get()) != H5I_DATASET)
     throw hdf5_error{
-        {.path = path_, .field = name_},
+        {.path = file_.path(), .field = name_},
         "the HDF5 library cannot open it again to look for its chunks; the file may be "
         "being written, or was replaced: " +
             hdf5.last_message()};
+}
+
+void hdf5_chunk_lookup::rethrow() {
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
@@ -60,8 +160,8 @@ hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
   offset_.assign(first_element.begin(), first_element.end());
   std::uint32_t filter_mask = 0;
   const herr_t status = read_chunk(dataset_.get(), offset_.data(), filter_mask);
-  driver_.rethrow();
-  const auto asked = driver_.take_asked();
+  rethrow();
+  const auto asked = std::exchange(asked_, std::nullopt);
   if (status >= 0 && asked && asked->bytes <= std::numeric_limits<std::uint32_t>::max())
     return {.address = asked->offset,
             .bytes = static_cast<std::uint32_t>(asked->bytes),
@@ -74,27 +174,9 @@ hdf5_chunk hdf5_chunk_lookup::find(const hdf5_session& hdf5,
   std::string place;
   for (const auto coordinate : first_element)
     place += (place.empty() ? "" : ", ") + std::to_string(coordinate);
-  throw hdf5_error{{.path = path_, .field = name_},
+  throw hdf5_error{{.path = file_.path(), .field = name_},
                    "the HDF5 library cannot find the chunk at element (" + place +
                        "); its index may be damaged: " + message};
-}
-
-std::uint64_t hdf5_header_address(const hdf5_session& hdf5, hid_t dataset, const random_file& file,
-                                  const std::string& name) {
-  haddr_t address = HADDR_UNDEF;
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info{};
-  if (H5Oget_info3(dataset, &info, H5O_INFO_BASIC) >= 0)
-    H5VLnative_token_to_addr(dataset, info.token, &address);
-#else
-  H5O_info_t info{};
-  if (H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0) address = info.addr;
-#endif
-  if (address == HADDR_UNDEF)
-    throw hdf5_error{
-        {.path = file.path(), .field = name},
-        "the HDF5 library does not tell where it is in the file: " + hdf5.last_message()};
-  return address;
 }
 
 }  // namespace feedline::detail

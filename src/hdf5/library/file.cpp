@@ -120,13 +120,13 @@ void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dat
   const std::string part = dataset.substr(0, linked);
   const std::string in_words = "cannot be looked for, since '" + part + "' cannot be ";
   if (linked == 0) return;
-  const auto type = type_of_object(hdf5, id_.get(), part);
-  if (!type) throw unreadable(hdf5, dataset, in_words + "opened");
-  if (*type == H5O_TYPE_DATASET && !try_open_dataset(hdf5, id_.get(), part))
+  const auto object = describe_object(hdf5, id_.get(), part);
+  if (!object) throw unreadable(hdf5, dataset, in_words + "opened");
+  if (object->type == H5O_TYPE_DATASET && !try_open_dataset(hdf5, id_.get(), part))
     throw unreadable(hdf5, dataset, in_words + "opened");
   const std::size_t begin = dataset.find_first_not_of('/', linked);
   const std::string next = dataset.substr(0, dataset.find('/', begin));
-  if (*type == H5O_TYPE_GROUP && H5Lexists(id_.get(), next.c_str(), H5P_DEFAULT) < 0)
+  if (object->type == H5O_TYPE_GROUP && H5Lexists(id_.get(), next.c_str(), H5P_DEFAULT) < 0)
     throw unreadable(hdf5, dataset, in_words + "searched");
 }
 

@@ -1,42 +1,12 @@
 #include "hdf5/library/tree.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <utility>
 
 namespace feedline::detail {
 namespace {
-
-/// What tells an object from the others of its file.
-struct object_info {
-#if H5_VERSION_GE(1, 12, 0)
-  std::array<std::uint8_t, H5O_MAX_TOKEN_SIZE> key{};
-#else
-  haddr_t key = HADDR_UNDEF;
-#endif
-  H5O_type_t type = H5O_TYPE_UNKNOWN;
-};
-
-/// Reads no more of the object than its kind. @return Nothing if even that is not possible.
-std::optional<object_info> describe_object(hid_t location, const std::string& name) {
-  object_info object;
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info{};
-  if (H5Oget_info_by_name3(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
-    return std::nullopt;
-  std::copy(std::begin(info.token.__data), std::end(info.token.__data), object.key.begin());
-#else
-  H5O_info_t info{};
-  if (H5Oget_info_by_name2(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
-    return std::nullopt;
-  object.key = info.addr;
-#endif
-  object.type = info.type;
-  return object;
-}
 
 /// Rows come in any order: chunks stay decoded as long as there is room, for the library's own
 /// megabyte would decode a bigger chunk again for every row.
@@ -75,7 +45,7 @@ class search {
       : hdf5_{hdf5}, visitor_{visitor} {}
 
   std::vector<hdf5_link> run(hid_t file) {
-    if (const auto root = describe_object(file, "/")) entered_.insert(root->key);
+    if (const auto root = describe_object(hdf5_, file, "/")) entered_.insert(root->key);
     enter(file, "/", "");
     while (!open_.empty()) {
       if (open_.back().links.empty()) {
@@ -111,7 +81,7 @@ class search {
   void look_at(const named_link& link) {
     const hid_t group = open_.back().id.get();
     const std::string path = open_.back().path + '/' + link.name;
-    const auto object = describe_object(group, link.name);
+    const auto object = describe_object(hdf5_, group, link.name);
     if (!object) {
       const std::string why = hdf5_.last_message();
       const bool leads_nowhere = link.type == H5L_TYPE_SOFT &&
@@ -131,7 +101,7 @@ class search {
   const dataset_visitor& visitor_;
   std::vector<hdf5_link> found_ = {};
   std::vector<open_group> open_ = {};  ///< each in the one before
-  std::set<decltype(object_info::key)> entered_ = {};
+  std::set<decltype(hdf5_object::key)> entered_ = {};
 };
 
 }  // namespace
@@ -148,11 +118,22 @@ hdf5_dataset_id try_open_dataset(const hdf5_session& /*hdf5*/, hid_t location,
   return hdf5_dataset_id{H5Dopen2(location, name.c_str(), access.get())};
 }
 
-std::optional<H5O_type_t> type_of_object(const hdf5_session& /*hdf5*/, hid_t location,
-                                         const std::string& name) {
-  const auto object = describe_object(location, name);
-  if (!object) return std::nullopt;
-  return object->type;
+std::optional<hdf5_object> describe_object(const hdf5_session& /*hdf5*/, hid_t location,
+                                           const std::string& name) {
+  hdf5_object object;
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info{};
+  if (H5Oget_info_by_name3(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    return std::nullopt;
+  std::copy(std::begin(info.token.__data), std::end(info.token.__data), object.key.begin());
+#else
+  H5O_info_t info{};
+  if (H5Oget_info_by_name2(location, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+    return std::nullopt;
+  object.key = info.addr;
+#endif
+  object.type = info.type;
+  return object;
 }
 
 std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,

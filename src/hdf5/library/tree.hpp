@@ -3,6 +3,8 @@
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,10 +27,20 @@ using dataset_visitor = std::function<void(const std::string& path, hdf5_dataset
 [[nodiscard]] hdf5_dataset_id try_open_dataset(const hdf5_session& hdf5, hid_t location,
                                                const std::string& name);
 
-/// What kind of object a link leads to, although the library may be unable to open it.
+/// An object of a file.
+struct hdf5_object {
+#if H5_VERSION_GE(1, 12, 0)
+  std::array<std::uint8_t, H5O_MAX_TOKEN_SIZE> key{};
+#else
+  haddr_t key = HADDR_UNDEF;
+#endif
+  H5O_type_t type = H5O_TYPE_UNKNOWN;  ///< though the library may be unable to open it
+};
+
+/// Reads no more of an object than that. @param name Of a link, or ".": the location itself.
 /// @return Nothing if the link leads nowhere, or even that cannot be read.
-[[nodiscard]] std::optional<H5O_type_t> type_of_object(const hdf5_session& hdf5, hid_t location,
-                                                       const std::string& name);
+[[nodiscard]] std::optional<hdf5_object> describe_object(const hdf5_session& hdf5, hid_t location,
+                                                         const std::string& name);
 
 /// Goes through all groups of a file, and lists the links to datasets, sorted by path. Groups behind
 /// soft and external links are not entered. What cannot be opened has its reason: datasets, groups

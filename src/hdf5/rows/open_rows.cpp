@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/machine.hpp"
-#include "hdf5/library/chunk_lookup.hpp"
+#include "hdf5/library/tree.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/library_rows.hpp"
@@ -124,8 +124,12 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
   if (!storage.refusal.empty()) return;
   found.file = std::move(file);
   if (storage.stored != layout::chunked) return;
-  auto& known =
-      common.datasets[{found.file, hdf5_header_address(hdf5, dataset, *found.file, found.name)}];
+  const auto object = describe_object(hdf5, dataset, ".");
+  if (!object)
+    throw hdf5_error{
+        {.path = found.file->path(), .field = found.name},
+        "the HDF5 library does not tell where it is in the file: " + hdf5.last_message()};
+  auto& known = common.datasets[{found.file, object->key}];
   if (!known.chunks) {
     known.chunks = std::make_shared<const hdf5_chunk_map>(
         map_hdf5_chunks(hdf5, dataset, *found.file, found.name));

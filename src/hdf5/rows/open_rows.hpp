@@ -46,8 +46,8 @@ struct hdf5_open_context {
   };
 
   hdf5_raw_files files = {};
-  std::map<std::pair<random_file_ptr, std::uint64_t>, dataset> datasets =
-      {};  ///< by the file and the dataset's object header
+  std::map<std::pair<random_file_ptr, decltype(hdf5_object::key)>, dataset> datasets =
+      {};  ///< by the file and the dataset's place in it
   std::map<std::string, hdf5_opened_ptr> opened =
       {};  ///< datasets, by their paths as they were chosen
 };
