@@ -9,9 +9,9 @@
 namespace feedline::detail {
 namespace {
 
-/// @param type Of any kind.
-hdf5_sequence_type describe_sequence(const hdf5_session& hdf5, hid_t type) {
-  hdf5_sequence_type sequence;
+/// All but the row, the samples, and the records around the values. @param type Of any kind.
+hdf5_sequences describe_sequence(const hdf5_session& hdf5, hid_t type) {
+  hdf5_sequences sequence;
   if (!is_variable_length(hdf5, type)) {
     auto element = describe_type(hdf5, type);
     sequence.element.refusal = element.refusal.empty()
@@ -44,37 +44,29 @@ bool is_variable_length(const hdf5_session& /*hdf5*/, hid_t type) {
   return type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0);
 }
 
-hdf5_sequence_type describe_sequences(const hdf5_session& hdf5, const hdf5_values& values,
-                                      const std::string& path, std::string_view member) {
-  const std::size_t row_bytes = hdf5_heap_search::row_bytes(values.address_bytes);
-  hdf5_sequence_type sequence;
-  auto row = describe_values(hdf5, values, path, member, [&](hid_t type, bool in_array) {
-    sequence = describe_sequence(hdf5, type);
-    if (in_array && is_variable_length(hdf5, type))
-      sequence.element.refusal =
-          "its records lie in an array, so that a sample would be several sequences";
-    return hdf5_element{.shape = {row_bytes},
-                        .memory = hdf5_type_id{H5Tcreate(H5T_OPAQUE, row_bytes)},
-                        .refusal = sequence.element.refusal,
-                        .indirect = sequence.element.indirect};
-  });
-  if (row.refusal.empty())
-    sequence.memory = in_records_like(hdf5, row.memory.get(), std::move(sequence.memory));
-  sequence.element.refusal = row.refusal;
-  sequence.row = std::move(row);
-  return sequence;
-}
-
 hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
                               const std::string& name, const hdf5_opened& dataset,
                               const std::string& member) {
   const hdf5_space_id space{H5Dget_space(dataset.id.get())};
-  const hdf5_type_id& type = dataset.values.type;
-  if (!type || !space) throw file.unreadable(hdf5, name, "its type cannot be read");
-  if (!member.empty() && !has_members(hdf5, type.get()))
+  const hdf5_type_id& records = dataset.values.type;
+  if (!records || !space) throw file.unreadable(hdf5, name, "its type cannot be read");
+  if (!member.empty() && !has_members(hdf5, records.get()))
     throw file.no_such_member(hdf5, name, member);
-  hdf5_sequences found{.type = describe_sequences(hdf5, dataset.values, name, member)};
-  if (!found.type.element.refusal.empty()) throw file.error(name, found.type.element.refusal);
+  const std::size_t row_bytes = hdf5_heap_search::row_bytes(dataset.values.address_bytes);
+  hdf5_sequences found;
+  auto row = describe_values(hdf5, dataset.values, name, member, [&](hid_t type, bool in_array) {
+    found = describe_sequence(hdf5, type);
+    if (in_array && is_variable_length(hdf5, type))
+      found.element.refusal =
+          "its records lie in an array, so that a sample would be several sequences";
+    return hdf5_element{.shape = {row_bytes},
+                        .memory = hdf5_type_id{H5Tcreate(H5T_OPAQUE, row_bytes)},
+                        .refusal = found.element.refusal,
+                        .indirect = found.element.indirect};
+  });
+  if (!row.refusal.empty()) throw file.error(name, row.refusal);
+  found.memory = in_records_like(hdf5, row.memory.get(), std::move(found.memory));
+  found.row = std::move(row);
   const auto extents = extents_of(hdf5, file, name, space.get());
   if (extents.size() != 1)
     throw file.error(name, "has " + std::to_string(extents.size()) +

@@ -9,31 +9,19 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace feedline::detail {
-
-/// How values of an HDF5 type of variable length appear as runs of elements.
-struct hdf5_sequence_type {
-  hdf5_element element;      ///< one element; its refusal says why none is known
-  hdf5_element row = {};     ///< what stands in the file for a value: where it is, as bytes
-  hdf5_type_id memory = {};  ///< what the library is to read values as: `hvl_t`, or `char*`
-  bool is_string = false;
-};
 
 /// Whether values are sequences or strings of variable length, themselves: not parts of them.
 [[nodiscard]] bool is_variable_length(const hdf5_session& hdf5, hid_t type);
 
-/// Describes the values of a dataset, or those of one member of its records.
-/// @param path, member As for `describe_values`.
-[[nodiscard]] hdf5_sequence_type describe_sequences(const hdf5_session& hdf5,
-                                                    const hdf5_values& values,
-                                                    const std::string& path,
-                                                    std::string_view member);
-
-/// Values of variable length of a dataset, or of a member of its records, each a sample.
+/// Values of variable length of a dataset, or of a member of its records, each a sample: how they
+/// appear as runs of elements.
 struct hdf5_sequences {
-  hdf5_sequence_type type;
+  hdf5_element element = {};  ///< one element
+  hdf5_element row = {};      ///< what stands in the file for a value: where it is, as bytes
+  hdf5_type_id memory = {};   ///< what the library is to read values as: `hvl_t`, or `char*`
+  bool is_string = false;
   std::uint64_t samples = 0;
 };
 

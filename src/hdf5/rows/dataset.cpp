@@ -190,12 +190,12 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
   const auto list_sequences = [&](const std::string& name, const std::string& member) {
     try {
       const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
-      const detail::hdf5_element& element = found.type.element;
+      const detail::hdf5_element& element = found.element;
       listings.push_back(
           {.dataset = name,
            .samples = found.samples,
            .spec = {detail::field_name_of({name}), element.type, element.shape},
-           .access = detail::examine_storage(hdf5, file, name, dataset->id.get(), found.type.row)
+           .access = detail::examine_storage(hdf5, file, name, dataset->id.get(), found.row)
                          .describe(),
            .member = member,
            .is_ragged = true});

@@ -133,13 +133,13 @@ class hdf5_file_ragged final : public hdf5_ragged {
 /// Places are a claim of the file until they were read.
 void require_memory_for_places(const detail::hdf5_file& file,
                                const detail::hdf5_sequence_column& column, std::size_t max_bytes) {
-  if (column.samples() <= max_bytes / detail::hdf5_heap_search::search_bytes) return;
-  throw file.error(column.name(), "has " + std::to_string(column.samples()) +
-                                      " samples; to find where their values are takes " +
-                                      std::to_string(detail::hdf5_heap_search::search_bytes) +
-                                      " bytes of memory each, more than the " +
-                                      std::to_string(max_bytes) +
-                                      " that hdf5_options::max_host_cache_bytes allows");
+  if (column.values.samples <= max_bytes / detail::hdf5_heap_search::search_bytes) return;
+  throw file.error(column.name, "has " + std::to_string(column.values.samples) +
+                                    " samples; to find where their values are takes " +
+                                    std::to_string(detail::hdf5_heap_search::search_bytes) +
+                                    " bytes of memory each, more than the " +
+                                    std::to_string(max_bytes) +
+                                    " that hdf5_options::max_host_cache_bytes allows");
 }
 
 /// Under the lock; nothing of the library's is left open.
@@ -147,16 +147,16 @@ found_values find_values(const std::filesystem::path& path, const hdf5_field& ch
                          std::size_t max_bytes) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
-  const detail::hdf5_sequence_column column{hdf5, file, chosen};
+  const auto column = detail::open_sequences(hdf5, file, chosen);
   require_memory_for_places(file, column, max_bytes);
-  found_values found{.element = column.element(),
-                     .element_bytes = column.element_bytes(),
-                     .swapped_bytes = column.swapped_bytes(),
-                     .rows = column.find_rows(hdf5, file)};
+  found_values found{.element = column.element,
+                     .element_bytes = column.element_bytes,
+                     .swapped_bytes = column.values.element.swapped_bytes,
+                     .rows = detail::find_rows(hdf5, file, column)};
   if (const auto& why = found.rows.storage.refusal; !why.empty()) {
-    found.held = column.read_whole(hdf5, file, max_bytes, why);
+    found.held = detail::read_whole(hdf5, file, column, max_bytes, why);
   } else if (!found.rows.file) {  // never written
-    const auto samples = static_cast<std::size_t>(column.samples());
+    const auto samples = static_cast<std::size_t>(column.values.samples);
     found.held.places.offsets.resize(samples);
     found.held.places.lengths.resize(samples);
   }

@@ -24,44 +24,31 @@ struct hdf5_vlen_library_reader {
   hdf5_value_places places;                    ///< within the blocks
 };
 
-/// An HDF5 dataset of values of variable length, each a sample. All calls, the destructor's
-/// included, fall within a session.
-class hdf5_sequence_column {
- public:
-  /// @throws hdf5_error if it is no dataset of the file, has not one dimension, no samples, or
-  /// other
-  ///         values than runs of numbers.
-  hdf5_sequence_column(const hdf5_session& hdf5, const hdf5_file& file, const hdf5_field& chosen);
-
-  [[nodiscard]] const field& element() const noexcept { return element_; }
-  [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
-  [[nodiscard]] std::size_t swapped_bytes() const noexcept { return type_.element.swapped_bytes; }
-  [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
-
-  /// The dataset itself, as rows of bytes that say where values are. Its storage's refusal tells
-  /// why the library must read the values. @throws hdf5_error
-  [[nodiscard]] hdf5_resolved_field find_rows(const hdf5_session& hdf5,
-                                              const hdf5_file& file) const;
-
-  /// Reads all values by the library.
-  /// @param most_bytes Of memory, places included.
-  /// @param why The library reads them, for the error that they take more.
-  /// @throws hdf5_error also naming the first sample that cannot be read.
-  [[nodiscard]] hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& file,
-                                                    std::size_t max_bytes,
-                                                    const std::string& why) const;
-
- private:
-  [[nodiscard]] hid_t id() const noexcept { return opened_->id.get(); }
-  [[nodiscard]] std::string fault_of_rows(const hdf5_resolved_field& found) const;
-
-  std::string name_;  ///< within the file
-  hdf5_opened_ptr opened_;
-  hdf5_sequence_type type_;
-  field element_;
-  std::size_t element_bytes_ = 0;
-  std::uint64_t samples_ = 0;
+/// An HDF5 dataset of values of variable length, each a sample. It is destroyed within a session.
+struct hdf5_sequence_column {
+  std::string name;  ///< within the file
+  hdf5_opened_ptr opened;
+  hdf5_sequences values;
+  field element = {};
+  std::size_t element_bytes = 0;
 };
+
+/// @throws hdf5_error if it is no dataset of the file, has not one dimension, no samples, or other
+///         values than runs of numbers.
+[[nodiscard]] hdf5_sequence_column open_sequences(const hdf5_session& hdf5, const hdf5_file& file,
+                                                  const hdf5_field& chosen);
+
+/// The dataset itself, as rows of bytes that say where values are. Its storage's refusal tells why
+/// the library must read the values. @throws hdf5_error
+[[nodiscard]] hdf5_resolved_field find_rows(const hdf5_session& hdf5, const hdf5_file& file,
+                                            const hdf5_sequence_column& column);
+
+/// Reads all values by the library.
+/// @param max_bytes Of memory, places included.
+/// @param why The library reads them, for the error that they take more.
+/// @throws hdf5_error also naming the first sample that cannot be read.
+[[nodiscard]] hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& file,
+                                                  const hdf5_sequence_column& column,
+                                                  std::size_t max_bytes, const std::string& why);
 
 }  // namespace feedline::detail
