@@ -82,6 +82,10 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   [[nodiscard]] const hdf5_storage_layout& place() const noexcept { return place_; }
   [[nodiscard]] const hdf5_chunk_map& map() const noexcept { return *map_; }
   [[nodiscard]] std::uint64_t chunks_per_block() const noexcept { return chunks_per_block_; }
+  /// Of a chunk's values, as the field has them.
+  [[nodiscard]] std::size_t chunk_value_bytes() const noexcept {
+    return chunk_bytes_ / place_.stored_bytes * place_.element_bytes;
+  }
 
  private:
   struct scratch {

@@ -45,10 +45,9 @@ class hdf5_shared_chunk_decoder {
 /// with rows of blocks that are there, or read blocks that somebody will need.
 class hdf5_cached_rows final : public hdf5_rows {
  public:
-  /// @param rows      Of the field.
-  /// @param most_kept Blocks, at least 1.
-  /// @param siblings  Of a field that shares its chunks with others, which may come later:
-  ///                  `blocks` are `hdf5_chunk_blocks` then.
+  /// @param rows Of the field. @param max_cached Blocks, at least 1.
+  /// @param shared_decoder Of a field that shares its chunks with others, which may come later:
+  ///                       `blocks` are `hdf5_chunk_blocks` then.
   hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
                    std::size_t row_bytes, std::uint64_t max_cached,
                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
@@ -78,5 +77,13 @@ class hdf5_cached_rows final : public hdf5_rows {
   mutable help_requests wanted_ = {};
   const std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_;
 };
+
+/// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be
+/// kept together: each tile is decoded, kept and given up by itself. Tiles that were never written
+/// take no memory.
+/// @param rows Of the field. @param max_cached Tiles, at least 1.
+[[nodiscard]] std::unique_ptr<const hdf5_rows> make_tiled_rows(
+    std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows, std::size_t row_bytes,
+    std::uint64_t max_cached);
 
 }  // namespace feedline::detail

@@ -195,8 +195,8 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
           {.dataset = name,
            .samples = found.samples,
            .spec = {detail::field_name_of({name}), element.type, element.shape},
-           .access = detail::examine_storage(hdf5, file, name, dataset->id.get(), found.row)
-                         .describe(),
+           .access =
+               detail::examine_storage(hdf5, file, name, dataset->id.get(), found.row).describe(),
            .member = member,
            .is_ragged = true});
       return true;

@@ -5,10 +5,8 @@
 #include "hdf5/library/tree.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"
-#include "hdf5/rows/library_rows.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "hdf5/rows/plain_rows.hpp"
-#include "hdf5/rows/tiled_rows.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -169,7 +167,7 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size
   const hdf5_storage_layout& storage = found.storage;
   const std::size_t block_bytes = found.block_bytes();
   if (found.column) {
-    auto column = std::move(*found.column);
+    hdf5_library_column column{new hdf5_library_dataset{std::move(*found.column)}};
     found.column.reset();
     // Blocks that are too large to keep a few of would only be decoded for nothing, and of too many
     // the list alone would take the memory.
@@ -193,10 +191,10 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size
   auto blocks =
       std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
-  const std::uint64_t max_cached = block_cache::max_blocks_within(
-      cache_bytes, found.chunks->size(), hdf5_tiled_rows::tile_bytes(storage));
-  return std::make_unique<const hdf5_tiled_rows>(std::move(blocks), found.samples, found.row_bytes,
-                                                 std::max(max_cached, least_kept));
+  const std::uint64_t max_cached = block_cache::max_blocks_within(cache_bytes, found.chunks->size(),
+                                                                  blocks->chunk_value_bytes());
+  return make_tiled_rows(std::move(blocks), found.samples, found.row_bytes,
+                         std::max(max_cached, least_kept));
 }
 
 }  // namespace feedline::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hdf5/format/chunk_map.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/storage_layout.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
@@ -8,6 +9,7 @@
 #include "rows/gather.hpp"
 #include "rows/row_storage.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +19,16 @@
 #include <vector>
 
 namespace feedline::detail {
+
+/// A column that is used, and closed, outside of any session: each call has one of its own, so one
+/// thread at a time reads.
+struct hdf5_close_column {
+  void operator()(const hdf5_library_dataset* column) const {
+    const hdf5_session hdf5;
+    delete column;
+  }
+};
+using hdf5_library_column = std::unique_ptr<const hdf5_library_dataset, hdf5_close_column>;
 
 /// Where chunks begin whose rows are read one by one: they are stored as they are, and do not split
 /// rows.
@@ -87,6 +99,42 @@ class hdf5_single_rows final : public hdf5_rows {
  private:
   std::unique_ptr<const hdf5_blocks> blocks_;
   std::size_t row_bytes_;
+};
+
+/// Rows that the library reads, as they are asked for.
+class hdf5_library_rows final : public hdf5_rows {
+ public:
+  explicit hdf5_library_rows(hdf5_library_column column) : column_{std::move(column)} {}
+
+  void read(std::span<const sample_index> samples, std::byte* out) const override {
+    const hdf5_session hdf5;
+    column_->read(hdf5, samples, out);
+  }
+
+ private:
+  hdf5_library_column column_;
+};
+
+/// Blocks that the library reads whole: a chunk that it must decode is decoded once for all its
+/// rows.
+class hdf5_library_blocks final : public hdf5_blocks {
+ public:
+  /// @param rows_per_block Those of a chunk.
+  hdf5_library_blocks(hdf5_library_column column, std::uint64_t rows_per_block)
+      : column_{std::move(column)}, rows_per_block_{rows_per_block} {}
+
+  std::uint64_t rows_per_block() const noexcept override { return rows_per_block_; }
+
+  void read(std::uint64_t block, std::span<std::byte> out) const override {
+    const std::uint64_t first = block * rows_per_block_;
+    const hdf5_session hdf5;
+    column_->read_run(hdf5, first, std::min(rows_per_block_, column_->samples() - first),
+                      out.data());
+  }
+
+ private:
+  hdf5_library_column column_;
+  std::uint64_t rows_per_block_;
 };
 
 /// Rows of a dataset that was never written: all are the fill value.

@@ -1,4 +1,4 @@
-#include "hdf5/rows/tiled_rows.hpp"
+#include "hdf5/rows/cached_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,41 +25,58 @@ class tile_blocks final : public hdf5_blocks {
   std::shared_ptr<const hdf5_chunk_blocks> blocks_;
 };
 
-}  // namespace
+class tiled_rows final : public hdf5_rows {
+ public:
+  tiled_rows(std::shared_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
+             std::size_t row_bytes, std::uint64_t max_cached)
+      : blocks_{std::move(blocks)},
+        rows_{rows},
+        row_bytes_{row_bytes},
+        rows_per_tile_{blocks_->rows_per_block()},
+        part_bytes_{blocks_->chunk_value_bytes() / rows_per_tile_},
+        kept_rows_of_tiles_{max_cached / blocks_->chunks_per_block()},
+        parts_{std::make_unique<const tile_blocks>(blocks_), blocks_->map().size() * rows_per_tile_,
+               part_bytes_, max_cached} {}
 
-hdf5_tiled_rows::hdf5_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
-                                 std::uint64_t rows, std::size_t row_bytes,
-                                 std::uint64_t max_cached)
-    : blocks_{std::move(blocks)},
-      rows_{rows},
-      row_bytes_{row_bytes},
-      rows_per_tile_{blocks_->rows_per_block()},
-      part_bytes_{tile_bytes(blocks_->place()) / rows_per_tile_},
-      kept_rows_of_tiles_{max_cached / blocks_->chunks_per_block()},
-      parts_{std::make_unique<const tile_blocks>(blocks_), blocks_->map().size() * rows_per_tile_,
-             part_bytes_, max_cached} {}
+  chunking chunks() const override {
+    if (kept_rows_of_tiles_ == 0) return {};  // no order of samples would have a tile decoded once
+    return {.samples = rows_per_tile_,
+            .bytes = static_cast<std::size_t>(rows_per_tile_) * row_bytes_,
+            .kept = kept_rows_of_tiles_};
+  }
 
-std::size_t hdf5_tiled_rows::tile_bytes(const hdf5_storage_layout& place) {
-  std::size_t bytes = place.element_bytes;
-  for (const std::uint64_t extent : place.chunk) bytes *= extent;
-  return bytes;
-}
+  void read(std::span<const sample_index> samples, std::byte* out) const override;
 
-chunking hdf5_tiled_rows::chunks() const {
-  if (kept_rows_of_tiles_ == 0) return {};  // no order of samples would have a tile decoded once
-  return {.samples = rows_per_tile_,
-          .bytes = static_cast<std::size_t>(rows_per_tile_) * row_bytes_,
-          .kept = kept_rows_of_tiles_};
-}
+  void prefetch(std::span<const sample_index> samples) const noexcept override try {
+    std::vector<sample_index> parts;
+    for (const sample_index sample : samples)
+      for (std::uint64_t column = 0; sample.value < rows_ && column < blocks_->chunks_per_block();
+           ++column)
+        parts.push_back(part_of(sample, column));
+    parts_.prefetch(parts);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+  }
 
-/// The number that `parts_` knows a row's part by. @param column Of tiles.
-sample_index hdf5_tiled_rows::part_of(sample_index sample, std::uint64_t column) const noexcept {
-  const std::uint64_t row_of_tiles = sample.value / rows_per_tile_;
-  const std::uint64_t tile = row_of_tiles * blocks_->chunks_per_block() + column;
-  return {tile * rows_per_tile_ + sample.value % rows_per_tile_};
-}
+ private:
+  /// The number that `parts_` knows a row's part by. @param column Of tiles.
+  [[nodiscard]] sample_index part_of(sample_index sample, std::uint64_t column) const noexcept {
+    const std::uint64_t row_of_tiles = sample.value / rows_per_tile_;
+    const std::uint64_t tile = row_of_tiles * blocks_->chunks_per_block() + column;
+    return {tile * rows_per_tile_ + sample.value % rows_per_tile_};
+  }
+  void read_columns(std::span<const sample_index> samples, std::uint64_t first,
+                    std::uint64_t columns, std::byte* out) const;
 
-void hdf5_tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
+  std::shared_ptr<const hdf5_chunk_blocks> blocks_;
+  const std::uint64_t rows_;
+  const std::size_t row_bytes_;
+  const std::uint64_t rows_per_tile_;
+  const std::size_t part_bytes_;  ///< of a row in a tile, padding included
+  const std::uint64_t kept_rows_of_tiles_;
+  hdf5_cached_rows parts_;  ///< tiles as if they were the blocks, and parts of rows the rows
+};
+
+void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   if (samples.empty()) return;
   const std::uint64_t columns = blocks_->chunks_per_block();
   const std::uint64_t together =
@@ -81,8 +98,8 @@ void hdf5_tiled_rows::read(std::span<const sample_index> samples, std::byte* out
 }
 
 /// Column by column, so that of samples that share tiles each tile is wanted once.
-void hdf5_tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64_t first,
-                                   std::uint64_t columns, std::byte* out) const {
+void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64_t first,
+                              std::uint64_t columns, std::byte* out) const {
   struct piece {
     std::uint64_t tile;
     std::span<std::byte> row;
@@ -106,14 +123,12 @@ void hdf5_tiled_rows::read_columns(std::span<const sample_index> samples, std::u
     blocks_->put_row_part(pieces[i].tile, values.data() + i * part_bytes_, pieces[i].row);
 }
 
-void hdf5_tiled_rows::prefetch(std::span<const sample_index> samples) const noexcept try {
-  std::vector<sample_index> parts;
-  for (const sample_index sample : samples)
-    for (std::uint64_t column = 0; sample.value < rows_ && column < blocks_->chunks_per_block();
-         ++column)
-      parts.push_back(part_of(sample, column));
-  parts_.prefetch(parts);
-} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
+}  // namespace
+
+std::unique_ptr<const hdf5_rows> make_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                                 std::uint64_t rows, std::size_t row_bytes,
+                                                 std::uint64_t max_cached) {
+  return std::make_unique<const tiled_rows>(std::move(blocks), rows, row_bytes, max_cached);
 }
 
 }  // namespace feedline::detail
