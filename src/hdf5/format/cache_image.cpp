@@ -21,17 +21,6 @@ struct continuation {
   std::uint64_t bytes;
 };
 
-/// How each message begins, which depends on the header's version.
-struct message_prefix {
-  unsigned version;
-  bool has_creation_order = false;
-
-  [[nodiscard]] unsigned bytes() const noexcept {
-    if (version == 1) return 8;
-    return has_creation_order ? 6 : 4;
-  }
-};
-
 /// Goes through an object header's messages. (HDF5 File Format Specification 3.0, IV.A)
 class reader {
  public:
@@ -39,28 +28,26 @@ class reader {
 
   bool finds_cache_image(std::uint64_t header) {
     const auto first = metadata_.block(header, header_signature.size() + 2);
-    const bool is_version_2 = first.cursor().u8() == 'O';
-    const auto prefix = is_version_2 ? begin_version_2(header) : begin_version_1(header);
+    is_version_2_ = first.cursor().u8() == 'O';
+    is_version_2_ ? begin_version_2(header) : begin_version_1(header);
     // Grows while it is gone through. Blocks that name each other end with the bytes to be read.
     // NOLINTNEXTLINE(modernize-loop-convert): its iterators would not outlive that
-    for (std::size_t i = 0; i < continuations_.size(); ++i) follow(continuations_[i], prefix);
+    for (std::size_t i = 0; i < continuations_.size(); ++i) follow(continuations_[i]);
     return found_;
   }
 
  private:
-  message_prefix begin_version_1(std::uint64_t header) {
+  void begin_version_1(std::uint64_t header) {
     constexpr unsigned front_bytes = 16;
     const auto front = metadata_.block(header, front_bytes);
     auto cursor = front.cursor();
     cursor.require_version(1);
     cursor.skip(7);  // reserved, number of messages, links to the object
-    const std::uint64_t bytes = cursor.u32();
-    const message_prefix prefix{.version = 1};
-    take_messages(metadata_.block(header + front_bytes, bytes).cursor(), prefix);
-    return prefix;
+    prefix_bytes_ = 8;
+    take_messages(metadata_.block(header + front_bytes, cursor.u32()).cursor());
   }
 
-  message_prefix begin_version_2(std::uint64_t header) {
+  void begin_version_2(std::uint64_t header) {
     constexpr unsigned max_front_bytes = 4 + 1 + 1 + 16 + 4 + 8;
     const std::uint64_t left = metadata_.file_bytes() - metadata_.in_file(header);
     const auto front = metadata_.block(header, left < max_front_bytes ? left : max_front_bytes);
@@ -71,30 +58,28 @@ class reader {
     if ((flags & 0x20U) != 0) cursor.skip(16);  // times
     if ((flags & 0x10U) != 0) cursor.skip(4);   // how attributes are kept
     const std::uint64_t bytes = cursor.number(1U << (flags & 0x03U));
-    const std::uint64_t front_bytes = cursor.offset() - front.cursor().offset();
-    const message_prefix prefix{.version = 2, .has_creation_order = (flags & 0x04U) != 0};
-    take_messages(metadata_.block(header + front_bytes, bytes).cursor(), prefix);
-    return prefix;
+    prefix_bytes_ = (flags & 0x04U) != 0 ? 6 : 4;  // with their order of creation, or without
+    take_messages(metadata_.block(header + (cursor.offset() - front.offset), bytes).cursor());
   }
 
-  void follow(continuation next, message_prefix prefix) {
+  void follow(continuation next) {
     const auto block = metadata_.block(next.address, next.bytes);
     auto cursor = block.cursor();
-    if (prefix.version == 2) {
+    if (is_version_2_) {
       cursor.require_signature(continuation_signature);
       if (cursor.remaining() < checksum_bytes) cursor.fail("no room for a checksum");
       const auto offset = cursor.offset();
       cursor = {cursor.take(cursor.remaining() - checksum_bytes), offset};
     }
-    take_messages(cursor, prefix);
+    take_messages(cursor);
   }
 
   /// Less than a message's prefix may be left over at a block's end.
-  void take_messages(hdf5_cursor cursor, message_prefix prefix) {
-    while (cursor.remaining() >= prefix.bytes()) {
-      const unsigned type = prefix.version == 1 ? cursor.u16() : cursor.u8();
+  void take_messages(hdf5_cursor cursor) {
+    while (cursor.remaining() >= prefix_bytes_) {
+      const unsigned type = is_version_2_ ? cursor.u8() : cursor.u16();
       const unsigned bytes = cursor.u16();
-      cursor.skip(prefix.bytes() - (prefix.version == 1 ? 4 : 3));  // flags, order
+      cursor.skip(prefix_bytes_ - (is_version_2_ ? 3 : 4));  // flags, order
       const auto offset = cursor.offset();
       const hdf5_cursor message{cursor.take(bytes), offset};
       if (type == cache_image_message) found_ = true;
@@ -110,6 +95,8 @@ class reader {
   }
 
   hdf5_metadata& metadata_;
+  bool is_version_2_ = false;  ///< of the header
+  unsigned prefix_bytes_ = 0;  ///< of each message
   bool found_ = false;
   std::vector<continuation> continuations_ = {};
 };

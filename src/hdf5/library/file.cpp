@@ -83,24 +83,21 @@ std::size_t linked_length(hid_t file, std::string_view path) {
 
 hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path)
     : path_{path.string()} {
-  if (const auto fault = fault_of(path); !fault.empty())
-    throw hdf5_error{{.path = path_, .field = {}}, fault};
+  if (const auto fault = fault_of(path); !fault.empty()) throw error({}, fault);
   if (is_cache_image(path))
-    throw hdf5_error{
-        {.path = path_, .field = {}},
-        "its metadata was left in a cache image, after which the HDF5 library may crash "
-        "when the program ends; rewrite it by 'h5repack " +
-            path.filename().string() + " NEW.h5', and open that"};
+    throw error({},
+                "its metadata was left in a cache image, after which the HDF5 library may crash "
+                "when the program ends; rewrite it by 'h5repack " +
+                    path.filename().string() + " NEW.h5', and open that");
   const auto access = access_properties();
   id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get())};
   if (id_) return;
   const auto message = hdf5.last_message();
-  if (H5Fis_hdf5(path_.c_str()) == 0)
-    throw hdf5_error{{.path = path_, .field = {}}, "is not an HDF5 file: " + message};
-  throw hdf5_error{{.path = path_, .field = {}},
-                   "the HDF5 library cannot open it; it may be cut short, damaged, or still being "
-                   "written: " +
-                       message};
+  if (H5Fis_hdf5(path_.c_str()) == 0) throw error({}, "is not an HDF5 file: " + message);
+  throw error({},
+              "the HDF5 library cannot open it; it may be cut short, damaged, or still being "
+              "written: " +
+                  message);
 }
 
 hdf5_error hdf5_file::no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,

@@ -2,7 +2,6 @@
 
 #include "detail/byte_order.hpp"
 #include "hdf5/library/member.hpp"
-#include "hdf5/library/record_layout.hpp"
 #include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/storage.hpp"
 
@@ -23,11 +22,9 @@ std::string last_part(const std::string& path) {
 /// What fields hold, whose values are all of one length.
 hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array) {
   if (in_array || !is_variable_length(hdf5, type)) return describe_type(hdf5, type);
-  hdf5_element element;
-  element.refusal =
-      "its values are of variable length: open_hdf5_ragged reads them, and pad or pack make "
-      "batches of them";
-  return element;
+  return {.refusal =
+              "its values are of variable length: open_hdf5_ragged reads them, and pad or "
+              "pack make batches of them"};
 }
 
 }  // namespace
@@ -60,6 +57,12 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
       throw file.error(name,
                        "a sample would hold nothing: dimension " + std::to_string(i) + " is 0");
   return {extents.begin(), extents.begin() + rank};
+}
+
+std::size_t sample_bytes_of(const hdf5_file& file, const std::string& name, const field& spec) try {
+  return sample_bytes(spec);
+} catch (const usage_error& overflow) {
+  throw file.error(name, overflow.what());
 }
 
 hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset,
@@ -99,11 +102,7 @@ hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_
   spec_.shape.assign(extents_.begin() + 1, extents_.end());
   spec_.shape.insert(spec_.shape.end(), element_.shape.begin(), element_.shape.end());
   samples_ = extents_[0];
-  try {
-    row_bytes_ = sample_bytes(spec_);
-  } catch (const usage_error& overflow) {
-    throw file.error(name_, overflow.what());
-  }
+  row_bytes_ = sample_bytes_of(file, name_, spec_);
 }
 
 void hdf5_library_dataset::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {

@@ -25,6 +25,10 @@ namespace feedline::detail {
 [[nodiscard]] std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                               const std::string& name, hid_t space);
 
+/// As `sample_bytes`. @throws hdf5_error if they cannot be counted.
+[[nodiscard]] std::size_t sample_bytes_of(const hdf5_file& file, const std::string& name,
+                                          const field& spec);
+
 /// To read records, or a member of theirs, the library clears a buffer each time, of a megabyte if
 /// it is not told otherwise, which takes longer than to read some rows; and a record larger than
 /// the buffer is not read.

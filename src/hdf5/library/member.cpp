@@ -1,7 +1,6 @@
 #include "hdf5/library/member.hpp"
 
 #include "detail/text.hpp"
-#include "hdf5/library/record_layout.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -84,14 +83,13 @@ bool find_member(const hdf5_session& hdf5, hid_t type, std::string_view path, me
 
 hdf5_element refuse_records(const hdf5_session& hdf5, hid_t type, const std::string& path) {
   const auto members = member_paths(hdf5, type);
-  hdf5_element element;
-  element.refusal =
+  std::string refusal =
       "its values are records (HDF5 type class 'compound'), and a field is one member of "
       "theirs";
   if (!members.empty())
-    element.refusal += ": name it as in '" + path + (path.ends_with('/') ? "" : "/") +
-                       members.front() + "'; they have " + list_names(members);
-  return element;
+    refusal += ": name it as in '" + path + (path.ends_with('/') ? "" : "/") + members.front() +
+               "'; they have " + list_names(members);
+  return {.refusal = std::move(refusal)};
 }
 
 bool lies_within(std::size_t offset, std::size_t bytes, std::size_t record_bytes) {
@@ -99,10 +97,8 @@ bool lies_within(std::size_t offset, std::size_t bytes, std::size_t record_bytes
 }
 
 hdf5_element refuse_beyond(std::size_t record_bytes) {
-  hdf5_element element;
-  element.refusal = "it would reach beyond its record of " + std::to_string(record_bytes) +
-                    " bytes; the file is damaged: copy it anew";
-  return element;
+  return {.refusal = "it would reach beyond its record of " + std::to_string(record_bytes) +
+                     " bytes; the file is damaged: copy it anew"};
 }
 
 constexpr const char* unknown_place =
@@ -115,13 +111,6 @@ struct field_place {
   const value_describer& describe;
   bool in_array = false;
 };
-
-/// Of values that are no records, nothing.
-hdf5_record_layout layout_of_values(const hdf5_session& hdf5, hid_t type,
-                                    std::size_t address_bytes) {
-  if (H5Tget_class(type) != H5T_COMPOUND) return {};
-  return layout_in_file(hdf5, type, address_bytes);
-}
 
 /// A member as the library reads it: into a record of just that member, or of a record of just
 /// that, …
@@ -139,9 +128,8 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_re
   if (H5Tget_class(type) == H5T_ARRAY) {
     const hdf5_type_id record{H5Tget_super(type)};
     const field_place inside{where.path, where.address_bytes, where.describe, true};
-    auto element =
-        describe_member(hdf5, record.get(),
-                        layout_of_values(hdf5, record.get(), where.address_bytes), inside, steps);
+    auto element = describe_member(
+        hdf5, record.get(), layout_in_file(hdf5, record.get(), where.address_bytes), inside, steps);
     if (!element.refusal.empty()) return element;
     if (element.indirect.empty())
       element.indirect = "its values lie apart: they are members of records in an array";
@@ -152,7 +140,7 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_re
                    H5Tget_size(type)))
     return refuse_beyond(H5Tget_size(type));
   auto element =
-      describe_member(hdf5, member.get(), layout_of_values(hdf5, member.get(), where.address_bytes),
+      describe_member(hdf5, member.get(), layout_in_file(hdf5, member.get(), where.address_bytes),
                       where, steps.subspan(1));
   if (!element.refusal.empty()) return element;
   hdf5_type_id memory{H5Tcreate(H5T_COMPOUND, H5Tget_size(element.memory.get()))};
@@ -179,7 +167,7 @@ std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type) {
 hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset) {
   hdf5_values values{.type = hdf5_type_id{H5Dget_type(dataset)},
                      .address_bytes = address_bytes_of(hdf5, dataset)};
-  if (values.type) values.layout = layout_of_values(hdf5, values.type.get(), values.address_bytes);
+  if (values.type) values.layout = layout_in_file(hdf5, values.type.get(), values.address_bytes);
   return values;
 }
 
@@ -197,12 +185,9 @@ hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values
                              const value_describer& describe) {
   const hid_t type = values.type.get();
   member_steps steps;
-  if (!member.empty() && !find_member(hdf5, type, member, steps)) {
-    hdf5_element element;
-    element.refusal = "its records have no member '" + std::string{member} + "'; they have " +
-                      list_names(member_paths(hdf5, type));
-    return element;
-  }
+  if (!member.empty() && !find_member(hdf5, type, member, steps))
+    return {.refusal = "its records have no member '" + std::string{member} + "'; they have " +
+                       list_names(member_paths(hdf5, type))};
   const field_place where{path, values.address_bytes, describe};
   auto element = describe_member(hdf5, type, values.layout, where, steps);
   if (steps.empty() || !element.refusal.empty() || !element.indirect.empty()) return element;

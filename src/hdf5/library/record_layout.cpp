@@ -1,7 +1,5 @@
-#include "hdf5/library/record_layout.hpp"
-
 #include "detail/arithmetic.hpp"
-#include "hdf5/library/handle.hpp"
+#include "hdf5/library/member.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -60,6 +58,7 @@ std::size_t address_bytes_of(const hdf5_session& /*hdf5*/, hid_t dataset) {
 
 hdf5_record_layout layout_in_file(const hdf5_session& hdf5, hid_t record, std::size_t address_bytes,
                                   unsigned depth) {
+  if (H5Tget_class(record) != H5T_COMPOUND) return {};
   const auto members = static_cast<unsigned>(std::max(H5Tget_nmembers(record), 0));
   hdf5_record_layout layout{.offsets = std::vector<std::optional<std::size_t>>(members)};
   if (depth == max_nested_records) return layout;

@@ -16,16 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 void require_filters(const hdf5_file& file, const std::string& name, hid_t creation) {
-  const int count = H5Pget_nfilters(creation);
-  for (int i = 0; i < count; ++i) {
-    std::array<char, 64> title{};
-    unsigned flags = 0;
-    std::size_t values = 0;
-    const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values,
-                                           nullptr, title.size() - 1, title.data(), nullptr);
-    if (H5Zfilter_avail(id) > 0) continue;
-    std::string text = "is stored through filter " + std::to_string(id);
-    if (title[0] != '\0') text += " (" + std::string{title.data()} + ")";
+  for (const hdf5_filter& filter : filters_of(creation)) {
+    if (H5Zfilter_avail(filter.id) > 0) continue;
+    std::string text = "is stored through filter " + std::to_string(filter.id);
+    if (!filter.name.empty()) text += " (" + filter.name + ")";
     throw file.error(name, text +
                                ", which is not installed: install its plugin for HDF5, and set "
                                "HDF5_PLUGIN_PATH to the plugin's folder if it is not the default");
@@ -110,6 +104,29 @@ void require_sources(const hdf5_session& hdf5, const hdf5_file& file, const std:
 }
 
 }  // namespace
+
+std::vector<hdf5_filter> filters_of(hid_t creation) {
+  std::vector<hdf5_filter> filters;
+  const int count = H5Pget_nfilters(creation);
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 64> title{};
+    std::array<unsigned, 64> values{};
+    std::size_t used = values.size();
+    unsigned flags = 0;
+    const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &used,
+                                           values.data(), title.size() - 1, title.data(), nullptr);
+    used = std::min(used, values.size());
+    filters.push_back(
+        {id, title.data(), {values.begin(), values.begin() + static_cast<int>(used)}});
+  }
+  return filters;
+}
+
+bool is_being_written(hid_t dataset) {
+  const hdf5_file_id opened{H5Iget_file_id(dataset)};
+  unsigned intent = 0;
+  return H5Fget_intent(opened.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0;
+}
 
 fs::path path_of_file(const hdf5_session& /*hdf5*/, hid_t dataset) {
   return text_of([&](char* to, std::size_t room) { return H5Fget_name(dataset, to, room); });

@@ -29,29 +29,11 @@ std::string fault_of_file(hid_t dataset) {
   if (!access) return "the library does not tell which file it lies in";
   if (H5Pget_driver(access.get()) != H5FD_SEC2)
     return "its file is not one plain file (the library uses another driver than 'sec2')";
-  unsigned intent = H5F_ACC_RDWR;
-  if (H5Fget_intent(file.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0)
+  if (is_being_written(dataset))
     return "its file is open for writing in this program, so newer values may lie in the library's "
            "memory";
   if (descriptor_of(dataset) < 0) return "the library does not tell its file's descriptor";
   return {};
-}
-
-std::vector<hdf5_filter> filters_of(hid_t creation) {
-  std::vector<hdf5_filter> filters;
-  const int count = H5Pget_nfilters(creation);
-  for (int i = 0; i < count; ++i) {
-    std::array<char, 64> title{};
-    std::array<unsigned, 64> values{};
-    std::size_t used = values.size();
-    unsigned flags = 0;
-    const H5Z_filter_t id = H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &used,
-                                           values.data(), title.size() - 1, title.data(), nullptr);
-    used = std::min(used, values.size());
-    filters.push_back(
-        {id, title.data(), {values.begin(), values.begin() + static_cast<int>(used)}});
-  }
-  return filters;
 }
 
 std::vector<std::uint64_t> chunk_of(hid_t creation) {
@@ -82,11 +64,9 @@ std::vector<std::byte> fill_of(const hdf5_session& hdf5, const hdf5_file& file,
 /// 0 if they cannot be counted.
 std::uint64_t all_bytes_of(hid_t dataset, const hdf5_storage_layout& place) {
   const hdf5_space_id space{H5Dget_space(dataset)};
-  const hssize_t elements = H5Sget_simple_extent_npoints(space.get());
-  return elements < 0 ? 0
-                      : checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(elements),
-                                                        place.stored_bytes)
-                            .value_or(0);
+  const hssize_t elements = std::max<hssize_t>(H5Sget_simple_extent_npoints(space.get()), 0);
+  return checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(elements), place.stored_bytes)
+      .value_or(0);
 }
 
 }  // namespace

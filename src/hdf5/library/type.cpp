@@ -16,9 +16,7 @@ constexpr std::string_view what_serves =
     "integers, opaque values and strings of fixed size, and fixed-size arrays of all these";
 
 hdf5_element refuse(const std::string& what) {
-  hdf5_element element;
-  element.refusal = "its values are of HDF5 type " + what + std::string{what_serves};
-  return element;
+  return {.refusal = "its values are of HDF5 type " + what + std::string{what_serves}};
 }
 
 hdf5_element as(element_type type, hid_t native) {

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "hdf5/library/chunk_lookup.hpp"
+#include "hdf5/library/storage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,13 +37,6 @@ shape shape_of(hid_t dataset) {
     return {};
   return {.extents = {extents.begin(), extents.begin() + rank},
           .chunk_extents = {chunk.begin(), chunk.begin() + rank}};
-}
-
-/// What this program writes may not be in the file yet.
-bool is_being_written(hid_t dataset) {
-  const hdf5_file_id opened{H5Iget_file_id(dataset)};
-  unsigned intent = 0;
-  return H5Fget_intent(opened.get(), &intent) < 0 || (intent & H5F_ACC_RDWR) != 0;
 }
 
 std::string refusal_of(hid_t dataset, const random_file& file, const shape& shape) {

@@ -164,11 +164,7 @@ hdf5_sequence_column open_sequences(const hdf5_session& hdf5, const hdf5_file& f
   hdf5_sequence_column column{chosen.dataset, std::move(opened), std::move(values)};
   const hdf5_element& element = column.values.element;
   column.element = {field_name_of(chosen), element.type, element.shape};
-  try {
-    column.element_bytes = sample_bytes(column.element);
-  } catch (const usage_error& overflow) {
-    throw file.error(column.name, overflow.what());
-  }
+  column.element_bytes = sample_bytes_of(file, column.name, column.element);
   return column;
 }
 
