@@ -42,8 +42,8 @@ constexpr std::size_t checksum_bytes = 4;
 struct known_filter {
   int id;
   std::string_view name;
-  hdf5_undo (*undo)(std::span<const unsigned> values);  ///< none: known by name only
-  std::string_view library = {};                        ///< that it needs
+  hdf5_undo_maker* undo;          ///< none: known by name only
+  std::string_view library = {};  ///< that it needs
 };
 
 /// Ids as registered with The HDF Group.
@@ -107,18 +107,10 @@ struct given_size {
 
 /// How many it gave to the next one.
 given_size after(hdf5_size_effect effect, given_size given, std::size_t chunk_bytes) noexcept {
-  switch (effect) {
-    case hdf5_size_effect::none:
-      break;
-    case hdf5_size_effect::checksum:
-      given.bytes += checksum_bytes;
-      break;
-    case hdf5_size_effect::compression:
-      // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes
-      // each.
-      given = {std::max(given.bytes, 4 * chunk_bytes + 4096), false};
-      break;
-  }
+  if (effect == hdf5_size_effect::checksum) given.bytes += checksum_bytes;
+  // What cannot be compressed grows: threefold at worst, in Zstandard frames of eight bytes each.
+  if (effect == hdf5_size_effect::compression)
+    given = {std::max(given.bytes, 4 * chunk_bytes + 4096), false};
   return given;
 }
 

@@ -69,22 +69,14 @@ struct hdf5_undo {
   std::string refusal = {};  ///< why it cannot be undone, to follow the filter's name; or empty
 };
 
-/// One for each filter, in the file of that name. Each checks the client data. Those by another
-/// library are there if that was there when feedline was built.
-[[nodiscard]] hdf5_undo undo_of_deflate(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_shuffle(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_fletcher32(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_szip(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_scaleoffset(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_lzo(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_bzip2(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_lzf(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_blosc(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_blosc2(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_lz4(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_zfp(std::span<const unsigned> values);
-[[nodiscard]] hdf5_undo undo_of_zstd(std::span<const unsigned> values);
+/// Checks a filter's client data, and says how it is undone.
+using hdf5_undo_maker = hdf5_undo(std::span<const unsigned> values);
+
+/// One for each filter, in the file of that name. Those by another library are there if that was
+/// there when feedline was built.
+hdf5_undo_maker undo_of_bitshuffle, undo_of_blosc, undo_of_blosc2, undo_of_bzip2, undo_of_deflate,
+    undo_of_fletcher32, undo_of_lz4, undo_of_lzf, undo_of_lzo, undo_of_scaleoffset, undo_of_shuffle,
+    undo_of_szip, undo_of_zfp, undo_of_zstd;
 
 /// Decompresses one block of LZ4's, which must fill `out`. There where liblz4 is.
 /// @throws hdf5_filter_error if it does not.

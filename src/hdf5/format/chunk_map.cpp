@@ -18,11 +18,8 @@ constexpr std::uint64_t max_chunks = PTRDIFF_MAX / sizeof(hdf5_chunk);
 hdf5_chunk_map::hdf5_chunk_map(std::vector<std::uint64_t> extents,
                                std::vector<std::uint64_t> chunk_extents)
     : extents_{std::move(extents)}, chunk_extents_{std::move(chunk_extents)} {
-  const auto holds_zero = [](const auto& values) {
-    return std::find(values.begin(), values.end(), 0U) != values.end();
-  };
-  if (extents_.empty() || extents_.size() != chunk_extents_.size() || holds_zero(extents_) ||
-      holds_zero(chunk_extents_))
+  if (extents_.empty() || extents_.size() != chunk_extents_.size() ||
+      std::ranges::count(extents_, 0U) != 0 || std::ranges::count(chunk_extents_, 0U) != 0)
     throw usage_error{
         "a chunk map needs the extents of a dataset and of its chunks, equally many and none 0"};
   const auto chunks = count(extents_, chunk_extents_);

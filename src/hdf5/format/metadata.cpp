@@ -1,23 +1,15 @@
 #include "hdf5/format/metadata.hpp"
 
-#include <algorithm>
-#include <array>
+#include <cstring>
 #include <limits>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::array<unsigned char, 8> signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+constexpr std::string_view signature = "\x89HDF\r\n\x1A\n";
 /// As much of any version's superblock is looked at.
 constexpr std::size_t front_bytes = 32;
 constexpr std::uint64_t smallest_user_block = 512;
-
-bool has_signature(std::span<const std::byte> front) {
-  return std::equal(signature.begin(), signature.end(), front.begin(),
-                    [](unsigned char expected, std::byte found) {
-                      return expected == std::to_integer<unsigned char>(found);
-                    });
-}
 
 unsigned checked_width(const hdf5_cursor& cursor, unsigned width) {
   if (width != 2 && width != 4 && width != 8)
@@ -63,7 +55,8 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
 void hdf5_metadata::find_superblock() {
   for (std::uint64_t base = 0; base < size_ && size_ - base >= front_bytes;
        base = base == 0 ? smallest_user_block : 2 * base)
-    if (const auto front = read(base, front_bytes); has_signature(front.bytes())) {
+    if (const auto front = read(base, front_bytes);
+        std::memcmp(front.bytes().data(), signature.data(), signature.size()) == 0) {
       superblock_ = parse(front.bytes(), base);
       return;
     }

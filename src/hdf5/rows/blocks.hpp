@@ -79,7 +79,6 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   void put_fill_part(std::uint64_t chunk, std::span<std::byte> row) const {
     put(chunk, 1, nullptr, 0, place_.fill, row);
   }
-  [[nodiscard]] const hdf5_storage_layout& place() const noexcept { return place_; }
   [[nodiscard]] const hdf5_chunk_map& map() const noexcept { return *map_; }
   [[nodiscard]] std::uint64_t chunks_per_block() const noexcept { return chunks_per_block_; }
   /// Of a chunk's values, as the field has them.

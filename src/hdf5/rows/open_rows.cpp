@@ -181,13 +181,10 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size
   }
   if (storage.stored == layout::unwritten)
     return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
-  const std::size_t elements = found.row_bytes / storage.element_bytes;
-  if (storage.stored == layout::contiguous)
-    return std::make_unique<hdf5_file_rows>(found.file, found.name, storage, elements,
-                                            found.samples);
-  if (found.row_chunks)
-    return std::make_unique<hdf5_file_rows>(found.file, found.name, storage, elements,
-                                            found.samples, found.row_chunks);
+  if (storage.stored == layout::contiguous || found.row_chunks)
+    return std::make_unique<hdf5_file_rows>(found.file, found.name, storage,
+                                            found.row_bytes / storage.element_bytes, found.samples,
+                                            found.row_chunks);
   auto blocks =
       std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);

@@ -7,15 +7,6 @@
 namespace feedline::detail {
 namespace {
 
-/// @param offset Of the first row's first value, in the file or in a chunk.
-row_place place_of(const hdf5_storage_layout& place, std::uint64_t offset, std::size_t elements) {
-  return {.offset = offset,
-          .stride = (place.is_spread() ? 1 : elements) * place.stored_bytes,
-          .row_bytes = elements * place.element_bytes,
-          .swapped_bytes = place.swapped_bytes,
-          .parts = place.is_spread() ? elements : 1};
-}
-
 /// What files throw says nothing of HDF5.
 template <class Call>
 auto with_hdf5_errors(Call call) {
@@ -54,20 +45,20 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
 
 hdf5_file_rows::hdf5_file_rows(random_file_ptr file, std::string name,
                                const hdf5_storage_layout& place, std::size_t elements,
-                               std::uint64_t rows)
-    : rows_{with_hdf5_errors([&] {
-        return file_rows{std::move(file), std::move(name), place_of(place, place.offset, elements),
-                         rows};
-      })} {}
-
-hdf5_file_rows::hdf5_file_rows(random_file_ptr file, std::string name,
-                               const hdf5_storage_layout& place, std::size_t elements,
                                std::uint64_t rows, hdf5_row_chunks chunks)
-    : rows_{std::move(file),
-            std::move(name),
-            place_of(place, place.stored_offset, elements),
-            rows,
-            {std::move(chunks), place.chunk.front(), place.fill}} {}
+    : rows_{with_hdf5_errors([&] {
+        const row_place lie{.offset = chunks ? place.stored_offset : place.offset,
+                            .stride = (place.is_spread() ? 1 : elements) * place.stored_bytes,
+                            .row_bytes = elements * place.element_bytes,
+                            .swapped_bytes = place.swapped_bytes,
+                            .parts = place.is_spread() ? elements : 1};
+        if (!chunks) return file_rows{std::move(file), std::move(name), lie, rows};
+        return file_rows{std::move(file),
+                         std::move(name),
+                         lie,
+                         rows,
+                         {std::move(chunks), place.chunk.front(), place.fill}};
+      })} {}
 
 void hdf5_file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
   with_hdf5_errors([&] { rows_.read(samples, out); });

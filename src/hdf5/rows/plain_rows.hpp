@@ -63,13 +63,11 @@ class hdf5_memory_rows final : public hdf5_rows {
 /// stored as they are and do not split rows. Of records, one member.
 class hdf5_file_rows final : public hdf5_rows {
  public:
-  /// Of the contiguous layout. @param name Of the dataset, for errors. @param elements Of a row.
+  /// @param name Of the dataset, for errors. @param elements Of a row.
+  /// @param chunks Of `find_row_chunks`; null: of the contiguous layout.
   /// @throws hdf5_error if they do not lie within the file.
   hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
-                 std::size_t elements, std::uint64_t rows);
-  /// Of chunks. @param chunks Of `find_row_chunks`.
-  hdf5_file_rows(random_file_ptr file, std::string name, const hdf5_storage_layout& place,
-                 std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks);
+                 std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks = nullptr);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
   void prefetch(std::span<const sample_index> samples) const noexcept override {

@@ -25,14 +25,23 @@ struct found_values {
   std::size_t swapped_bytes = 1;
   /// Which say where values are; of no file if values were never written.
   detail::hdf5_resolved_field rows;
-  detail::hdf5_vlen_library_reader held = {};  ///< in that case
+  detail::hdf5_vlen_library_reader held = {};  ///< where they do not lie in the file
+
+  [[nodiscard]] bool lie_in_file() const { return rows.file && rows.storage.refusal.empty(); }
 };
 
-/// What is common to values in a file and in memory.
-class hdf5_ragged : public ragged_dataset {
+/// Values that lie in the file, or in memory: those that the library read, or that are all empty.
+class hdf5_ragged final : public ragged_dataset {
  public:
-  hdf5_ragged(const found_values& found, detail::hdf5_value_places places)
-      : element_{found.element}, element_bytes_{found.element_bytes}, places_{std::move(places)} {}
+  /// @param found All places are within the file, or within the values in memory.
+  explicit hdf5_ragged(found_values found)
+      : element_{std::move(found.element)},
+        element_bytes_{found.element_bytes},
+        swapped_bytes_{found.lie_in_file() ? found.swapped_bytes : 1},
+        name_{std::move(found.rows.name)},
+        places_{std::move(found.held.places)},
+        blocks_{std::move(found.held.blocks)},
+        file_{found.lie_in_file() ? std::move(found.rows.file) : nullptr} {}
 
   std::uint64_t size() const override { return places_.lengths.size(); }
   field element() const override { return element_; }
@@ -40,79 +49,44 @@ class hdf5_ragged : public ragged_dataset {
     return places_.lengths[static_cast<std::size_t>(sample.value)];
   }
 
- protected:
-  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
-    return places_.offsets[static_cast<std::size_t>(sample.value)];
-  }
-  [[nodiscard]] std::uint64_t bytes_of(sample_index sample) const noexcept {
-    return places_.lengths[static_cast<std::size_t>(sample.value)] * element_bytes_;
-  }
-
-  field element_;
-  std::size_t element_bytes_;
-
- private:
-  detail::hdf5_value_places places_;
-};
-
-/// Values that the library read, or that are all empty.
-class hdf5_in_memory_ragged final : public hdf5_ragged {
- public:
-  explicit hdf5_in_memory_ragged(found_values found)
-      : hdf5_ragged{found, std::move(found.held.places)}, blocks_{std::move(found.held.blocks)} {}
-
   void read(std::span<const element_run> runs) const override {
-    for (const element_run& run : runs) {
-      detail::require_elements(*this, run, element_bytes_, element_.name);
-      if (run.out.empty()) continue;
-      const std::uint64_t block = run.sample.value / detail::hdf5_vlen_library_reader::block_values;
-      const std::uint64_t at = offset_of(run.sample) + run.first * element_bytes_;
-      std::memcpy(run.out.data(), blocks_[static_cast<std::size_t>(block)].data() + at,
-                  run.out.size());
-    }
-  }
-
- private:
-  std::vector<std::vector<std::byte>> blocks_;
-};
-
-/// Values that lie in the file.
-class hdf5_file_ragged final : public hdf5_ragged {
- public:
-  /// @param places All within the file.
-  hdf5_file_ragged(const found_values& found, detail::hdf5_value_places places)
-      : hdf5_ragged{found, std::move(places)},
-        file_{found.rows.file},
-        name_{found.rows.name},
-        swapped_bytes_{found.swapped_bytes} {}
-
-  void read(std::span<const element_run> runs) const override {
-    const auto bytes = file_->mapped();
+    const auto mapped = file_ ? file_->mapped() : std::span<const std::byte>{};
     for (const element_run& run : runs) {
       detail::require_elements(*this, run, element_bytes_, element_.name);
       if (run.out.empty()) continue;
       const std::uint64_t offset = offset_of(run.sample) + run.first * element_bytes_;
-      if (bytes.empty())
+      if (file_ && mapped.empty()) {
         read_by_call(run, offset);
-      else
-        std::memcpy(run.out.data(), bytes.data() + offset, run.out.size());
+      } else {
+        const std::byte* const from = file_ ? mapped.data() : block_of(run.sample);
+        std::memcpy(run.out.data(), from + offset, run.out.size());
+      }
       detail::reverse_elements(run.out, swapped_bytes_);
     }
-    file_->require_unchanged();
+    if (file_) file_->require_unchanged();
   }
 
-  bool wants_prefetch() const noexcept override { return file_->is_cold(); }
+  bool wants_prefetch() const noexcept override { return file_ && file_->is_cold(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
+    if (!file_) return;
     detail::hint_ranges(*file_, samples, [&](sample_index sample) -> detail::file_range {
       if (sample.value >= size()) return {};
       const std::uint64_t begin = offset_of(sample);
-      return {begin, begin + std::min(bytes_of(sample), max_hinted_bytes)};
+      return {begin, begin + std::min(length(sample) * element_bytes_, max_hinted_bytes)};
     });
   }
 
  private:
   /// No hint reaches further into a sample, of which perhaps only the beginning will be read.
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
+
+  [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
+    return places_.offsets[static_cast<std::size_t>(sample.value)];
+  }
+  [[nodiscard]] const std::byte* block_of(sample_index sample) const noexcept {
+    const auto block = sample.value / detail::hdf5_vlen_library_reader::block_values;
+    return blocks_[static_cast<std::size_t>(block)].data();
+  }
 
   void read_by_call(const element_run& run, std::uint64_t offset) const {
     try {
@@ -125,9 +99,13 @@ class hdf5_file_ragged final : public hdf5_ragged {
     }
   }
 
-  detail::random_file_ptr file_;
-  std::string name_;
+  field element_;
+  std::size_t element_bytes_;
   std::size_t swapped_bytes_;
+  std::string name_;
+  detail::hdf5_value_places places_;
+  std::vector<std::vector<std::byte>> blocks_;
+  detail::random_file_ptr file_;  ///< null: values lie in memory
 };
 
 /// Places are a claim of the file until they were read.
@@ -207,16 +185,13 @@ detail::hdf5_value_places find_places(found_values& found) {
 ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                     const hdf5_options& options) {
   auto found = find_values(file, field, detail::cache_bytes_of(options));
-  if (found.rows.file && found.rows.storage.refusal.empty()) {
-    auto places = find_places(found);
-    return std::make_shared<const hdf5_file_ragged>(found, std::move(places));
-  }
+  if (found.lie_in_file()) found.held.places = find_places(found);
   if (const auto& why = found.rows.storage.refusal; !why.empty())
     detail::log()->warn(
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
         file, found.rows.name, why);
-  return std::make_shared<const hdf5_in_memory_ragged>(std::move(found));
+  return std::make_shared<const hdf5_ragged>(std::move(found));
 }
 
 }  // namespace feedline
