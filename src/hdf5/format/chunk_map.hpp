@@ -33,9 +33,6 @@ class hdf5_chunk_map {
   hdf5_chunk_map(std::vector<std::uint64_t> extents, std::vector<std::uint64_t> chunk_extents);
 
   [[nodiscard]] std::span<const std::uint64_t> extents() const noexcept { return extents_; }
-  [[nodiscard]] std::span<const std::uint64_t> chunk_extents() const noexcept {
-    return chunk_extents_;
-  }
   /// Chunks along each dimension, those at the edge included.
   [[nodiscard]] std::span<const std::uint64_t> grid() const noexcept { return grid_; }
 

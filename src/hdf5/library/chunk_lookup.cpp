@@ -45,92 +45,74 @@ struct hdf5_chunk_lookup::open_file {
   H5FD_t base;  // the library sets it
   hdf5_chunk_lookup* lookup;
   haddr_t end_of_addresses;
-};
 
-/// Functions that the library calls. None may throw.
-struct hdf5_chunk_lookup::callbacks {
   static open_file* of(H5FD_t* file) noexcept { return reinterpret_cast<open_file*>(file); }
   static const open_file* of(const H5FD_t* file) noexcept {
     return reinterpret_cast<const open_file*>(file);
   }
+};
 
-  static H5FD_t* open(const char* /*name*/, unsigned /*flags*/, hid_t access, haddr_t /*most*/) {
+/// The functions that the library calls do not throw.
+H5FD_class_t hdf5_chunk_lookup::describe_driver() {
+  H5FD_class_t driver{};
+#if H5_VERSION_GE(1, 13, 0)
+  driver.version = H5FD_CLASS_VERSION;
+  driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED);  // 256 to 511: for own use
+#endif
+  driver.name = "feedline chunk lookup";
+  driver.maxaddr = HADDR_MAX;
+  driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
+  driver.fapl_size = sizeof(hdf5_chunk_lookup*);
+  driver.open = [](const char* /*name*/, unsigned /*flags*/, hid_t access,
+                   haddr_t /*most*/) -> H5FD_t* {
     const auto* lookup = static_cast<hdf5_chunk_lookup* const*>(H5Pget_driver_info(access));
     if (lookup == nullptr) return nullptr;
     auto* opened =
         new (std::nothrow) open_file{.base = {}, .lookup = *lookup, .end_of_addresses = 0};
     return opened == nullptr ? nullptr : &opened->base;
-  }
-
-  static herr_t close(H5FD_t* file) {
-    delete of(file);
+  };
+  driver.close = [](H5FD_t* file) -> herr_t {
+    delete open_file::of(file);
     return 0;
-  }
-
-  static herr_t query(const H5FD_t* /*file*/, unsigned long* flags) {
+  };
+  driver.query = [](const H5FD_t* /*file*/, unsigned long* flags) -> herr_t {
     if (flags != nullptr) *flags = 0;  // no buffers between the library and the driver
     return 0;
-  }
-
-  /// Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted, too.
-  static haddr_t get_end_of_addresses(const H5FD_t* file, H5FD_mem_t type) {
-    return type == H5FD_MEM_DRAW ? HADDR_MAX : of(file)->end_of_addresses;
-  }
-  static herr_t set_end_of_addresses(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
-    of(file)->end_of_addresses = end;
+  };
+  // Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted, too.
+  driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t type) -> haddr_t {
+    return type == H5FD_MEM_DRAW ? HADDR_MAX : open_file::of(file)->end_of_addresses;
+  };
+  driver.set_eoa = [](H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) -> herr_t {
+    open_file::of(file)->end_of_addresses = end;
     return 0;
-  }
-  static haddr_t get_end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
-    return of(file)->lookup->file_.size();
-  }
-
-  static herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t offset,
-                     std::size_t bytes, void* out) {
-    auto& lookup = *of(file)->lookup;
-    if (type == H5FD_MEM_DRAW) {
-      lookup.asked_ = request{.offset = offset, .bytes = bytes};
-      return 0;
-    }
+  };
+  driver.get_eof = [](const H5FD_t* file, H5FD_mem_t /*type*/) -> haddr_t {
+    return open_file::of(file)->lookup->file_.size();
+  };
+  driver.read = [](H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t offset,
+                   std::size_t bytes, void* out) -> herr_t {
+    auto& lookup = *open_file::of(file)->lookup;
     try {
-      lookup.file_.read(offset, {static_cast<std::byte*>(out), bytes});
+      if (type == H5FD_MEM_DRAW)
+        lookup.asked_ = request{.offset = offset, .bytes = bytes};
+      else
+        lookup.file_.read(offset, {static_cast<std::byte*>(out), bytes});
       return 0;
     } catch (...) {
       lookup.failure_ = std::current_exception();
       return -1;
     }
-  }
-
-  static herr_t write(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*offset*/,
-                      std::size_t /*bytes*/, const void* /*values*/) {
-    return -1;
-  }
-
-  static H5FD_class_t description() {
-    H5FD_class_t driver{};
-#if H5_VERSION_GE(1, 13, 0)
-    driver.version = H5FD_CLASS_VERSION;
-    driver.value = static_cast<H5FD_class_value_t>(H5_VFD_RESERVED);  // 256 to 511: for own use
-#endif
-    driver.name = "feedline chunk lookup";
-    driver.maxaddr = HADDR_MAX;
-    driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
-    driver.fapl_size = sizeof(hdf5_chunk_lookup*);
-    driver.open = open;
-    driver.close = close;
-    driver.query = query;
-    driver.get_eoa = get_end_of_addresses;
-    driver.set_eoa = set_end_of_addresses;
-    driver.get_eof = get_end_of_file;
-    driver.read = read;
-    driver.write = write;
-    return driver;
-  }
-};
+  };
+  driver.write = [](H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*offset*/,
+                    std::size_t /*bytes*/, const void* /*values*/) -> herr_t { return -1; };
+  return driver;
+}
 
 hdf5_chunk_lookup::hdf5_chunk_lookup(const hdf5_session& hdf5, hid_t dataset,
                                      const random_file& file, std::string name)
     : file_{file}, name_{std::move(name)} {
-  static const H5FD_class_t description = callbacks::description();  // the library may keep it
+  static const H5FD_class_t description = describe_driver();  // the library may keep it
   driver_ = hdf5_handle<H5FDunregister>{H5FDregister(&description)};
   const hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
   hdf5_chunk_lookup* const self = this;

@@ -45,13 +45,13 @@ class hdf5_chunk_lookup {
 
  private:
   struct open_file;
-  struct callbacks;
   /// For bytes of the file, absolute.
   struct request {
     std::uint64_t offset;
     std::uint64_t bytes;
   };
 
+  [[nodiscard]] static H5FD_class_t describe_driver();
   /// Throws what a read threw since the last call, for the library passes on no exceptions.
   void rethrow();
 

@@ -35,22 +35,6 @@ struct hdf5_cached_rows::scratch {
   }
 };
 
-/// Takes back what a reader told, however it ends: it has the blocks then, or wants them no more.
-class hdf5_cached_rows::help_request_guard {
- public:
-  help_request_guard(help_requests& wanted, std::vector<help_requests::place>& places) noexcept
-      : wanted_{wanted}, places_{places} {}
-  help_request_guard(const help_request_guard&) = delete;
-  help_request_guard& operator=(const help_request_guard&) = delete;
-  ~help_request_guard() {
-    for (const auto& place : places_) wanted_.take_back(place);
-  }
-
- private:
-  help_requests& wanted_;
-  std::vector<help_requests::place>& places_;
-};
-
 void hdf5_shared_chunk_decoder::read(const block_cache& own, std::uint64_t block,
                                      std::span<std::byte> out) const {
   std::vector<hdf5_chunk_blocks::part> parts(1);
@@ -102,11 +86,15 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
   auto& missing = with.missing;
   missing.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) missing[i] = i;
+  // However a reader ends, it has the blocks that it told of then, or wants them no more.
+  const auto take_back = [&](const auto* told) {
+    for (const auto& place : *told) wanted_.take_back(place);
+  };
   for (;;) {
     copy_present(samples, with, out);
     if (missing.empty()) return;
     tell_last_ones(samples, with);
-    const help_request_guard told{wanted_, with.told};
+    const std::unique_ptr<decltype(with.told), decltype(take_back)> told{&with.told, take_back};
     read_absent(samples, with, out);
     if (missing.empty()) return;
     // All that are left were being read by others a moment ago.

@@ -59,7 +59,6 @@ class hdf5_cached_rows final : public hdf5_rows {
 
  private:
   struct scratch;
-  class help_request_guard;
 
   void copy_present(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
   void read_absent(std::span<const sample_index> samples, scratch& with, std::byte* out) const;
