@@ -105,9 +105,8 @@ std::size_t hdf5_heap_search::find_in_collection(std::size_t first) {
   const std::uint64_t address = places_.offsets[value];
   const std::size_t end = want(first);
   try {
-    walk(open_collection(address));
-  } catch (const hdf5_heap_error&) {
-    throw;
+    open_collection(address);
+    walk(address);
   } catch (const hdf5_metadata_error& damage) {
     throw hdf5_heap_error{value, damage.what()};
   }
@@ -151,9 +150,10 @@ void hdf5_heap_search::place(std::size_t value, std::uint64_t address) {
                                    bytes_text(found.bytes)};
 }
 
-hdf5_heap_search::collection hdf5_heap_search::open_collection(std::uint64_t address) {
+/// Finds a collection's end.
+void hdf5_heap_search::open_collection(std::uint64_t address) {
   hdf5_cursor cursor = at(address, header_bytes(metadata_));
-  if (address < walked_to_) cursor.fail("global heap collections lie over each other");
+  if (address < collection_end_) cursor.fail("global heap collections lie over each other");
   cursor.require_signature("GCOL");
   cursor.require_version(1);
   cursor.skip(3);
@@ -162,20 +162,20 @@ hdf5_heap_search::collection hdf5_heap_search::open_collection(std::uint64_t add
   if (bytes < header_bytes(metadata_) || bytes > left)
     cursor.fail("a global heap collection that claims " + bytes_text(bytes) +
                 ", where the file has " + bytes_text(left) + " left");
-  walked_to_ = address + bytes;
-  return {address, walked_to_};
+  collection_end_ = address + bytes;
 }
 
 /// Walks over a collection's objects until all that are wanted were found.
-void hdf5_heap_search::walk(const collection& of) {
+void hdf5_heap_search::walk(std::uint64_t address) {
   const std::uint64_t header = header_bytes(metadata_);
-  std::uint64_t next = of.begin + header;
-  while (wanted_ > 0 && of.end - next >= header) {  // less is left unused, without a header
+  std::uint64_t next = address + header;
+  while (wanted_ > 0 &&
+         collection_end_ - next >= header) {  // less is left unused, without a header
     hdf5_cursor cursor = at(next, header);
     const std::uint16_t index = cursor.u16();
     cursor.skip(6);  // who counts on it
     const std::uint64_t bytes = cursor.number(metadata_.length_bytes());
-    const std::uint64_t left = of.end - next;
+    const std::uint64_t left = collection_end_ - next;
     // Free space counts its own header.
     const bool is_free = index == 0;
     if (is_free ? bytes < header || bytes > left : bytes > left - header)

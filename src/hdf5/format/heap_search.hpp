@@ -68,10 +68,6 @@ class hdf5_heap_search {
     std::uint64_t offset = 0;  ///< in the file, of its first byte; 0: not found yet
     std::uint64_t bytes = 0;
   };
-  struct collection {
-    std::uint64_t begin;  ///< counted as addresses are
-    std::uint64_t end;
-  };
 
   [[nodiscard]] std::size_t value_at(std::size_t i) const noexcept {
     return order_.empty() ? i : static_cast<std::size_t>(order_[i]);
@@ -81,8 +77,8 @@ class hdf5_heap_search {
   [[nodiscard]] std::size_t find_in_collection(std::size_t first);
   [[nodiscard]] std::size_t want(std::size_t first);
   void place(std::size_t value, std::uint64_t address);
-  [[nodiscard]] collection open_collection(std::uint64_t address);
-  void walk(const collection& of);
+  void open_collection(std::uint64_t address);
+  void walk(std::uint64_t address);
   [[nodiscard]] hdf5_cursor at(std::uint64_t address, std::uint64_t bytes);
 
   hdf5_metadata& metadata_;
@@ -96,7 +92,7 @@ class hdf5_heap_search {
   std::vector<object> objects_ = {};  ///< by index, as far as any is wanted
   std::uint64_t walk_ = 0;            ///< number of the present one
   std::uint64_t wanted_ = 0;          ///< objects not found yet
-  std::uint64_t walked_to_ = 0;       ///< end of the last collection
+  std::uint64_t collection_end_ = 0;  ///< of the last one, counted as addresses are
 
   std::optional<hdf5_block> window_ = {};  ///< the bytes last looked at
   std::uint64_t window_begin_ = 0;

@@ -38,6 +38,13 @@ std::string name_of(hid_t record, unsigned member) {
   return name;
 }
 
+/// A record of one member, of that name in other records.
+hdf5_type_id record_of(hid_t others, unsigned member, const hdf5_type_id& type) {
+  hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(type.get()))};
+  H5Tinsert(record.get(), name_of(others, member).c_str(), 0, type.get());
+  return record;
+}
+
 void collect_paths(const hdf5_session& hdf5, hid_t type, const std::string& before, unsigned depth,
                    std::vector<std::string>& paths) {
   const without_arrays record{type};
@@ -130,7 +137,6 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_re
     const field_place inside{where.path, where.address_bytes, where.describe, true};
     auto element = describe_member(
         hdf5, record.get(), layout_in_file(hdf5, record.get(), where.address_bytes), inside, steps);
-    if (!element.refusal.empty()) return element;
     if (element.indirect.empty())
       element.indirect = "its values lie apart: they are members of records in an array";
     return describe_array_of(std::move(element), type);
@@ -143,9 +149,7 @@ hdf5_element describe_member(const hdf5_session& hdf5, hid_t type, const hdf5_re
       describe_member(hdf5, member.get(), layout_in_file(hdf5, member.get(), where.address_bytes),
                       where, steps.subspan(1));
   if (!element.refusal.empty()) return element;
-  hdf5_type_id memory{H5Tcreate(H5T_COMPOUND, H5Tget_size(element.memory.get()))};
-  H5Tinsert(memory.get(), name_of(type, steps.front()).c_str(), 0, element.memory.get());
-  element.memory = std::move(memory);
+  element.memory = record_of(type, steps.front(), element.memory);
   const auto offset = layout.offsets[steps.front()];
   if (!offset && element.indirect.empty()) element.indirect = unknown_place;
   element.record_offset += offset.value_or(0);
@@ -175,9 +179,7 @@ hdf5_type_id in_records_like(const hdf5_session& hdf5, hid_t records, hdf5_type_
   if (H5Tget_class(records) != H5T_COMPOUND) return type;
   const hdf5_type_id member{H5Tget_member_type(records, 0)};
   const auto inner = in_records_like(hdf5, member.get(), std::move(type));
-  hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(inner.get()))};
-  H5Tinsert(record.get(), name_of(records, 0).c_str(), 0, inner.get());
-  return record;
+  return record_of(records, 0, inner);
 }
 
 hdf5_element describe_values(const hdf5_session& hdf5, const hdf5_values& values,

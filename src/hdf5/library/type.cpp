@@ -97,40 +97,36 @@ hdf5_element describe_bytes(hid_t type) {
 
 /// What a floating-point type is by its bits.
 struct float_format {
-  element_type type;
   std::size_t bytes;
-  std::size_t exponent_bits;
-  std::size_t mantissa_bits;
   std::size_t bias;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa_bits = 0;
+
+  friend bool operator==(const float_format&, const float_format&) = default;
 };
 
-constexpr std::array<float_format, 4> float_formats{{
-    {element_type::f16, 2, 5, 10, 15},
-    {element_type::bf16, 2, 8, 7, 127},
-    {element_type::f32, 4, 8, 23, 127},
-    {element_type::f64, 8, 11, 52, 1023},
+constexpr std::array<std::pair<element_type, float_format>, 4> float_formats{{
+    {element_type::f16, {2, 15, 5, 10}},
+    {element_type::bf16, {2, 127, 8, 7}},
+    {element_type::f32, {4, 127, 8, 23}},
+    {element_type::f64, {8, 1023, 11, 52}},
 }};
-
-bool has_format(hid_t type, const float_format& format) {
-  std::size_t sign_at = 0;
-  std::size_t exponent_at = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa_at = 0;
-  std::size_t mantissa_bits = 0;
-  if (H5Tget_fields(type, &sign_at, &exponent_at, &exponent_bits, &mantissa_at, &mantissa_bits) < 0)
-    return false;
-  return H5Tget_size(type) == format.bytes && sign_at == 8 * format.bytes - 1 &&
-         exponent_at == format.mantissa_bits && exponent_bits == format.exponent_bits &&
-         mantissa_at == 0 && mantissa_bits == format.mantissa_bits &&
-         H5Tget_ebias(type) == format.bias && H5Tget_norm(type) == H5T_NORM_IMPLIED;
-}
 
 /// In either byte order; nothing if it is none of feedline's.
 std::optional<element_type> float_type_of(hid_t type) {
   const H5T_order_t order = H5Tget_order(type);
-  if (order != H5T_ORDER_LE && order != H5T_ORDER_BE) return std::nullopt;
-  for (const auto& format : float_formats)
-    if (has_format(type, format)) return format.type;
+  float_format found{H5Tget_size(type), H5Tget_ebias(type)};
+  std::size_t sign_at = 0;
+  std::size_t exponent_at = 0;
+  std::size_t mantissa_at = 0;
+  if ((order != H5T_ORDER_LE && order != H5T_ORDER_BE) ||
+      H5Tget_fields(type, &sign_at, &exponent_at, &found.exponent_bits, &mantissa_at,
+                    &found.mantissa_bits) < 0 ||
+      sign_at != 8 * found.bytes - 1 || exponent_at != found.mantissa_bits || mantissa_at != 0 ||
+      H5Tget_norm(type) != H5T_NORM_IMPLIED)
+    return std::nullopt;
+  for (const auto& [element, format] : float_formats)
+    if (format == found) return element;
   return std::nullopt;
 }
 
@@ -191,9 +187,7 @@ hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
 
 hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
   const hdf5_type_id base{H5Tget_super(type)};
-  auto element = describe_type(hdf5, base.get());
-  if (!element.refusal.empty()) return element;
-  return describe_array_of(std::move(element), type);
+  return describe_array_of(describe_type(hdf5, base.get()), type);
 }
 
 }  // namespace
@@ -229,6 +223,7 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
 }
 
 hdf5_element describe_array_of(hdf5_element each, hid_t array) {
+  if (!each.refusal.empty()) return each;
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int rank = H5Tget_array_dims2(array, extents.data());
   if (rank < 0) return refuse("array, which the library cannot describe");

@@ -30,7 +30,7 @@ struct hdf5_element {
 /// library's native types: to HDF5 1.10 the native type of a half is float.
 [[nodiscard]] hdf5_element describe_type(const hdf5_session& hdf5, hid_t type);
 
-/// What an array type is, whose elements are described.
+/// What an array type is, whose elements are described, or refused.
 [[nodiscard]] hdf5_element describe_array_of(hdf5_element each, hid_t array);
 
 }  // namespace feedline::detail
