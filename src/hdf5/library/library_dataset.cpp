@@ -2,7 +2,6 @@
 
 #include "detail/byte_order.hpp"
 #include "hdf5/library/member.hpp"
-#include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/storage.hpp"
 
 #include <algorithm>

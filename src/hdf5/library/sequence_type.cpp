@@ -1,6 +1,5 @@
-#include "hdf5/library/sequence_type.hpp"
-
 #include "hdf5/format/heap_search.hpp"
+#include "hdf5/library/library_dataset.hpp"
 
 #include <cstddef>
 #include <string>

@@ -3,12 +3,65 @@
 #include "hdf5/filter/filters.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
+#include "hdf5/library/type.hpp"
+#include "io/random_file.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
+
+/// How an HDF5 dataset's values are stored, and whether feedline may read them there itself, past
+/// the library and its lock.
+struct hdf5_storage_layout {
+  enum class layout : std::uint8_t { unwritten, contiguous, chunked, other };
+
+  /// Why the library must read them: what feedline does not know, or may not rely on. Empty: it
+  /// need not.
+  std::string refusal = {};
+  layout stored = layout::other;
+  std::vector<std::uint64_t> chunk = {};  ///< extents of a chunk, where the layout is chunked
+  std::uint64_t offset = 0;               ///< of the first value, where it is contiguous
+
+  hdf5_filters filters{{}};
+  std::size_t element_bytes = 0;  ///< of one element of the dataspace: an array type's is the array
+  std::size_t stored_bytes =
+      0;  ///< from one element to the next: more where it is a record's member
+  std::size_t stored_offset = 0;  ///< of the member in its record
+  std::size_t swapped_bytes = 1;  ///< as `row_place::swapped_bytes`
+  /// What stands, over and over, where nothing was written, as in memory: an element, or zeros that
+  /// divide one.
+  std::vector<std::byte> fill = {};
+
+  /// Whether elements lie apart, as members of records do.
+  [[nodiscard]] bool is_spread() const noexcept { return stored_bytes != element_bytes; }
+
+  /// "contiguous", "chunks of 16 samples, shuffle, deflate", …, or the library and why.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// Decides by the dataset's properties alone; finds no chunks. `src/hdf5/README.md`
+/// says why each rule is there.
+[[nodiscard]] hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& file,
+                                                  const std::string& name, hid_t dataset,
+                                                  const hdf5_element& element);
+
+/// The files that hold datasets, each opened once, past the library. One thread.
+class hdf5_raw_files {
+ public:
+  /// The file in which a dataset lies, which is another than the opened one behind an external
+  /// link.
+  /// @throws dataset_error
+  [[nodiscard]] random_file_ptr file_of(const hdf5_session& hdf5, hid_t dataset);
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, random_file_ptr> files_ = {};
+};
 
 /// Refuses a dataset that the library cannot give in full: a filter that is not installed, a raw file
 /// of an external layout or a source of a virtual one that is not there or too short. The library

@@ -1,5 +1,3 @@
-#include "hdf5/library/storage_layout.hpp"
-
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "hdf5/library/storage.hpp"

@@ -1,4 +1,4 @@
-#include "hdf5/library/tree.hpp"
+#include "hdf5/library/file.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hdf5/format/chunk_map.hpp"
-#include "hdf5/library/storage_layout.hpp"
+#include "hdf5/library/storage.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <atomic>

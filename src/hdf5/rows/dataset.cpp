@@ -5,7 +5,7 @@
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
 #include "hdf5/library/file.hpp"
-#include "hdf5/library/sequence_type.hpp"
+#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"

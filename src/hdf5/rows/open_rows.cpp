@@ -2,7 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/machine.hpp"
-#include "hdf5/library/tree.hpp"
+#include "hdf5/library/file.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/map_chunks.hpp"

@@ -2,7 +2,7 @@
 
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/library_dataset.hpp"
-#include "hdf5/library/storage_layout.hpp"
+#include "hdf5/library/storage.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/rows.hpp"
 #include "rows/file_rows.hpp"

@@ -5,7 +5,6 @@
 #include "hdf5/format/heap_search.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/library_dataset.hpp"
-#include "hdf5/library/sequence_type.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
 
