@@ -37,6 +37,7 @@ class hdf5_chunk_lookup {
                     std::string name);
   hdf5_chunk_lookup(const hdf5_chunk_lookup&) = delete;
   hdf5_chunk_lookup& operator=(const hdf5_chunk_lookup&) = delete;
+  ~hdf5_chunk_lookup() = default;
 
   /// @param first_element Of the chunk.
   /// @throws hdf5_error if the library cannot tell.

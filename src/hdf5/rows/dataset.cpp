@@ -26,16 +26,20 @@ namespace {
 struct source {
   field spec;
   std::size_t row_bytes = 0;
-  std::string name;     ///< of the dataset within the file
-  std::string library;  ///< why the library reads it; empty if it does not
+  std::string name;              ///< of the dataset within the file
+  std::string library;           ///< why the library reads it; empty if it does not
+  detail::random_file_ptr file;  ///< where feedline reads it itself
   std::shared_ptr<const detail::hdf5_rows> rows;
 };
 
 class hdf5_dataset final : public dataset {
  public:
-  hdf5_dataset(std::vector<source> sources, std::uint64_t samples,
-               std::vector<detail::random_file_ptr> files)
-      : sources_{std::move(sources)}, samples_{samples}, files_{std::move(files)} {}
+  hdf5_dataset(std::vector<source> sources, std::uint64_t samples)
+      : sources_{std::move(sources)}, samples_{samples} {
+    for (const auto& source : sources_)
+      if (source.file && std::ranges::count(files_, source.file) == 0)
+        files_.push_back(source.file);
+  }
 
   std::uint64_t size() const override { return samples_; }
 
@@ -56,7 +60,7 @@ class hdf5_dataset final : public dataset {
   dataset_ptr select(std::span<const std::size_t> places) const override {
     std::vector<source> sources;
     for (const std::size_t place : places) sources.push_back(sources_[place]);
-    return std::make_shared<const hdf5_dataset>(std::move(sources), samples_, files_);
+    return std::make_shared<const hdf5_dataset>(std::move(sources), samples_);
   }
 
   std::vector<std::span<const std::byte>> rows() const override {
@@ -93,7 +97,7 @@ class hdf5_dataset final : public dataset {
  private:
   std::vector<source> sources_;
   std::uint64_t samples_;
-  std::vector<detail::random_file_ptr> files_;
+  std::vector<detail::random_file_ptr> files_ = {};  ///< each once
 };
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
@@ -118,15 +122,6 @@ std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path
   return found;
 }
 
-std::vector<detail::random_file_ptr> files_of(
-    const std::vector<detail::hdf5_resolved_field>& found) {
-  std::vector<detail::random_file_ptr> files;
-  for (const auto& each : found)
-    if (each.file && std::find(files.begin(), files.end(), each.file) == files.end())
-      files.push_back(each.file);
-  return files;
-}
-
 /// Opens each field's rows; those that are cached share what may be cached by their sizes.
 std::vector<source> open_sources(std::vector<detail::hdf5_resolved_field> found,
                                  std::size_t cache_bytes) {
@@ -142,6 +137,7 @@ std::vector<source> open_sources(std::vector<detail::hdf5_resolved_field> found,
                        .row_bytes = each.row_bytes,
                        .name = each.name,
                        .library = each.storage.refusal,
+                       .file = each.file,
                        .rows = detail::open_rows(each, bytes)});
   }
   return sources;
@@ -228,7 +224,6 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
 dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                       const hdf5_options& options) {
   auto found = find_fields(file, fields);
-  auto files = files_of(found);
   const std::uint64_t samples = found.front().samples;
   auto sources = open_sources(std::move(found), detail::cache_bytes_of(options));
   make_small_ones_resident(sources, samples, options.max_resident_bytes);
@@ -237,8 +232,9 @@ dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
       detail::log()->warn(
           "{}: field '{}' is read through the HDF5 library, one thread at a time: {}", file,
           source.name, source.library);
-  for (const auto& opened : files) opened->require_unchanged();
-  return std::make_shared<const hdf5_dataset>(std::move(sources), samples, std::move(files));
+  for (const auto& source : sources)
+    if (source.file) source.file->require_unchanged();
+  return std::make_shared<const hdf5_dataset>(std::move(sources), samples);
 }
 
 std::vector<hdf5_listing> list_hdf5_fields(const std::string& file) {
