@@ -8,6 +8,7 @@
 #include <utility>
 
 // Filters whose library was not there when feedline was built.
+// NOLINTBEGIN(readability-identifier-naming)
 #ifndef FEEDLINE_HAS_BLOSC
 #define undo_of_blosc nullptr
 #endif
@@ -32,6 +33,7 @@
 #ifndef FEEDLINE_HAS_ZSTD
 #define undo_of_zstd nullptr
 #endif
+// NOLINTEND(readability-identifier-naming)
 
 namespace feedline::detail {
 namespace {

@@ -62,7 +62,7 @@ H5FD_class_t hdf5_chunk_lookup::describe_driver() {
   driver.name = "feedline chunk lookup";
   driver.maxaddr = HADDR_MAX;
   driver.fc_degree = H5F_CLOSE_STRONG;  // no object outlives its file, nor so the driver
-  driver.fapl_size = sizeof(hdf5_chunk_lookup*);
+  driver.fapl_size = sizeof(void*);     // one to the lookup
   driver.open = [](const char* /*name*/, unsigned /*flags*/, hid_t access,
                    haddr_t /*most*/) -> H5FD_t* {
     const auto* lookup = static_cast<hdf5_chunk_lookup* const*>(H5Pget_driver_info(access));
