@@ -98,7 +98,7 @@ std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
           " samples, and partial_batch::drop would leave nothing: lower batch_size, or "
           "keep the last batch"};
   }
-  throw usage_error{"loader_options::last is none of keep, drop, refuse"};
+  throw usage_error{"loader_options::partial_batch is none of keep, drop, error"};
 }
 
 int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {

@@ -17,10 +17,10 @@ namespace feedline::detail {
 /// How samples get from the dataset into a device slot: what depends on placement, transforms and
 /// the kind of device, and nothing else does.
 ///
-/// |          | readers          | transfer    |
-/// | -------- | ---------------- | ----------- |
-/// | in place | `batch_writer`   | —           |
-/// | stream   | `batch_writer`   | `copy_transfer`    |
+/// |          | readers          | transfer              |
+/// | -------- | ---------------- | --------------------- |
+/// | in place | `batch_writer`   | —                     |
+/// | stream   | `batch_writer`   | `copy_transfer`       |
 /// | else     | `packing_writer` | `assembling_transfer` |
 ///
 /// Where a user's function makes batches of batches, slots are always assembled. In place it is the

@@ -41,7 +41,7 @@ struct sample_run {
 class request_layout {
  public:
   /// @param batch_size   At least 1.
-  /// @param most_samples A request's, at least 1.
+  /// @param max_samples A request's, at least 1.
   constexpr request_layout(std::uint64_t batch_size, std::uint64_t max_samples) noexcept
       : batch_size_{batch_size},
         runs_per_batch_{max_samples >= batch_size ? 1 : divide_up(batch_size, max_samples)},
@@ -95,7 +95,7 @@ class request_layout {
 /// scheduler.
 class request_partition {
  public:
-  /// @param kept Null where no rows are cached.
+  /// @param cached Null where no rows are cached.
   explicit request_partition(const slot_plan& plan,
                              std::shared_ptr<const device_row_cache> cached = nullptr)
       : reading_{plan},

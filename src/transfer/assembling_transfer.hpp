@@ -77,7 +77,7 @@ class assembling_transfer final : public slot_transfer {
     std::vector<field_conversion> conversions;  ///< one a field
   };
 
-  /// @param kept     Null where no rows are cached.
+  /// @param cached     Null where no rows are cached.
   /// @param function Null where slots are ready once they are assembled.
   /// @throws out_of_memory, device_error.
   assembling_transfer(device_ptr device, formats slots, std::shared_ptr<device_row_cache> cached,

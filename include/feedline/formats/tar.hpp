@@ -35,9 +35,9 @@ struct tar_options {
 /// follow one another and have the same name up to its first dot are a sample.
 ///
 ///     auto train = feedline::open_tar(
-///         shards, {{"image", {"jpg", "png"}, feedline::make_image_decoder({.height = 224, .width =
-///         224})},
-///                  {"label", {"cls"}, feedline::decode_decimal()}});
+///         shards,
+///         {{"image", {"jpg", "png"}, feedline::make_image_decoder({.height = 224, .width = 224})},
+///          {"label", {"cls"}, feedline::decode_decimal()}});
 ///
 /// The headers are walked once, shards in parallel; then samples are read in any order, with no
 /// lock. Each shard stays open, mapped or not (`map_files`): mind the limit on open files. Members

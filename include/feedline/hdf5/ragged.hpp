@@ -12,11 +12,10 @@ namespace FEEDLINE_EXPORT feedline {
 /// whose are: sequences (what h5py calls vlen) of any type that `open_hdf5` reads, or strings, as
 /// bytes. A value is a sample.
 ///
-///     auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});    // u8, one JPEG a sample
-///     auto images = feedline::decode(files, feedline::make_image_decoder());  // decoded by the
-///     readers auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});   // of f32[4]: {4}
-///     an element auto names = feedline::open_hdf5_ragged("train.h5", {"obs/name"});  // of
-///     structured arrays
+///     auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});  // u8, one JPEG a sample
+///     auto images = feedline::decode(files, feedline::make_image_decoder());  // by the readers
+///     auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});  // of f32[4]: {4} an element
+///     auto names = feedline::open_hdf5_ragged("train.h5", {"obs/name"});  // of structured arrays
 ///
 /// Where each value lies is found now, once: 12 bytes a sample stay in memory, 22 are taken
 /// meanwhile. Values are then read by any number of threads at once, from where they lie in the

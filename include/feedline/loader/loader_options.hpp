@@ -47,7 +47,8 @@ struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch
   feedline::partial_batch partial_batch =
       feedline::partial_batch::keep;  ///< what becomes of a last batch that is not full
-  int readers = automatic_readers;    ///< reader threads; `no_readers`: the calling thread does it all
+  int readers =
+      automatic_readers;     ///< reader threads; `no_readers`: the calling thread does it all
   std::uint64_t epochs = 0;  ///< epochs 0 to n-1 will be taken in order: each is read ahead while
                              ///< the one before ends; 0: unknown
   std::uint64_t batches_per_slot =

@@ -56,9 +56,9 @@ class packed_dataset : public dataset {
 /// row's samples; NAME_offsets, i32 [most + 1]: sample k of the row is elements [offsets[k],
 /// offsets[k + 1]) of it, and what is left repeats the end, from which on the row is padding.
 ///
-///     auto rows = feedline::pack(tokens, {.capacity = 4096, .longer =
-///     feedline::pack_longer::split}); feedline::loader loader{rows, feedline::shuffle{.seed = 42},
-///     gpu, {.batch_size = 8}};
+///     using enum feedline::pack_longer;
+///     auto rows = feedline::pack(tokens, {.capacity = 4096, .longer = split});
+///     feedline::loader loader{rows, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 8}};
 ///
 /// A batch takes its size × T elements, however long the samples are. What a row holds is settled
 /// here, in one pass over the lengths, at 8 bytes a row; an order over the dataset permutes rows,

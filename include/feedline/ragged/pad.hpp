@@ -31,8 +31,8 @@ struct pad_options {
 /// Every sample with the same number of elements, L, as a dataset of two fields: NAME, [L, …], and
 /// NAME_length, an i32: how many of these are the sample's own, so L for one that was cut.
 ///
-///     auto texts = feedline::pad(tokens, {.length = 512, .longer =
-///     feedline::pad_longer::truncate});
+///     using enum feedline::pad_longer;
+///     auto texts = feedline::pad(tokens, {.length = 512, .longer = truncate});
 ///
 /// Elements are read to where they lie in the batch; a run of samples takes 40 bytes each besides.
 /// Where most samples are much shorter than the longest, most of a batch is padding:

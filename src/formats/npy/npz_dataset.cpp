@@ -2,8 +2,8 @@
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
 
-#include "dataset/name_list.hpp"
 #include "detail/machine.hpp"
+#include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"
 #include "io/file_source.hpp"

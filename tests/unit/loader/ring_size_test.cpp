@@ -1,7 +1,6 @@
-#include "loader/plan.hpp"
-
 #include <feedline/error.hpp>
 
+#include "loader/plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 

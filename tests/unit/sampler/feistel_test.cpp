@@ -1,7 +1,6 @@
-#include "sampler/bijection.hpp"
-
 #include <feedline/detail/splitmix64.hpp>
 
+#include "sampler/bijection.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cstdint>

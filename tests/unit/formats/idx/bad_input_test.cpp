@@ -130,9 +130,8 @@ TEST_CASE("idx: a header's claim gets no memory before the bytes are there", "[d
   const byte_vector plain =
       joined(test::idx_header_bytes(0x08, {0x80000000, 0x80000000}), bytes_of({1, 2, 3}));
   CHECK(message_of(plain) ==
-        at +
-            "15: cut short: the header announces uint8[2147483648, 2147483648], so it should "
-            "be 4611686018427387916 bytes, but it ends here; get the file anew");
+        at + "15: cut short: the header announces uint8[2147483648, 2147483648], so it should "
+             "be 4611686018427387916 bytes, but it ends here; get the file anew");
   const auto packed = error_of(gzip_bytes(plain));
   REQUIRE(packed.has_value());
   CHECK(packed->offset() == 15);
