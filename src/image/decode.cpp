@@ -98,7 +98,7 @@ class image_decoder final : public decoder {
 
 image_extents image_geometry::resized(image_extents original) const {
   const std::string size = std::to_string(original.width) + " x " + std::to_string(original.height);
-  const auto [shorter, longer] = std::minmax<std::uint64_t>(original.height, original.width);
+  const auto [shorter, longer] = std::minmax<std::uint64_t>({original.height, original.width});
   if (shorter == 0 || longer > largest_side)
     throw image_error{"it claims to be " + size + " pixels, and a side is 1 to " +
                       std::to_string(largest_side) + " long"};
