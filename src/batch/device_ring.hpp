@@ -34,8 +34,8 @@ struct batch_format {
   own_process process = {};  ///< that made the loader
 };
 
-/// Which thread takes batches, and whether any other has had to do with one. As long as none has, who
-/// takes a batch and waits for another one to end may wait for itself.
+/// Which thread takes batches, and whether any other has had to do with one. As long as none has,
+/// who takes a batch and waits for another one to end may wait for itself.
 class consumer_thread {
  public:
   /// The calling thread takes the next batch.

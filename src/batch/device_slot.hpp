@@ -61,12 +61,12 @@ class slot_leases {
 
 /// The states of a device slot.
 ///
-/// | from   | to     | who, when                                                                   |
-/// | ------ | ------ | --------------------------------------------------------------------------- |
-/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded   |
-/// | filled | leased | consumer: its stream waits for `ready`                                      |
-/// | leased | free   | whoever ends the last lease or, later, the cursor that deals no more of it  |
-/// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good          |
+/// | from   | to     | who, when                                                                  |
+/// | ------ | ------ | -------------------------------------------------------------------------- |
+/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded  |
+/// | filled | leased | consumer: its stream waits for `ready`                                     |
+/// | leased | free   | whoever ends the last lease or, later, the cursor that deals no more of it |
+/// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
 /// the consumer's stream as the batch ends and never later; between the copy's end and the

@@ -5,8 +5,8 @@
 
 namespace feedline::detail {
 
-/// Clears an error that a call of ours has just returned, or the next, unrelated call would report it
-/// again. An error that the user's own calls left pending on this thread stays.
+/// Clears an error that a call of ours has just returned, or the next, unrelated call would report
+/// it again. An error that the user's own calls left pending on this thread stays.
 void clear_error(cudaError_t status) noexcept;
 
 /// Throws if a call of CUDA's runtime or driver failed. The runtime's error is cleared first; the

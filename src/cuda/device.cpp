@@ -142,8 +142,8 @@ class cuda_device final : public device {
     detail::unmap_memory(memory);
   }
 
-  // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, and a thread that
-  // has none gets device 0 with its first call: so it is set for each of these too.
+  // The current device decides what cudaStreamLegacy and cudaStreamPerThread mean, and a thread
+  // that has none gets device 0 with its first call: so it is set for each of these too.
   void record(event_handle event, stream_ref stream) override {
     const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaEventRecord(native(event), native(stream)));
@@ -175,7 +175,8 @@ class cuda_device final : public device {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
     if (answer == cudaErrorStreamCaptureImplicit) {
-      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used meanwhile.
+      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used
+      // meanwhile.
       detail::clear_error(answer);
       return true;
     }

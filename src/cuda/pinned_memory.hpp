@@ -19,9 +19,9 @@ namespace feedline::detail {
 /// Frees what `allocate_pinned` gave for so many bytes; null is nothing.
 void free_pinned(void* memory, std::size_t bytes) noexcept;
 
-/// Makes host memory readable by the current GPU's kernels, at the same address: pins the pages that
-/// it touches. Arrays may share pages, be mapped several times, and have been pinned by the user
-/// before: then they stay so. Blocks. Any thread.
+/// Makes host memory readable by the current GPU's kernels, at the same address: pins the pages
+/// that it touches. Arrays may share pages, be mapped several times, and have been pinned by the
+/// user before: then they stay so. Blocks. Any thread.
 /// @return False if there is not as much memory to pin.
 /// @throws cuda_error; device_error where a GPU has another address for such memory.
 [[nodiscard]] bool map_memory(std::span<const std::byte> memory);

@@ -27,7 +27,8 @@ struct scattered {
 };
 
 /// What all kinds of subset share. `Choice` says which of the dataset's samples the subset's are:
-/// `size()`, `choose(samples)` in place of the subset's own, `of_rows` and `of_chunks`; copied cheaply.
+/// `size()`, `choose(samples)` in place of the subset's own, `of_rows` and `of_chunks`; copied
+/// cheaply.
 template <class Choice>
 class subset_dataset final : public contextual_dataset {
  public:

@@ -12,10 +12,10 @@
 
 namespace feedline::detail {
 
-/// How long a waiter spins before it sleeps, at most: about two wake-ups from sleep. With one, threads
-/// that share work of some ten microseconds can fall asleep over each other's wake-ups, and stay in
-/// that step. Hardly at all where cores are few: the spinner would keep the one it waits for from
-/// running.
+/// How long a waiter spins before it sleeps, at most: about two wake-ups from sleep. With one,
+/// threads that share work of some ten microseconds can fall asleep over each other's wake-ups, and
+/// stay in that step. Hardly at all where cores are few: the spinner would keep the one it waits
+/// for from running.
 [[nodiscard]] inline std::chrono::nanoseconds spin_time() noexcept {
   static const bool many_cores = usable_cores() >= 4;
   return many_cores ? std::chrono::microseconds{100} : std::chrono::microseconds{2};

@@ -5,9 +5,9 @@
 
 namespace feedline::detail {
 
-// Conversions between binary32 and the two 16-bit formats, as bits: round to nearest even, subnormals
-// kept, too large becomes infinite. A NaN becomes the one that CUDA's conversions give. Masks in place
-// of branches and selects: of a loop of these, compilers make vector code.
+// Conversions between binary32 and the two 16-bit formats, as bits: round to nearest even,
+// subnormals kept, too large becomes infinite. A NaN becomes the one that CUDA's conversions give.
+// Masks in place of branches and selects: of a loop of these, compilers make vector code.
 
 /// The only NaN that the conversions to 16 bits give.
 inline constexpr std::uint16_t half_nan = 0x7FFF;
@@ -31,7 +31,8 @@ inline constexpr std::uint16_t half_nan = 0x7FFF;
   // Rebias the exponent by 15 - 127, then round away 13 bits; a carry out of the fraction is right.
   const auto odd = (magnitude >> 13) & 1U;
   const auto normal = (magnitude - (112U << 23) + 0xFFFU + odd) >> 13;
-  // Below 2^-14: beside 0.5, a float's last bit is worth 2^-24, which is a subnormal's. The sum rounds.
+  // Below 2^-14: beside 0.5, a float's last bit is worth 2^-24, which is a subnormal's. The sum
+  // rounds.
   const auto small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) -
                      std::bit_cast<std::uint32_t>(0.5F);
 

@@ -13,8 +13,8 @@ namespace feedline::detail {
 /// Whether a run names samples of the dataset alone: one pass over the indices.
 [[nodiscard]] inline bool all_in_range(std::span<const sample_index> samples,
                                        std::uint64_t size) noexcept {
-  // The topmost bit tells: the difference has it where the index is larger, and an index may have it
-  // only where the dataset is so large. No comparison, so that vectors of 64 bits need none.
+  // The topmost bit tells: the difference has it where the index is larger, and an index may have
+  // it only where the dataset is so large. No comparison, so that vectors of 64 bits need none.
   std::uint64_t suspect = 0;
   for (const sample_index sample : samples) suspect |= (size - 1 - sample.value) | sample.value;
   if (suspect >> 63 == 0) [[likely]]

@@ -58,7 +58,8 @@ void write_whole(const std::uint64_t* in, step in_step, std::byte* out, step out
   }
 }
 
-/// A NaN becomes the one that an NVIDIA device's arithmetic gives; a CPU's has any sign and payload.
+/// A NaN becomes the one that an NVIDIA device's arithmetic gives; a CPU's has any sign and
+/// payload.
 std::uint32_t to_f32(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return choose(mask_if_less(0x7F80'0000U, bits & 0x7FFF'FFFFU), 0x7FFF'FFFFU, bits);

@@ -25,9 +25,9 @@ struct affine {
 /// Writes `count` values, `in_step` apart, to elements `out_step` apart.
 ///
 /// Floats become value × scale + offset, of type f32, f16 or bf16: one rounded product, one rounded
-/// sum, rounded to nearest even into the element. Every NaN comes out as the one that NVIDIA devices
-/// give (0x7FFFFFFF, 0x7FFF): a CPU's can have any sign and payload. Whole numbers are cut to an
-/// integer's bits; to a boolean, it is whether they are not 0.
+/// sum, rounded to nearest even into the element. Every NaN comes out as the one that NVIDIA
+/// devices give (0x7FFFFFFF, 0x7FFF): a CPU's can have any sign and payload. Whole numbers are cut
+/// to an integer's bits; to a boolean, it is whether they are not 0.
 template <class Value>
 using line_writer = void (*)(const Value* in, std::ptrdiff_t in_step, std::byte* out,
                              std::ptrdiff_t out_step, std::ptrdiff_t count, affine by) noexcept;

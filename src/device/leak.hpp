@@ -13,9 +13,9 @@ namespace feedline::detail {
 
 // What is left to do where a device refuses, and memory may still be in use.
 
-/// Records what events the device still lets it behind work on a stream: for when something else was
-/// refused already, which is what is to be reported. False if one of them was refused: nobody can
-/// know when the work is done.
+/// Records what events the device still lets it behind work on a stream: for when something else
+/// was refused already, which is what is to be reported. False if one of them was refused: nobody
+/// can know when the work is done.
 [[nodiscard]] inline bool try_record_behind(device& device, stream_ref stream,
                                             std::initializer_list<event_handle> events) noexcept {
   bool all = true;

@@ -21,8 +21,8 @@ class retirable {
 void retire(std::unique_ptr<retirable> what) noexcept;
 
 /// Destroys what was set aside and is idle by now: whenever a loader is made or goes away. What is
-/// not idle at the program's end is left to the system. A child of fork frees nothing of its parent's.
-/// Any thread.
+/// not idle at the program's end is left to the system. A child of fork frees nothing of its
+/// parent's. Any thread.
 void free_retired() noexcept;
 
 }  // namespace feedline::detail

@@ -17,7 +17,8 @@ struct image_extents {
   friend bool operator==(const image_extents&, const image_extents&) = default;
 };
 
-/// Pixels of three bytes, row after row with no gaps, in memory that grows to the largest image and stays.
+/// Pixels of three bytes, row after row with no gaps, in memory that grows to the largest image and
+/// stays.
 class rgb_image {
  public:
   /// Makes room; what was in it is lost. @param pixel_bytes More than 3 while a decoder needs them.
@@ -40,16 +41,18 @@ class rgb_image {
   image_extents extents_;
 };
 
-/// Part of a resize along one axis: which source elements make up each of the wanted ones, and how much.
+/// Part of a resize along one axis: which source elements make up each of the wanted ones, and how
+/// much.
 ///
-/// A triangle as wide as two wanted elements (two source elements, when enlarging) is laid over the source:
-/// what PIL calls bilinear, and torchvision bilinear with antialiasing. One thread's; keeps its memory.
+/// A triangle as wide as two wanted elements (two source elements, when enlarging) is laid over the
+/// source: what PIL calls bilinear, and torchvision bilinear with antialiasing. One thread's; keeps
+/// its memory.
 class resample_axis {
  public:
   static constexpr int weight_bits = 14;  ///< weights of one element sum up to 2^14 exactly
 
-  /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does nothing if that
-  /// was the last plan. None is 0; begin + count <= to.
+  /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does
+  /// nothing if that was the last plan. None is 0; begin + count <= to.
   void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return wanted_.count; }
@@ -87,8 +90,8 @@ struct resample_window {
   image_extents extents;  ///< of the window, which lies within `resized`
 };
 
-/// Resizes images: columns first, then rows, in integers, so that results are the same on every machine.
-/// Each is within 1 of the exact value. One thread's; keeps its memory.
+/// Resizes images: columns first, then rows, in integers, so that results are the same on every
+/// machine. Each is within 1 of the exact value. One thread's; keeps its memory.
 class resampler {
  public:
   /// @param out The window's pixels, 3 bytes each; all are written.
@@ -101,13 +104,14 @@ class resampler {
   std::vector<std::int16_t> line_;
 };
 
-/// The two inner loops, as plain code and, where the machine has it, as vector code that gives the same.
+/// The two inner loops, as plain code and, where the machine has it, as vector code that gives the
+/// same.
 struct resample_loops {
   /// A line of the columns' weighted sums over `taps` rows, `stride` bytes apart, times 64.
   void (*sum_rows)(const std::uint8_t* rows, std::size_t stride,
                    std::span<const std::int16_t> weights, std::span<std::int16_t> line);
-  /// The row's weighted sums: pixels one after the other, or in three planes. @param line Its first pixel is
-  /// `columns.used_begin()`; one element more than its pixels can be read.
+  /// The row's weighted sums: pixels one after the other, or in three planes. @param line Its first
+  /// pixel is `columns.used_begin()`; one element more than its pixels can be read.
   void (*sum_columns)(const std::int16_t* line, const resample_axis& columns, std::uint8_t* out,
                       std::size_t pixel_stride, std::size_t channel_stride);
 };

@@ -216,7 +216,8 @@ std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64
   const auto length = static_cast<std::size_t>(bytes);
   void* const address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return nullptr;
-  // Samples come in random order: a fault is not to bring in what lies around (8 MiB on some disks).
+  // Samples come in random order: a fault is not to bring in what lies around (8 MiB on some
+  // disks).
   (void)::madvise(address, length, MADV_RANDOM);
   const std::span mapped{static_cast<const std::byte*>(address), length};
   if (const auto place = guard(mapped)) {

@@ -14,8 +14,8 @@ namespace feedline::detail {
 /// all of that mapping becomes zeros, and is marked as lost. Every other SIGBUS goes to whoever
 /// handled it before. Another copy of feedline in the process installs a handler as well, and
 /// passes on to this one. Any other handler that is installed later takes this one out of use,
-/// even if it passes on what it does not know: that cannot be seen from here. `handler_in_use` tells, and
-/// tells when that handler is gone again.
+/// even if it passes on what it does not know: that cannot be seen from here. `handler_in_use`
+/// tells, and tells when that handler is gone again.
 ///
 /// The code must stay loaded: a shared library that contains it must not be closed.
 class file_mapping {

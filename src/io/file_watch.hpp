@@ -23,8 +23,8 @@ namespace feedline::detail {
 [[nodiscard]] std::optional<double> resident_share_by_cachestat(int descriptor,
                                                                 std::uint64_t bytes) noexcept;
 /// Single bytes at random places, read with leave to refuse where that would wait: of local file
-/// systems. What is refused is read in nevertheless, so the places are others each time; what a fast
-/// disk brings before the system has refused it counts as being there.
+/// systems. What is refused is read in nevertheless, so the places are others each time; what a
+/// fast disk brings before the system has refused it counts as being there.
 [[nodiscard]] std::optional<double> resident_share_by_reads(int descriptor,
                                                             std::uint64_t bytes) noexcept;
 

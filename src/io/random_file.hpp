@@ -24,8 +24,8 @@ class file_mapping;
 /// overwrite, replace or delete meanwhile: that ends in a `dataset_error`, never in a signal.
 ///
 /// Its bytes are mapped where that is faster and safe (they are in memory, the file system is
-/// a local one) and `map_files` allows it, and read by `pread` else; `mapped()` says which. It may change while the file is
-/// in use, so callers ask once a run of samples.
+/// a local one) and `map_files` allows it, and read by `pread` else; `mapped()` says which. It may
+/// change while the file is in use, so callers ask once a run of samples.
 ///
 /// Threads: all functions may be called by any number of threads.
 class random_file {

@@ -15,7 +15,8 @@ struct whole_file {
 
 /// Reads a file from its beginning to its end, as the system tells it when it is opened.
 /// @param memory Holds the bytes; grows to the largest file and stays.
-/// @throws dataset_error naming the file: unreadable, no regular file, larger than 1 GiB, cut short meanwhile.
+/// @throws dataset_error naming the file: unreadable, no regular file, larger than 1 GiB, cut short
+/// meanwhile.
 [[nodiscard]] whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memory);
 
 /// Asks the system to bring a file into memory; does not wait for the bytes.

@@ -33,7 +33,8 @@ class sample_source {
     dataset_->prefetch(samples);
   }
   /// As `dataset::read_in_turn`, of samples that stand behind one another from `first` on.
-  /// @throws dataset_error; any other exception of the dataset's is nested in one that names samples.
+  /// @throws dataset_error; any other exception of the dataset's is nested in one that names
+  /// samples.
   void read(std::uint64_t epoch, std::span<const sample_index> samples, position first,
             std::span<const std::span<std::byte>> out) const {
     read({seed_, epoch, samples, first}, out);

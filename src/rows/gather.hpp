@@ -55,7 +55,8 @@ void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
 void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
                  std::size_t row_bytes, std::span<std::byte> out);
 
-/// Fills memory with one element, over and over; takes no memory of its own, however much is filled.
+/// Fills memory with one element, over and over; takes no memory of its own, however much is
+/// filled.
 /// @param element Not empty. @param out Of whole elements.
 inline void repeat_element(std::span<const std::byte> element, std::span<std::byte> out) noexcept {
   constexpr std::size_t copied_bytes = 4096;  // at once, which stay in the nearest cache

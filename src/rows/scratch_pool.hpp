@@ -8,7 +8,8 @@
 
 namespace feedline::detail {
 
-/// Things that a thread works with and that are dear to make: as many as were ever in use at once, kept.
+/// Things that a thread works with and that are dear to make: as many as were ever in use at once,
+/// kept.
 ///
 /// Threads: `take` by any number at once; a lease by one.
 template <class T>

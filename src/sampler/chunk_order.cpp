@@ -14,7 +14,8 @@
 namespace feedline::detail {
 namespace {
 
-/// What tells the keys of the two bijections from those of plain `shuffle`; odd, otherwise arbitrary.
+/// What tells the keys of the two bijections from those of plain `shuffle`; odd, otherwise
+/// arbitrary.
 constexpr std::uint64_t chunk_role = 0xC2B2'AE3D'27D4'EB4F;
 constexpr std::uint64_t window_role = 0x1656'67B1'9E37'79F9;
 
@@ -37,8 +38,8 @@ class epoch_layout {
     if (missing_ != 0) short_place_ = places_.place_of(chunks_ - 1);
   }
 
-  /// Writes the samples at some positions of one window from `first` on, as many as it has of them and
-  /// `out` takes; says how many.
+  /// Writes the samples at some positions of one window from `first` on, as many as it has of them
+  /// and `out` takes; says how many.
   std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept {
     // The position as it would be, were the short chunk as long as the others, if that matters.
     const bool behind = missing_ != 0 && first >= rows_before(window_end(window_of(short_place_)));

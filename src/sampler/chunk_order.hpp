@@ -7,20 +7,21 @@
 
 namespace feedline::detail {
 
-/// Every sample once, a window of chunks after the other: chunks stand in an order drawn for the epoch,
-/// are cut into windows of equal numbers of chunks (to within one), and the samples of each window
-/// are mixed. A sampler; what `shuffle{.within = …}` becomes for a dataset.
+/// Every sample once, a window of chunks after the other: chunks stand in an order drawn for the
+/// epoch, are cut into windows of equal numbers of chunks (to within one), and the samples of each
+/// window are mixed. A sampler; what `shuffle{.within = …}` becomes for a dataset.
 ///
 /// All by arithmetic: one bijection over the chunks and one over each window's samples. Where n
-/// samples make C chunks, of which the last holds what is left, windows 0 … C mod V - 1 have ⌊C/V⌋ + 1
-/// chunks and the others ⌊C/V⌋, in the order of the chunks' bijection. So the epoch's ends are mixed
-/// as its middle is; a sliding window would have thin ends.
+/// samples make C chunks, of which the last holds what is left, windows 0 … C mod V - 1 have ⌊C/V⌋
+/// + 1 chunks and the others ⌊C/V⌋, in the order of the chunks' bijection. So the epoch's ends are
+/// mixed as its middle is; a sliding window would have thin ends.
 ///
 /// The order depends on (seed, epoch, n, samples a chunk, windows) alone, is the same on every
 /// platform, and is kept across versions. With one window, it is plain `shuffle`'s.
 class chunk_order {
  public:
-  /// @param chunk_samples At least 1. @param windows At least 1; no more than there are chunks are made.
+  /// @param chunk_samples At least 1. @param windows At least 1; no more than there are chunks are
+  /// made.
   chunk_order(std::uint64_t seed, std::uint64_t chunk_samples, std::uint64_t windows) noexcept
       : seed_{seed}, chunk_samples_{chunk_samples}, windows_{windows} {}
 

@@ -64,7 +64,7 @@ struct slot_work {
 /// | filling | filled  | the reader that ends the slot's last request                       |
 /// | filled  | copying | transfer: issues the copy, and records `copied` behind it          |
 /// | filled  | lent    | transfer, where the consumer reads staging memory in place         |
-/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good and it is not lent |
+/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor lent)  |
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
 /// | lent    | free    | whoever ends the last lease, or discards the slot                  |
 ///

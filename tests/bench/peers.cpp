@@ -1,12 +1,14 @@
-/// What people write by hand instead of a loader, on the same data and machine as `delivery`: batches/s with an empty
-/// consumer.
+/// What people write by hand instead of a loader, on the same data and machine as `delivery`:
+/// batches/s with an empty consumer.
 ///
 ///     feedline_bench_peers
 ///
 /// synchronous:   gather a batch into pinned memory, copy it, wait; then the next
-/// double buffer: gather one batch into one of two pinned buffers while the other is being copied, one thread
+/// double buffer: gather one batch into one of two pinned buffers while the other is being copied,
+/// one thread
 ///
-/// libtorch's loader is measured by peers_libtorch.cpp, what people use in Python by peers.py beside this file.
+/// libtorch's loader is measured by peers_libtorch.cpp, what people use in Python by peers.py
+/// beside this file.
 
 #include "bench/support/by_hand.hpp"
 #include "bench/support/machine.hpp"

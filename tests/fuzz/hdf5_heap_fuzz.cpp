@@ -1,6 +1,7 @@
-/// Fuzz target of the search for values of variable length in an HDF5 file's global heap: any bytes are values
-/// that it places within the file, or a hdf5_metadata_error. So is whether the file has a cache image. An input is the size of an element, in one byte, how
-/// many rows there are, in another, the rows as a dataset has them, then the file.
+/// Fuzz target of the search for values of variable length in an HDF5 file's global heap: any bytes
+/// are values that it places within the file, or a hdf5_metadata_error. So is whether the file has
+/// a cache image. An input is the size of an element, in one byte, how many rows there are, in
+/// another, the rows as a dataset has them, then the file.
 
 #include "hdf5/format/heap_search.hpp"
 #include "hdf5/format/metadata.hpp"
@@ -55,8 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto element_bytes = std::size_t{1} + std::to_integer<std::size_t>(bytes[0]);
   const auto values = std::to_integer<std::size_t>(bytes[1]);
   const auto rows_and_file = bytes.subspan(2);
-  // The file itself says how large a row is. Rows of another size, which whoever opens a file refuses, are
-  // tried as well.
+  // The file itself says how large a row is. Rows of another size, which whoever opens a file
+  // refuses, are tried as well.
   std::size_t row_bytes = hdf5_heap_search::row_bytes(8);
   bool is_fit = false;
   for (const std::size_t offset_bytes : {2U, 4U, 8U}) {

@@ -1,5 +1,6 @@
-/// Writes the seed corpus of hdf5_heap: make_hdf5_heap_corpus tests/fuzz/corpus/hdf5_heap. One small file for each
-/// form that rows, collections and objects can take. The files are checked in; run this after a change here.
+/// Writes the seed corpus of hdf5_heap: make_hdf5_heap_corpus tests/fuzz/corpus/hdf5_heap. One
+/// small file for each form that rows, collections and objects can take. The files are checked in;
+/// run this after a change here.
 
 #include "hdf5/format/heap_search.hpp"
 #include "support/files/temporary_directory.hpp"

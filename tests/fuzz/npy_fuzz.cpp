@@ -1,5 +1,6 @@
-/// Fuzz target of the NumPy reader: any bytes are an array or a dataset_error that says where; a file
-/// and bytes that come one after the other give the same; and each element is where the format says.
+/// Fuzz target of the NumPy reader: any bytes are an array or a dataset_error that says where; a
+/// file and bytes that come one after the other give the same; and each element is where the format
+/// says.
 
 #include <feedline/error.hpp>
 

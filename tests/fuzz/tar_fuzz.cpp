@@ -1,6 +1,6 @@
-/// Fuzz target of the tar reader: any bytes are an archive, whose members and samples lie within it, or a
-/// dataset_error that says where. As checksums stop nearly every change, each input is read a second time
-/// with those of its headers set right.
+/// Fuzz target of the tar reader: any bytes are an archive, whose members and samples lie within
+/// it, or a dataset_error that says where. As checksums stop nearly every change, each input is
+/// read a second time with those of its headers set right.
 
 #include <feedline/error.hpp>
 

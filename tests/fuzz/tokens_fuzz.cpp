@@ -1,8 +1,8 @@
-/// Fuzz target of token shards: any bytes are shards or a dataset_error; there are as many samples as
-/// counting gives, and each holds the tokens that it should, in whatever shards they lie.
+/// Fuzz target of token shards: any bytes are shards or a dataset_error; there are as many samples
+/// as counting gives, and each holds the tokens that it should, in whatever shards they lie.
 ///
-/// The input: options (a byte of flags, T, the stride, how many shards), the lengths of all shards but
-/// the last (two bytes each, little-endian), then the shards.
+/// The input: options (a byte of flags, T, the stride, how many shards), the lengths of all shards
+/// but the last (two bytes each, little-endian), then the shards.
 
 #include <feedline/error.hpp>
 

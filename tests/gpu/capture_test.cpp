@@ -1,5 +1,5 @@
-/// Consumers that capture CUDA graphs while a loader runs. A capture in the global mode, which is the
-/// default, is lost when any thread makes a call that CUDA takes for unsafe meanwhile.
+/// Consumers that capture CUDA graphs while a loader runs. A capture in the global mode, which is
+/// the default, is lost when any thread makes a call that CUDA takes for unsafe meanwhile.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>

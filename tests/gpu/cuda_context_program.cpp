@@ -1,6 +1,6 @@
-/// Lets a loader deliver an epoch from one GPU, on a main thread that never chose a GPU, and says by
-/// its exit status what is left: 0 is nothing, 3 a context current on this thread, 4 a context on
-/// another GPU. Arguments: the GPU's number, and how many readers.
+/// Lets a loader deliver an epoch from one GPU, on a main thread that never chose a GPU, and says
+/// by its exit status what is left: 0 is nothing, 3 a context current on this thread, 4 a context
+/// on another GPU. Arguments: the GPU's number, and how many readers.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>

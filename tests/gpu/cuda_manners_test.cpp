@@ -1,5 +1,5 @@
-/// What a loader must leave as it is: the user's errors, the user's threads, GPUs that it was not given;
-/// and that its end does not wait for the user.
+/// What a loader must leave as it is: the user's errors, the user's threads, GPUs that it was not
+/// given; and that its end does not wait for the user.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/cuda/half.hpp>

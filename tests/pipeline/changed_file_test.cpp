@@ -91,8 +91,8 @@ TEST_CASE("changed file: an epoch over it ends in an error with its path, after 
   const auto tells = [&](const std::string& words) {
     return told.find(words) != std::string::npos;
   };
-  // It may be the read itself that finds the end, or the look at the file after it. Mapped files are
-  // read by calls, too, once another reader's read has lost the map.
+  // It may be the read itself that finds the end, or the look at the file after it. Mapped files
+  // are read by calls, too, once another reader's read has lost the map.
   const bool by_calls = how == file_access::by_pread || readers > 1;
   const bool cut =
       change == file_change::cut_to_nothing && by_calls && tells("it was cut since it was opened");

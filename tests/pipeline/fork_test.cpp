@@ -1,4 +1,5 @@
-/// A loader in a child of fork: its threads are not there, so all that would wait for them must not.
+/// A loader in a child of fork: its threads are not there, so all that would wait for them must
+/// not.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
@@ -24,8 +25,8 @@ using namespace feedline::test;
 
 namespace {
 
-/// Runs `body` in a child of fork. @return Whether it came to its end and returned true; a child that
-/// hangs is ended after 20 seconds.
+/// Runs `body` in a child of fork. @return Whether it came to its end and returned true; a child
+/// that hangs is ended after 20 seconds.
 template <class Body>
 bool holds_in_child(const Body& body) {
   const pid_t child = ::fork();

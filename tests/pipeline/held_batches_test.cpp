@@ -1,5 +1,5 @@
-/// A consumer that holds batches in every slot: told so where only it can end that, waited for where
-/// others may.
+/// A consumer that holds batches in every slot: told so where only it can end that, waited for
+/// where others may.
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>

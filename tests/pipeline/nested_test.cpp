@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint64_t sample_count = 256;
 
-/// Identity data; each read takes an epoch's first batches from a loader of its own, with no thread.
+/// Identity data; each read takes an epoch's first batches from a loader of its own, with no
+/// thread.
 dataset_ptr made_by_another_loader() {
   return gated(make_identity_rows(sample_count, 37), [](std::span<const sample_index> samples) {
     loader inner{make_identity_dataset(64, 5),

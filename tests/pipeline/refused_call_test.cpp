@@ -1,4 +1,5 @@
-/// What becomes of memory where the device refuses calls: it is never freed under work that uses it.
+/// What becomes of memory where the device refuses calls: it is never freed under work that uses
+/// it.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>

@@ -19,25 +19,26 @@ struct batch_format;
 namespace FEEDLINE_EXPORT feedline {
 
 /// A lease on one batch's memory: the consumer reads it on its stream, and may write it; when the
-/// batch is destroyed, that memory is recycled once the work issued on the stream so far is done. The
-/// host waits for nothing at either end.
+/// batch is destroyed, that memory is recycled once the work issued on the stream so far is done.
+/// The host waits for nothing at either end.
 ///
 /// Move-only: two owners of one lease cannot be. May outlive the epoch and the loader; the last one
-/// to do so frees the loader's memory, and waits for the device then, a second at most: what is still
-/// used after it is freed as the next loader is made or goes away. A slot (`loader_plan`) is filled
-/// again when no batch in it is held: who holds batches in every slot cannot take another one.
+/// to do so frees the loader's memory, and waits for the device then, a second at most: what is
+/// still used after it is freed as the next loader is made or goes away. A slot (`loader_plan`) is
+/// filled again when no batch in it is held: who holds batches in every slot cannot take another
+/// one.
 ///
-/// The stream may be destroyed once all batches that were taken on it have ended. If one of them ended
-/// while the stream was captured, it must live until the loader's next batch was taken, or the loader
-/// is gone, after the capture.
+/// The stream may be destroyed once all batches that were taken on it have ended. If one of them
+/// ended while the stream was captured, it must live until the loader's next batch was taken, or
+/// the loader is gone, after the capture.
 ///
 /// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
 /// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed. In a
 /// child of fork a batch may be destroyed, which does nothing there.
 ///
-/// A batch that was moved from may be destroyed and assigned to. Its size, index and epoch are 0; all
-/// else throws usage_error. Views are taken of a batch that has a name: of a temporary, whose memory is
-/// recycled at once, they do not compile.
+/// A batch that was moved from may be destroyed and assigned to. Its size, index and epoch are 0;
+/// all else throws usage_error. Views are taken of a batch that has a name: of a temporary, whose
+/// memory is recycled at once, they do not compile.
 class batch {
  public:
   batch(batch&& other) noexcept;

@@ -9,9 +9,9 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// How a dataset's samples are stored: in chunks of consecutive samples that must be read as one.
 ///
-/// Reading one sample of a chunk costs as much as reading all of them, unless the dataset still has the
-/// chunk from before. So an order that stays within a window of few chunks is fast, and one that
-/// jumps over all of them reads each chunk as often as it has samples.
+/// Reading one sample of a chunk costs as much as reading all of them, unless the dataset still has
+/// the chunk from before. So an order that stays within a window of few chunks is fast, and one
+/// that jumps over all of them reads each chunk as often as it has samples.
 struct chunking {
   std::uint64_t samples =
       1;  ///< of a chunk, counted from sample 0; the last may be shorter. 1: each

@@ -5,8 +5,8 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// A dataset whose samples may depend on what they are read for. Derive from it, in place of `dataset`,
-/// for random augmentation on the CPU:
+/// A dataset whose samples may depend on what they are read for. Derive from it, in place of
+/// `dataset`, for random augmentation on the CPU:
 ///
 ///     class noise : public feedline::contextual_dataset {
 ///      public:

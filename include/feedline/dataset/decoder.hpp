@@ -12,8 +12,8 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// Turns a value as it is stored, of any length, into a field's value, of fixed size: a JPEG into pixels,
-/// digits into an integer. Derive from it for a coding of your own.
+/// Turns a value as it is stored, of any length, into a field's value, of fixed size: a JPEG into
+/// pixels, digits into an integer. Derive from it for a coding of your own.
 ///
 /// Threads: any number at once; what a thread needs to work with is the decoder's to keep.
 class decoder {

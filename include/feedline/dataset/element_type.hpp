@@ -62,16 +62,16 @@ enum class element_type : std::uint8_t {
 /// NumPy's word for the type: "uint8", "float32", …; "bfloat16" where NumPy has none.
 [[nodiscard]] std::string_view to_string(element_type type) noexcept;
 
-/// What element type a C++ type stands for that C++20 does not have. Specialize it for types of your
-/// own, of that type's size:
+/// What element type a C++ type stands for that C++20 does not have. Specialize it for types of
+/// your own, of that type's size:
 ///
 ///     template <>
 ///     struct feedline::element_traits<my_half> {
 ///       static constexpr element_type type = element_type::f16;
 ///     };
 ///
-/// It is there for std::float16_t and std::bfloat16_t where the compiler has them; for CUDA's __half
-/// and __nv_bfloat16 include `feedline/cuda/half.hpp`.
+/// It is there for std::float16_t and std::bfloat16_t where the compiler has them; for CUDA's
+/// __half and __nv_bfloat16 include `feedline/cuda/half.hpp`.
 template <class T>
 struct element_traits {};
 

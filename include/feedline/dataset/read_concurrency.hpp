@@ -15,8 +15,8 @@ enum class read_concurrency : std::uint8_t {
                ///< loaders too
 };
 
-/// The turns of one dataset that is read by one thread at a time: for the base classes of datasets. Any
-/// number of threads.
+/// The turns of one dataset that is read by one thread at a time: for the base classes of datasets.
+/// Any number of threads.
 class read_turns {
  public:
   /// Waits for the calling thread's turn, and holds it; holds nothing where reads are parallel. A

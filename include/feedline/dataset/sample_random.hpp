@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// What all random choices for a sample in an epoch hang on, on the device and on the CPU: a hash of
-/// the three, so that they depend on nothing else.
+/// What all random choices for a sample in an epoch hang on, on the device and on the CPU: a hash
+/// of the three, so that they depend on nothing else.
 [[nodiscard]] constexpr std::uint64_t sample_key(std::uint64_t seed, std::uint64_t epoch,
                                                  std::uint64_t sample) noexcept {
   return mix(mix(mix(seed + golden_gamma) + epoch * golden_gamma) + sample * golden_gamma);
@@ -26,10 +26,11 @@ namespace FEEDLINE_EXPORT feedline {
 ///     const std::uint64_t left = random.below(width - crop + 1);
 ///     const bool flipped = random.chance(0.5);
 ///
-/// Draw n is splitmix64's output for (key + n), the key a hash of (seed, epoch, sample, stream): the
-/// same numbers on every platform, kept across versions. It is a UniformRandomBitGenerator; what the
-/// standard's distributions make of it differs between standard libraries, what the functions below
-/// make of it does not. Not for secrets. One thread each; copies go on by themselves.
+/// Draw n is splitmix64's output for (key + n), the key a hash of (seed, epoch, sample, stream):
+/// the same numbers on every platform, kept across versions. It is a UniformRandomBitGenerator;
+/// what the standard's distributions make of it differs between standard libraries, what the
+/// functions below make of it does not. Not for secrets. One thread each; copies go on by
+/// themselves.
 class sample_random {
  public:
   using result_type = std::uint64_t;

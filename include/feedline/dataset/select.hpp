@@ -29,7 +29,8 @@ struct selected_field {
 /// What is not selected is neither read nor decoded where the dataset can leave it out
 /// (`dataset::select`): files of all formats, arrays, and what subset, concatenate and zip make of
 /// them. Elsewhere it is read into memory of its own, as much as a run takes for each thread.
-/// @throws usage_error if the dataset is null, no field is named, there is none of a name, or one is named
+/// @throws usage_error if the dataset is null, no field is named, there is none of a name, or one
+/// is named
 ///         twice.
 [[nodiscard]] dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields);
 

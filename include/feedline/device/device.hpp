@@ -22,8 +22,8 @@ struct device_capabilities {
 /// An event's handle; what it points to is the device's affair.
 enum class event_handle : std::uintptr_t { none = 0 };
 
-/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy, one kind of
-/// work.
+/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy, one kind
+/// of work.
 ///
 /// An event is either never recorded, pending, or done. `wait` on a never recorded event waits for
 /// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
@@ -61,9 +61,9 @@ class device {
   /// until it is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
 
-  /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows that
-  /// are to be kept are, then each sample's rows are converted into the slot. Deterministic to the
-  /// bit: `assemble_on_host` says what comes out.
+  /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows
+  /// that are to be kept are, then each sample's rows are converted into the slot. Deterministic to
+  /// the bit: `assemble_on_host` says what comes out.
   virtual void assemble(const assembly& work, stream_ref stream) = 0;
 
   /// Makes host memory readable by work on the device, until `unmap`; returns its address there.
@@ -85,12 +85,13 @@ class device {
   /// `is_done`.
   virtual void sync(event_handle event) = 0;
 
-  /// Called once by each thread that the pipeline starts, before any other call: what the device sets
-  /// for the thread may stay. Other threads are left as they were by every call. By default nothing.
+  /// Called once by each thread that the pipeline starts, before any other call: what the device
+  /// sets for the thread may stay. Other threads are left as they were by every call. By default
+  /// nothing.
   virtual void begin_thread() noexcept {}
 
-  /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done now:
-  /// then nothing is recorded on it, and it is let wait for nothing. By default never.
+  /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done
+  /// now: then nothing is recorded on it, and it is let wait for nothing. By default never.
   [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }
 
   /// Checks that a consumer may use `stream` with this device; called once an epoch, by the

@@ -11,16 +11,16 @@ struct CUstream_st;  ///< CUDA's: what a `cudaStream_t` points to
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// Whether pointers to a class are a device's streams. For device backends, whose streams point to another
-/// class than CUDA's:
+/// Whether pointers to a class are a device's streams. For device backends, whose streams point to
+/// another class than CUDA's:
 ///
 ///     template <>
 ///     inline constexpr bool feedline::is_stream<my_stream> = true;
 template <class Class>
 inline constexpr bool is_stream = std::is_same_v<Class, CUstream_st>;
 
-/// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream must
-/// outlive every batch taken on it.
+/// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream
+/// must outlive every batch taken on it.
 ///
 ///     feedline::stream_ref{compute_stream}        // a cudaStream_t
 ///     feedline::stream_ref{cudaStreamPerThread}   // the calling thread's default stream

@@ -8,14 +8,14 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// Opens files of CIFAR-10's binary version, one after the other as one sequence: fields "label" (u8,
-/// 0 to 9) and "image" (u8[3, 32, 32]: red, green and blue planes).
+/// Opens files of CIFAR-10's binary version, one after the other as one sequence: fields "label"
+/// (u8, 0 to 9) and "image" (u8[3, 32, 32]: red, green and blue planes).
 ///
-/// The files are read where they lie, mapped or not (`map_files`), with no lock and no memory of their own.
-/// Format: "Binary
-/// version" in A. Krizhevsky, The CIFAR-10 dataset.
+/// The files are read where they lie, mapped or not (`map_files`), with no lock and no memory of
+/// their own. Format: "Binary version" in A. Krizhevsky, The CIFAR-10 dataset.
 /// @param files Patterns may be among them: see `expand_paths`.
-/// @throws dataset_error naming the file: unreadable, no whole number of records, a label that is none.
+/// @throws dataset_error naming the file: unreadable, no whole number of records, a label that is
+/// none.
 /// @throws usage_error if there is no file.
 [[nodiscard]] dataset_ptr open_cifar10(const std::vector<std::string>& files);
 

@@ -29,42 +29,47 @@ enum class file_format : std::uint8_t {
 /// "HDF5", "NumPy array", …
 [[nodiscard]] std::string_view to_string(file_format format) noexcept;
 
-/// Looks at a file's content; its name says nothing. CIFAR has no magic number: a file of such a size with
-/// such labels is taken for one, if it is nothing else.
+/// Looks at a file's content; its name says nothing. CIFAR has no magic number: a file of such a
+/// size with such labels is taken for one, if it is nothing else.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] file_format detect_format(const std::string& path);
 
 /// How `open` opens; what a format has no use for is as it is here.
 struct open_options {
-  /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records, by their
-  /// paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there are. NumPy array
-  /// and IDX: the field's name.
+  /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records,
+  /// by their paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there
+  /// are. NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
-  /// HDF5, instead of `fields`: the path of one dataset, "train/images"; opened are all that have as many
-  /// samples, and where some of these share a name, only those of its group. Empty: all of the file.
+  /// HDF5, instead of `fields`: the path of one dataset, "train/images"; opened are all that have
+  /// as many samples, and where some of these share a name, only those of its group. Empty: all of
+  /// the file.
   std::string like = {};
   image_options image = {};                     ///< for images in folders and tar shards
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
   std::uint64_t tokens_per_sample = 0;          ///< for shards of tokens; to be given there
 };
 
-/// Opens whatever a file or folder holds, with the reader that suits its content. Target `feedline::formats`.
-/// Files may be mapped, and then there is a handler of SIGBUS: see `map_files`.
+/// Opens whatever a file or folder holds, with the reader that suits its content. Target
+/// `feedline::formats`. Files may be mapped, and then there is a handler of SIGBUS: see
+/// `map_files`.
 ///
 ///     auto train = feedline::open("train.h5");
 ///     auto some = feedline::open("all.h5", {.like = "train/images"});  // and what belongs to it
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
-/// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`, `open_tar`,
-/// `open_tokens`, `open_cifar10`, `open_image_folder`. Fields are called, where no name is given: as in the
-/// file (members of nested records that share a name, by all of their path: "position.x"); of a NumPy array,
-/// as its file without the suffix; of IDX, "image", or "label" if it has one dimension.
-/// A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays by
-/// their extension without ".npy"; other members are left out.
+/// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
+/// `open_tar`, `open_tokens`, `open_cifar10`, `open_image_folder`. Fields are called, where no name
+/// is given: as in the file (members of nested records that share a name, by all of their path:
+/// "position.x"); of a NumPy array, as its file without the suffix; of IDX, "image", or "label" if
+/// it has one dimension. A tar shard's are what its first sample has: "image" (.jpg, .jpeg, .png),
+/// "label" (.cls), and arrays by their extension without ".npy"; other members are left out.
 /// @param path May be a pattern, as of `expand_paths`: then all that match, one after the other.
-/// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets or members
-///         that do not belong together, or that cannot be read while no fields are named, and all that its reader refuses.
-/// @throws usage_error if a field is asked for that there is not, or the options do not suit the format.
+/// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets
+/// or members
+///         that do not belong together, or that cannot be read while no fields are named, and all
+///         that its reader refuses.
+/// @throws usage_error if a field is asked for that there is not, or the options do not suit the
+/// format.
 [[nodiscard]] dataset_ptr open(const std::string& path, const open_options& options = {});
 
 /// A field that a file offers, as `list_fields` finds it.
@@ -72,8 +77,8 @@ struct listed_field {
   std::string name;  ///< as `open` calls it; of HDF5, its path, as `open_options::fields` has it
   std::uint64_t samples = 0;  ///< how many the file has of it
   field spec = {};            ///< name, type and shape as `open` gives them
-  /// Each sample is a run of elements, any number of them, and `spec` is one element: `open_hdf5_ragged`
-  /// reads it, and `open` leaves it out.
+  /// Each sample is a run of elements, any number of them, and `spec` is one element:
+  /// `open_hdf5_ragged` reads it, and `open` leaves it out.
   bool is_ragged = false;
   /// Why it cannot be read; then `name` alone says something. Empty: it can be.
   std::string refusal = {};
@@ -82,20 +87,23 @@ struct listed_field {
 /// What a file or folder of any format holds that `open` knows. Target `feedline::formats`.
 ///
 ///     for (const auto& found : feedline::list_fields("train.npz"))
-///       std::cout << found.name << ": " << found.samples << " of " << to_string(found.spec) << '\n';
+///       std::cout << found.name << ": " << found.samples << " of " << to_string(found.spec) <<
+///       '\n';
 ///
-/// Of HDF5, NumPy files and archives no samples are read; it takes as long as `open` for the others.
-/// Fields of HDF5 files and NumPy archives that do not belong together are listed all the same, and so are
-/// values of variable length. `list_hdf5_fields` (`feedline/hdf5/dataset.hpp`) tells more of HDF5.
+/// Of HDF5, NumPy files and archives no samples are read; it takes as long as `open` for the
+/// others. Fields of HDF5 files and NumPy archives that do not belong together are listed all the
+/// same, and so are values of variable length. `list_hdf5_fields` (`feedline/hdf5/dataset.hpp`)
+/// tells more of HDF5.
 /// @param file One file or folder; no pattern.
-/// @param options As for `open`, but that `fields` and `like` choose nothing. Shards of tokens are listed
+/// @param options As for `open`, but that `fields` and `like` choose nothing. Shards of tokens are
+/// listed
 ///        with one token a sample, unless `tokens_per_sample` says otherwise.
 /// @throws dataset_error as `open`; fields that cannot be read are no error, where the rest can be.
 [[nodiscard]] std::vector<listed_field> list_fields(const std::string& file,
                                                     const open_options& options = {});
 
-/// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and IDX files
-/// have the field name of the first.
+/// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and
+/// IDX files have the field name of the first.
 /// @throws as above, and dataset_error if formats differ; usage_error if there is no path.
 [[nodiscard]] dataset_ptr open(const std::vector<std::string>& patterns,
                                const open_options& options = {});

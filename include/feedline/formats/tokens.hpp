@@ -26,19 +26,21 @@ struct token_options {
   std::endian byte_order = std::endian::little;  ///< of shards without a header
 };
 
-/// Opens shards of tokens, one after the other as one sequence of M tokens, of which sample k is the
-/// window of T + 1 tokens that begins at token k × stride. Fields "input" ([T], the window's first T
-/// tokens) and "target" ([T], its last T: shifted by one), in the type that the shards hold.
+/// Opens shards of tokens, one after the other as one sequence of M tokens, of which sample k is
+/// the window of T + 1 tokens that begins at token k × stride. Fields "input" ([T], the window's
+/// first T tokens) and "target" ([T], its last T: shifted by one), in the type that the shards
+/// hold.
 ///
 ///     auto train = feedline::open_tokens(shards, {.tokens_per_sample = 1024});
 ///
 /// There are (M − T − 1) / stride + 1 samples, rounded down: every window that is whole, also those
-/// that reach from one shard into the next. With stride = T every token but the first and those after
-/// the last window is a target exactly once.
+/// that reach from one shard into the next. With stride = T every token but the first and those
+/// after the last window is a target exactly once.
 ///
 /// A shard is a file of 16- or 32-bit tokens, as `numpy.tofile` writes it, or with the header of
 /// llm.c's shards (256 32-bit words: magic number, version, number of tokens). Shards are read
-/// where they lie, mapped or not (`map_files`), with no lock and no memory of their own, and stay open.
+/// where they lie, mapped or not (`map_files`), with no lock and no memory of their own, and stay
+/// open.
 /// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the shard: unreadable, no whole number of tokens, a header that the
 ///         file's size belies, shards of different types, fewer than T + 1 tokens in all.

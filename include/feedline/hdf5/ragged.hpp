@@ -14,7 +14,7 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 ///     auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});  // u8, one JPEG a sample
 ///     auto images = feedline::decode(files, feedline::make_image_decoder());  // by the readers
-///     auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});  // of f32[4]: {4} an element
+///     auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});  // f32[4]: {4} an element
 ///     auto names = feedline::open_hdf5_ragged("train.h5", {"obs/name"});  // of structured arrays
 ///
 /// Where each value lies is found now, once: 12 bytes a sample stay in memory, 22 are taken

@@ -6,18 +6,18 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// Whether files that are opened from now on may be mapped into memory; true at first.
 ///
-/// feedline maps a file where that is faster: where the file lies in memory, on a local file system. If
-/// another program cuts a mapped file short, the system sends SIGBUS. So the first file that is mapped
-/// installs a handler of SIGBUS for the whole process. It makes such a fault an error of the read, and
-/// passes every other SIGBUS to the handler that was there before.
+/// feedline maps a file where that is faster: where the file lies in memory, on a local file
+/// system. If another program cuts a mapped file short, the system sends SIGBUS. So the first file
+/// that is mapped installs a handler of SIGBUS for the whole process. It makes such a fault an
+/// error of the read, and passes every other SIGBUS to the handler that was there before.
 ///
 ///     feedline::map_files(false);  // at the program's start: no handler of SIGBUS is installed
 ///
-/// With false, files are read by `pread`, which is slower for small rows. Files that are open already stay
-/// as they are, and so does a handler that is installed.
+/// With false, files are read by `pread`, which is slower for small rows. Files that are open
+/// already stay as they are, and so does a handler that is installed.
 ///
-/// This is the only setting that is the whole process's. Threads: any. Each copy of feedline in a process,
-/// in plugins for example, has its own.
+/// This is the only setting that is the whole process's. Threads: any. Each copy of feedline in a
+/// process, in plugins for example, has its own.
 void map_files(bool allowed) noexcept;
 
 /// What `map_files` said last.

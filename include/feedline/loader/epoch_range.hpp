@@ -18,8 +18,8 @@ namespace FEEDLINE_EXPORT feedline {
 
 class loader;
 
-/// A batch, or none: a `std::optional`, but for `->`, which a temporary does not have: a view of its batch
-/// would outlive it.
+/// A batch, or none: a `std::optional`, but for `->`, which a temporary does not have: a view of
+/// its batch would outlive it.
 ///
 ///     while (const auto batch = range.next()) step((*batch)["image"].data<std::uint8_t>());
 class optional_batch : public std::optional<batch> {
@@ -39,8 +39,9 @@ class optional_batch : public std::optional<batch> {
 ///
 /// Each step destroys the batch before it (unless it was moved out) and takes the next. Reading
 /// ahead begins when the range is made. Destroying a range before its end, or assigning another to
-/// it, abandons the rest of the epoch. Moving a range leaves its iterators valid; one that was moved
-/// from throws usage_error when it is used. Adaptors take it: `loader.epoch(0) | std::views::take(3)`.
+/// it, abandons the rest of the epoch. Moving a range leaves its iterators valid; one that was
+/// moved from throws usage_error when it is used. Adaptors take it: `loader.epoch(0) |
+/// std::views::take(3)`.
 ///
 /// Threads: one, the consumer's. The loader must outlive the range. A child of fork cannot use it.
 class epoch_range {
@@ -59,13 +60,13 @@ class epoch_range {
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
   /// The next batch, or nothing at the end of the epoch and after `loader::stop()`: the range by
-  /// hand, where a loop's shape is another. A loop over the range costs less on a device: it marks the
-  /// stream once a slot, this as often as no batch of a slot is held.
+  /// hand, where a loop's shape is another. A loop over the range costs less on a device: it marks
+  /// the stream once a slot, this as often as no batch of a slot is held.
   ///
-  /// May block. While batches are held in every slot, it waits for other threads to end some; if after
-  /// two seconds no other thread has had to do with a batch of this loader, it throws usage_error.
-  /// End a batch, and it can be called again. @throws stage_error; usage_error, also if the range was
-  /// moved from, or in a child of fork.
+  /// May block. While batches are held in every slot, it waits for other threads to end some; if
+  /// after two seconds no other thread has had to do with a batch of this loader, it throws
+  /// usage_error. End a batch, and it can be called again. @throws stage_error; usage_error, also
+  /// if the range was moved from, or in a child of fork.
   [[nodiscard]] optional_batch next();
 
  private:

@@ -26,7 +26,8 @@ enum class partial_batch : std::uint8_t {
 /// one thread of the loader's own writes down which rows the device is to fetch.
 inline constexpr int automatic_readers = -1;
 
-/// For `loader_options::readers`: no thread reads. The thread that asks for a batch does all the work.
+/// For `loader_options::readers`: no thread reads. The thread that asks for a batch does all the
+/// work.
 inline constexpr int no_readers = 0;
 
 /// A field that the consumer is going to take from its batches.

@@ -21,27 +21,31 @@ namespace FEEDLINE_EXPORT feedline {
 struct bucket_options {
   std::uint64_t seed = 0;
   /// Rising; a sample goes to the bucket of as many boundaries as are no more than its length, so N
-  /// boundaries make N + 1 buckets. None: they are chosen so that buckets have about equally many samples.
+  /// boundaries make N + 1 buckets. None: they are chosen so that buckets have about equally many
+  /// samples.
   std::vector<std::uint64_t> boundaries = {};
   std::uint64_t buckets = 8;  ///< where no boundaries are given; fewer where many lengths are equal
 };
 
-/// Every sample once, in batches of samples of similar length: a computation that stops at the longest
-/// sample of its batch then does little for nothing.
+/// Every sample once, in batches of samples of similar length: a computation that stops at the
+/// longest sample of its batch then does little for nothing.
 ///
 ///     auto tokens = feedline::make_ragged_dataset(…);
 ///     feedline::loader loader{feedline::pad(tokens, {.length = 2048}),
-///                             feedline::bucket_by_length{*tokens, {.seed = 42}}, gpu, {.batch_size = 64}};
+///                             feedline::bucket_by_length{*tokens, {.seed = 42}}, gpu,
+///                             {.batch_size = 64}};
 ///
-/// Samples are dealt to buckets by length. In each epoch every bucket is shuffled and cut into whole
-/// batches, and all batches are shuffled, those of long samples among those of short ones. What is left
-/// of each bucket, less than a batch, makes batches in the order of the buckets, shuffled among the
-/// others. So fewer buckets, or more samples in each, mean fewer batches of several buckets. Of which
-/// samples the last batch is, if it is not full, is drawn anew, each as likely.
+/// Samples are dealt to buckets by length. In each epoch every bucket is shuffled and cut into
+/// whole batches, and all batches are shuffled, those of long samples among those of short ones.
+/// What is left of each bucket, less than a batch, makes batches in the order of the buckets,
+/// shuffled among the others. So fewer buckets, or more samples in each, mean fewer batches of
+/// several buckets. Of which samples the last batch is, if it is not full, is drawn anew, each as
+/// likely.
 ///
-/// All by arithmetic over one table, of 4 bytes a sample (8 from 2^32 samples on), which copies share;
-/// 16 bytes a sample more are in use while it is made. The order depends on (seed, epoch, batch size,
-/// boundaries, lengths) alone, is the same on every platform, and is kept across versions.
+/// All by arithmetic over one table, of 4 bytes a sample (8 from 2^32 samples on), which copies
+/// share; 16 bytes a sample more are in use while it is made. The order depends on (seed, epoch,
+/// batch size, boundaries, lengths) alone, is the same on every platform, and is kept across
+/// versions.
 class bucket_by_length {
  public:
   /// Keeps nothing of the dataset but the table.
@@ -58,8 +62,8 @@ class bucket_by_length {
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const;
 
-  /// The order for a dataset's batches; a loader asks for it. Logs a warning if most batches will be of
-  /// several buckets.
+  /// The order for a dataset's batches; a loader asks for it. Logs a warning if most batches will
+  /// be of several buckets.
   /// @throws usage_error if the dataset has another number of samples than there are lengths.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
 

@@ -10,8 +10,8 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// How much of a dataset a part of it is to have: a floating-point number is a share, an integer counts
-/// samples.
+/// How much of a dataset a part of it is to have: a floating-point number is a share, an integer
+/// counts samples.
 class split_size {
  public:
   template <std::floating_point Share>
@@ -33,12 +33,14 @@ class split_size {
 ///     feedline::loader train{parts[0], …};
 ///     feedline::loader test{parts[1], …};
 ///
-/// A seeded bijection says which sample is where: the same on every platform, kept across versions, in
-/// memory that does not grow with the dataset. A part's samples are in random order, so they have no
-/// `chunks()` and no `rows()`; reading a whole part in its order jumps about.
-/// @param sizes All shares, whose sum is 1, or all counts, whose sum is the dataset's size. A share ends
+/// A seeded bijection says which sample is where: the same on every platform, kept across versions,
+/// in memory that does not grow with the dataset. A part's samples are in random order, so they
+/// have no `chunks()` and no `rows()`; reading a whole part in its order jumps about.
+/// @param sizes All shares, whose sum is 1, or all counts, whose sum is the dataset's size. A share
+/// ends
 ///              where the sum up to it, times the size, is rounded to.
-/// @throws usage_error if the dataset is null, there are no sizes, one is negative, kinds are mixed, or the
+/// @throws usage_error if the dataset is null, there are no sizes, one is negative, kinds are
+/// mixed, or the
 ///         sum is another.
 [[nodiscard]] std::vector<dataset_ptr> random_split(dataset_ptr of,
                                                     const std::vector<split_size>& sizes,

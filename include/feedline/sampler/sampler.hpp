@@ -27,9 +27,9 @@ concept sampler_like = std::copy_constructible<S> &&
   s.indices(n, epoch, first, out);
 };
 
-/// A sampler that wants to see the dataset before it orders its samples: `bind(dataset, batch_size)`
-/// gives the sampler to use in its place. A loader asks for it once, at construction, before it asks
-/// for anything else.
+/// A sampler that wants to see the dataset before it orders its samples: `bind(dataset,
+/// batch_size)` gives the sampler to use in its place. A loader asks for it once, at construction,
+/// before it asks for anything else.
 template <class S>
 concept bindable_sampler = sampler_like<S> &&
     requires(const S& s, const dataset& of, std::uint64_t batch_size) {
@@ -59,7 +59,8 @@ class sampler {
     order_->indices(samples, epoch, first, out);
   }
 
-  /// The sampler to use for a dataset: another one if that within is a `bindable_sampler`, else itself.
+  /// The sampler to use for a dataset: another one if that within is a `bindable_sampler`, else
+  /// itself.
   /// @throws what the sampler's own `bind` throws.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const {
     return order_->bind(*this, of, batch_size);

@@ -15,8 +15,8 @@ struct chunk_window {
   std::uint64_t count = 0;
 };
 
-/// About so many chunks. 0: as many as the dataset keeps in memory twice over, so that it holds a window
-/// and the one behind it.
+/// About so many chunks. 0: as many as the dataset keeps in memory twice over, so that it holds a
+/// window and the one behind it.
 [[nodiscard]] constexpr chunk_window chunks(std::uint64_t count = 0) noexcept {
   return {count};
 }
@@ -27,30 +27,32 @@ struct chunk_window {
 /// and is kept across versions of feedline: a change of it would be a major version. Two epochs'
 /// orders differ; the same epoch's never.
 ///
-/// Where samples are stored in chunks that must be read whole (`dataset::chunks`), such an order reads
-/// each chunk again and again. With `within` it is
+/// Where samples are stored in chunks that must be read whole (`dataset::chunks`), such an order
+/// reads each chunk again and again. With `within` it is
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)}
 ///
-/// Then the chunks stand in random order and are cut into windows of about that many, equal to within
-/// one chunk; a window's samples are mixed, and each window comes after the other. So each chunk is
-/// read once, if the dataset keeps two windows. The order then depends on (seed, epoch, number of
-/// samples, samples a chunk, number of windows: chunks over `within`, rounded) alone, and is kept
-/// across versions too. If samples lie in no order on the disk, little is lost; if each chunk holds
-/// samples alike (of one class), the make-up of batches of B varies 1 + (B - 1) / W times as much as in
-/// a full shuffle. With as many chunks as there are, or chunks of one sample, it is a full shuffle.
+/// Then the chunks stand in random order and are cut into windows of about that many, equal to
+/// within one chunk; a window's samples are mixed, and each window comes after the other. So each
+/// chunk is read once, if the dataset keeps two windows. The order then depends on (seed, epoch,
+/// number of samples, samples a chunk, number of windows: chunks over `within`, rounded) alone, and
+/// is kept across versions too. If samples lie in no order on the disk, little is lost; if each
+/// chunk holds samples alike (of one class), the make-up of batches of B varies 1 + (B - 1) / W
+/// times as much as in a full shuffle. With as many chunks as there are, or chunks of one sample,
+/// it is a full shuffle.
 struct shuffle {
   std::uint64_t seed = 0;
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
 
-  /// @throws usage_error if there is a `within`: it needs a dataset. `bind`, or give it to a loader.
+  /// @throws usage_error if there is a `within`: it needs a dataset. `bind`, or give it to a
+  /// loader.
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const;
   /// @throws usage_error as `size`.
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const;
 
-  /// The order for a dataset; a loader asks for it. Logs a warning where batches will be poorly mixed,
-  /// or chunks read more than once.
+  /// The order for a dataset; a loader asks for it. Logs a warning where batches will be poorly
+  /// mixed, or chunks read more than once.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
 };
 

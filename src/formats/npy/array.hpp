@@ -20,13 +20,14 @@ namespace feedline::detail {
 /// An array as a field: its rows in a file, or in memory.
 using npy_column = std::variant<file_rows_field, memory_field>;
 
-/// Opens the array that is a stretch of a file: in place, or transposed into memory if it is in Fortran
-/// order and its samples have more than one element.
+/// Opens the array that is a stretch of a file: in place, or transposed into memory if it is in
+/// Fortran order and its samples have more than one element.
 /// @throws dataset_error: see `open_npy`. Offsets count from `begin`.
 [[nodiscard]] npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin,
                                         std::uint64_t bytes, const file_field& name);
 
-/// Reads the array that bytes hold which come one after the other, and whose end is known, into memory.
+/// Reads the array that bytes hold which come one after the other, and whose end is known, into
+/// memory.
 /// @param bytes What holds the array claims to be so long; memory follows the bytes that come.
 /// @throws dataset_error: see `open_npy`.
 [[nodiscard]] npy_column read_npy_array(byte_source& from, std::uint64_t bytes,
@@ -50,8 +51,8 @@ using element_bytes = std::function<void(std::uint64_t offset, std::span<std::by
 /// Puts an array in Fortran order into sample after sample, each in C order, in the machine's byte
 /// order: one pass over the file, on all cores.
 ///
-/// In a file of that order a sample's elements lie `extents[0]` elements apart, so that gathering one
-/// sample would touch as many cache lines, or pages of a disk, as it has elements.
+/// In a file of that order a sample's elements lie `extents[0]` elements apart, so that gathering
+/// one sample would touch as many cache lines, or pages of a disk, as it has elements.
 /// @throws dataset_error as `read` does.  @throws std::bad_alloc
 [[nodiscard]] row_storage rows_of_fortran_array(const npy_header& header,
                                                 const element_bytes& read);

@@ -18,7 +18,8 @@ constexpr std::size_t tile_width_bytes = (std::size_t{32} << 10) + 64;
 constexpr std::uint64_t least_tile_height = 64;
 constexpr std::size_t tile_bytes = std::size_t{2} << 20;
 
-/// Part of the array as a matrix: one line for each element of a sample, one column for each sample.
+/// Part of the array as a matrix: one line for each element of a sample, one column for each
+/// sample.
 struct tile {
   std::uint64_t line;
   std::uint64_t lines;

@@ -169,8 +169,8 @@ class libzip_archive final : public zip_archive {
 
   const std::vector<zip_member>& members() const noexcept override { return members_; }
 
-  // libzip does not tell a member's place, but it asks for its bytes: where the first of them are read
-  // from, the member begins.
+  // libzip does not tell a member's place, but it asks for its bytes: where the first of them are
+  // read from, the member begins.
   std::optional<std::uint64_t> place(std::size_t member, const file_field& name) override {
     const zip_member& claimed = members_[member];
     if (!claimed.is_stored || claimed.is_encrypted || claimed.bytes == 0) return std::nullopt;

@@ -16,7 +16,8 @@ namespace feedline::detail {
 
 inline constexpr std::size_t tar_block_bytes = 512;
 
-/// Whether a file that begins so is a tar archive: its first block is a header with the right checksum.
+/// Whether a file that begins so is a tar archive: its first block is a header with the right
+/// checksum.
 /// @param head Its first bytes; 512 are enough.
 [[nodiscard]] bool is_tar(std::span<const std::byte> head) noexcept;
 
@@ -41,25 +42,28 @@ using tar_block = std::array<std::byte, tar_block_bytes>;
 /// @throws dataset_error if they are of a compressed file: by what, and how to undo that.
 void refuse_compressed(std::span<const std::byte> head, const file_field& name);
 
-/// What is asked of an archive: all that the format demands, or only what tar itself needs to read it.
+/// What is asked of an archive: all that the format demands, or only what tar itself needs to read
+/// it.
 enum class tar_rules { strict, lenient };
 
-/// Cuts "./" off a member's name (lenient: leading slashes too). feedline writes no member anywhere;
-/// but names become keys, and keys file names, in other programs' hands.
+/// Cuts "./" off a member's name (lenient: leading slashes too). feedline writes no member
+/// anywhere; but names become keys, and keys file names, in other programs' hands.
 /// @return Why the name is refused; null if it is not.
 [[nodiscard]] const char* make_tar_name_relative(std::string_view& name, tar_rules rules);
 
-/// A name as a message shows it: within quotes, the middle of a long one left out, no control characters.
+/// A name as a message shows it: within quotes, the middle of a long one left out, no control
+/// characters.
 [[nodiscard]] std::string quoted_tar_name(std::string_view name);
 
-/// A member's place in a sample, in WebDataset's manner: "train/n01/007.seg.png" is the member "seg.png" of
-/// the sample "train/n01/007". Views into the name.
+/// A member's place in a sample, in WebDataset's manner: "train/n01/007.seg.png" is the member
+/// "seg.png" of the sample "train/n01/007". Views into the name.
 struct tar_sample_name {
   std::string_view key;
   std::string_view extension;  ///< behind the first dot of the name's last part; not in lower case
 };
 
-/// Both empty if the name is of no sample: without a dot, hidden (".DS_Store"), or with a part "__so__".
+/// Both empty if the name is of no sample: without a dot, hidden (".DS_Store"), or with a part
+/// "__so__".
 [[nodiscard]] tar_sample_name split_tar_name(std::string_view name) noexcept;
 
 /// A member of a tar archive.
@@ -72,8 +76,8 @@ struct tar_member {
   std::string instead = {};
 };
 
-/// Walks over a tar archive's members, looking at headers only: ustar, GNU's long names, and pax headers.
-/// Nothing that they claim is believed beyond the file's end. One thread.
+/// Walks over a tar archive's members, looking at headers only: ustar, GNU's long names, and pax
+/// headers. Nothing that they claim is believed beyond the file's end. One thread.
 class tar_scanner {
  public:
   /// Reads bytes [offset, offset + out.size()), which lie within the file.
@@ -83,7 +87,8 @@ class tar_scanner {
               tar_rules rules = tar_rules::strict);
 
   /// The next member, folders and volume labels left out; nothing at the end.
-  /// @throws dataset_error naming the byte: not a tar archive, compressed, damaged, cut short, sparse members,
+  /// @throws dataset_error naming the byte: not a tar archive, compressed, damaged, cut short,
+  /// sparse members,
   ///         names that lead out of the archive; strict: joined from several, absolute names.
   [[nodiscard]] std::optional<tar_member> next();
 

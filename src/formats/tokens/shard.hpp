@@ -11,8 +11,8 @@
 
 namespace feedline::detail {
 
-/// Whether a file that begins so is a token shard with llm.c's header. @param head Its first bytes; 8
-/// are enough.
+/// Whether a file that begins so is a token shard with llm.c's header. @param head Its first bytes;
+/// 8 are enough.
 [[nodiscard]] bool is_token_shard(std::span<const std::byte> head) noexcept;
 
 /// Where a shard's tokens lie.

@@ -89,7 +89,8 @@ class token_dataset final : public dataset {
     }
   }
 
-  /// A sample's tokens in the machine's byte order: where they lie, if they lie so, else in `scratch`.
+  /// A sample's tokens in the machine's byte order: where they lie, if they lie so, else in
+  /// `scratch`.
   const std::byte* window(sample_index sample, std::vector<std::byte>& scratch,
                           std::vector<bool>& touched) const {
     const std::size_t bytes = (tokens_per_sample_ + 1) * token_bytes_;

@@ -17,15 +17,15 @@ struct hdf5_filter {
   std::vector<unsigned> values = {};  ///< "client data"
 };
 
-/// A filter pipeline undone by feedline itself, with no HDF5 lock. Constant; any number of threads, each
-/// with a decoder of its own. Knows nothing of the HDF5 library.
+/// A filter pipeline undone by feedline itself, with no HDF5 lock. Constant; any number of threads,
+/// each with a decoder of its own. Knows nothing of the HDF5 library.
 class hdf5_filters {
  public:
   /// @param pipeline In the order in which a writer applied them; may be empty.
   explicit hdf5_filters(std::vector<hdf5_filter> pipeline);
 
-  /// Why this pipeline cannot be undone here, naming the filter ("filter 307 (bzip2) is not one that
-  /// feedline decodes"); empty if it can.
+  /// Why this pipeline cannot be undone here, naming the filter ("filter 307 (bzip2) is not one
+  /// that feedline decodes"); empty if it can.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   [[nodiscard]] bool empty() const noexcept { return pipeline_.empty(); }
   /// Whether a chunk's filter mask says that none of them was applied.

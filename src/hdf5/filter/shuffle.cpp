@@ -18,8 +18,8 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
   return stored.size();
 }
 
-/// The library sets this filter up for no type of variable length, lets it fail in writing, and notes in
-/// each chunk's mask that it was left out.
+/// The library sets this filter up for no type of variable length, lets it fail in writing, and
+/// notes in each chunk's mask that it was left out.
 std::size_t fail(std::span<const unsigned>, std::span<const std::byte>, std::span<std::byte>,
                  hdf5_decoder&) {
   throw hdf5_filter_error{"does not say how large an element is, so it cannot be undone"};

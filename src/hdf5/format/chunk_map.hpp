@@ -28,8 +28,9 @@ struct hdf5_chunk {
 class hdf5_chunk_map {
  public:
   /// All chunks are nowhere.
-  /// @param extents Of the dataset, in elements. @param chunk_extents Of a chunk. Both of equal rank,
-  /// at least 1, none 0. @throws usage_error if there are more chunks than memory could count.
+  /// @param extents Of the dataset, in elements. @param chunk_extents Of a chunk. Both of equal
+  /// rank, at least 1, none 0. @throws usage_error if there are more chunks than memory could
+  /// count.
   hdf5_chunk_map(std::vector<std::uint64_t> extents, std::vector<std::uint64_t> chunk_extents);
 
   [[nodiscard]] std::span<const std::uint64_t> extents() const noexcept { return extents_; }

@@ -29,14 +29,14 @@ class hdf5_heap_error : public hdf5_metadata_error {
   std::uint64_t value_;
 };
 
-/// Finds where values of variable length lie in a file, without the library. A dataset has of each a
-/// length and the name of a *heap object*: which object of which *collection* of the file's global
-/// heap. Collections are blocks of objects, one behind the other, each behind a header of its own.
-/// (HDF5 File Format Specification 3.0, III.E)
+/// Finds where values of variable length lie in a file, without the library. A dataset has of each
+/// a length and the name of a *heap object*: which object of which *collection* of the file's
+/// global heap. Collections are blocks of objects, one behind the other, each behind a header of
+/// its own. (HDF5 File Format Specification 3.0, III.E)
 ///
-/// All that is needed of a collection is looked up in one walk over its objects' headers, collections
-/// in order of place, so that the time goes with values and objects, not with their product. Two that
-/// share bytes are damage, so no file can have more walked than it has bytes.
+/// All that is needed of a collection is looked up in one walk over its objects' headers,
+/// collections in order of place, so that the time goes with values and objects, not with their
+/// product. Two that share bytes are damage, so no file can have more walked than it has bytes.
 class hdf5_heap_search {
  public:
   /// Of one value, in a dataset. @param offset_bytes Of an address in the file.

@@ -34,7 +34,8 @@ hdf5_superblock parse(std::span<const std::byte> front, std::uint64_t base) {
 
 }  // namespace
 
-// Structures do not overlap in a sound file; twice its size leaves room for those read in two steps.
+// Structures do not overlap in a sound file; twice its size leaves room for those read in two
+// steps.
 hdf5_metadata::hdf5_metadata(std::span<const std::byte> file)
     : memory_{file}, size_{file.size()}, budget_{2 * size_} {
   find_superblock();
@@ -49,9 +50,10 @@ hdf5_metadata::hdf5_metadata(const random_file& file)
   find_superblock();
 }
 
-/// Finds and reads a superblock of version 0 to 3: at the file's front, or at a power of two from 512
-/// on. Addresses count from where it is found, whatever it says itself: a user block may have been put
-/// before it, or taken away, since it was written. (HDF5 File Format Specification 3.0, II.A)
+/// Finds and reads a superblock of version 0 to 3: at the file's front, or at a power of two from
+/// 512 on. Addresses count from where it is found, whatever it says itself: a user block may have
+/// been put before it, or taken away, since it was written. (HDF5 File Format Specification 3.0,
+/// II.A)
 void hdf5_metadata::find_superblock() {
   for (std::uint64_t base = 0; base < size_ && size_ - base >= front_bytes;
        base = base == 0 ? smallest_user_block : 2 * base)

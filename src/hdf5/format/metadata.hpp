@@ -102,9 +102,9 @@ struct hdf5_block {
 /// The metadata of an HDF5 file, read without the library: any block of it by its address, which
 /// counts from the end of the user block.
 ///
-/// Every byte is taken for hostile. What a structure says of sizes and places is believed no further
-/// than the file reaches, and all blocks that are read may come to twice the file's size, so that
-/// structures that point back at themselves come to an end.
+/// Every byte is taken for hostile. What a structure says of sizes and places is believed no
+/// further than the file reaches, and all blocks that are read may come to twice the file's size,
+/// so that structures that point back at themselves come to an end.
 class hdf5_metadata {
  public:
   /// A file in memory. @throws hdf5_metadata_error if it has no superblock that is known.
@@ -125,8 +125,8 @@ class hdf5_metadata {
   /// From the file's first byte. @throws hdf5_metadata_error if that is no number.
   [[nodiscard]] std::uint64_t in_file(std::uint64_t address) const;
 
-  /// Says that a block will be read soon. Worth while before several that lie apart; does nothing where
-  /// the file is in memory.
+  /// Says that a block will be read soon. Worth while before several that lie apart; does nothing
+  /// where the file is in memory.
   void will_need(std::uint64_t address, std::uint64_t bytes) const noexcept;
 
   /// @throws hdf5_metadata_error beyond the file's end.
@@ -144,9 +144,10 @@ class hdf5_metadata {
   hdf5_superblock superblock_ = {};
 };
 
-/// Whether the writer left what it had in its cache in one block, and the places where it belongs as they
-/// were. (H5Pset_mdc_image_config) The superblock's extension says so, an object header of version 1 or 2.
-/// Checksums are left to the HDF5 library, which compares them when it opens the file.
+/// Whether the writer left what it had in its cache in one block, and the places where it belongs
+/// as they were. (H5Pset_mdc_image_config) The superblock's extension says so, an object header of
+/// version 1 or 2. Checksums are left to the HDF5 library, which compares them when it opens the
+/// file.
 /// @throws hdf5_metadata_error if the extension cannot be followed.
 [[nodiscard]] bool has_cache_image(hdf5_metadata& metadata);
 

@@ -79,7 +79,8 @@ H5FD_class_t hdf5_chunk_lookup::describe_driver() {
     if (flags != nullptr) *flags = 0;  // no buffers between the library and the driver
     return 0;
   };
-  // Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted, too.
+  // Of raw data nothing is read: where a damaged file says that it lies beyond the end is noted,
+  // too.
   driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t type) -> haddr_t {
     return type == H5FD_MEM_DRAW ? HADDR_MAX : open_file::of(file)->end_of_addresses;
   };

@@ -18,17 +18,18 @@
 
 namespace feedline::detail {
 
-/// Asks the HDF5 library where a dataset's chunks are, one at a time, in a time that does not grow with
-/// their number as that of its own `H5Dget_chunk_info` does: about a microsecond each.
+/// Asks the HDF5 library where a dataset's chunks are, one at a time, in a time that does not grow
+/// with their number as that of its own `H5Dget_chunk_info` does: about a microsecond each.
 ///
-/// It opens the file once more, by a file driver of its own that reads metadata from a `random_file`, and
-/// of raw data only notes what was asked for. So reading a chunk tells where the library finds it,
-/// whatever its index; no byte of it is read. (HDF5 Virtual File Layer) The library keeps no file that is
-/// open so together with one that is open through another driver: it sees the file as it is stored.
+/// It opens the file once more, by a file driver of its own that reads metadata from a
+/// `random_file`, and of raw data only notes what was asked for. So reading a chunk tells where the
+/// library finds it, whatever its index; no byte of it is read. (HDF5 Virtual File Layer) The
+/// library keeps no file that is open so together with one that is open through another driver: it
+/// sees the file as it is stored.
 ///
-/// There it opens the object of the same address: so it is the same dataset behind external links, in
-/// files that were renamed, and under any user block.
-/// All calls, the destructor's included, fall within a session.
+/// There it opens the object of the same address: so it is the same dataset behind external links,
+/// in files that were renamed, and under any user block. All calls, the destructor's included, fall
+/// within a session.
 class hdf5_chunk_lookup {
  public:
   /// @param dataset Chunked, and of `file`, which outlives this. Need not stay open.

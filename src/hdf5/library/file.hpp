@@ -46,10 +46,10 @@ struct hdf5_object {
 [[nodiscard]] std::optional<hdf5_object> describe_object(const hdf5_session& hdf5, hid_t location,
                                                          const std::string& name);
 
-/// Goes through all groups of a file, and lists the links to datasets, sorted by path. Groups behind
-/// soft and external links are not entered. What cannot be opened has its reason: datasets, groups
-/// that cannot be listed (whose other members are), external links to nothing. Soft links to nothing
-/// are left out, for nothing is there.
+/// Goes through all groups of a file, and lists the links to datasets, sorted by path. Groups
+/// behind soft and external links are not entered. What cannot be opened has its reason: datasets,
+/// groups that cannot be listed (whose other members are), external links to nothing. Soft links to
+/// nothing are left out, for nothing is there.
 /// @param visitor If given, is called for each dataset that opens, in no order of paths.
 [[nodiscard]] std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
                                                    const dataset_visitor& visitor = {});
@@ -73,9 +73,11 @@ class hdf5_file {
   }
 
   /// @param dataset Its path, from the root.
-  /// @param member  If given, the path may go on into the dataset, as if it were a group: becomes that rest,
+  /// @param member  If given, the path may go on into the dataset, as if it were a group: becomes
+  /// that rest,
   ///                or empty. Whether there is such a member is not looked at.
-  /// @throws hdf5_error if there is no such dataset, telling which there are; hdf5_unreadable if the
+  /// @throws hdf5_error if there is no such dataset, telling which there are; hdf5_unreadable if
+  /// the
   ///         library cannot open it.
   [[nodiscard]] hdf5_dataset_id open_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                              std::string* member = nullptr) const;
@@ -84,7 +86,8 @@ class hdf5_file {
   [[nodiscard]] hdf5_error no_such_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                            const std::string& besides = {}) const;
 
-  /// The same of a path that goes on into a dataset whose values are no records. @param member The rest.
+  /// The same of a path that goes on into a dataset whose values are no records. @param member The
+  /// rest.
   [[nodiscard]] hdf5_error no_such_member(const hdf5_session& hdf5, const std::string& path,
                                           const std::string& member) const;
 

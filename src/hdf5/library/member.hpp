@@ -40,8 +40,8 @@ struct hdf5_record_layout {
 /// Complex numbers are no records. Records that lie too deep in each other (32) are left out.
 [[nodiscard]] std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type);
 
-/// The type of a dataset's values, and what is worked out once for all members of records: the library
-/// copies a type whole each time it is asked for it.
+/// The type of a dataset's values, and what is worked out once for all members of records: the
+/// library copies a type whole each time it is asked for it.
 struct hdf5_values {
   hdf5_type_id type = {};          ///< empty if the library cannot make it out
   std::size_t address_bytes = 0;   ///< in the dataset's file
@@ -55,9 +55,9 @@ using value_describer = std::function<hdf5_element(hid_t type, bool in_array)>;
 
 /// Describes the values of a dataset, or those of one member of its records.
 ///
-/// A member of a record in a record is named with both: "position/x". A name that contains '/' itself
-/// is tried before its parts are. Where records lie in an array, its dimensions come before the
-/// member's own.
+/// A member of a record in a record is named with both: "position/x". A name that contains '/'
+/// itself is tried before its parts are. Where records lie in an array, its dimensions come before
+/// the member's own.
 /// @param path   Of the field, for the refusal of what is a record.
 /// @param member Empty: the values themselves; else they are records.
 /// @param describe Describes the values themselves by their type.
@@ -65,7 +65,8 @@ using value_describer = std::function<hdf5_element(hid_t type, bool in_array)>;
                                            const std::string& path, std::string_view member,
                                            const value_describer& describe);
 
-/// A type in records of one member each, one in the other, as `records` are; itself if these are none.
+/// A type in records of one member each, one in the other, as `records` are; itself if these are
+/// none.
 [[nodiscard]] hdf5_type_id in_records_like(const hdf5_session& hdf5, hid_t records,
                                            hdf5_type_id type);
 

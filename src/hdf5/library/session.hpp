@@ -8,8 +8,8 @@
 namespace feedline::detail {
 
 /// The process-wide lock around every call of the HDF5 library, which is not safe, and at best not
-/// faster, on several threads. While one lives the library prints no errors on this thread, whose own
-/// setting, which every thread has where the library is built for threads, is restored after.
+/// faster, on several threads. While one lives the library prints no errors on this thread, whose
+/// own setting, which every thread has where the library is built for threads, is restored after.
 ///
 /// Functions that call the library take a session by reference, so that none can be called without.
 /// Not recursive: a thread has one at a time.
@@ -21,8 +21,8 @@ class hdf5_session {
   ~hdf5_session();
 
   /// What the library said of the session's last failed call: the innermost message of the error
-  /// stack, which names the cause rather than the caller; of a version that the library does not know
-  /// also what that means. Calls that succeed do not clear it.
+  /// stack, which names the cause rather than the caller; of a version that the library does not
+  /// know also what that means. Calls that succeed do not clear it.
   [[nodiscard]] std::string last_message() const;
 
  private:

@@ -63,9 +63,9 @@ class hdf5_raw_files {
   std::map<std::pair<std::uint64_t, std::uint64_t>, random_file_ptr> files_ = {};
 };
 
-/// Refuses a dataset that the library cannot give in full: a filter that is not installed, a raw file
-/// of an external layout or a source of a virtual one that is not there or too short. The library
-/// would fail late at the first, and make up values for the others.
+/// Refuses a dataset that the library cannot give in full: a filter that is not installed, a raw
+/// file of an external layout or a source of a virtual one that is not there or too short. The
+/// library would fail late at the first, and make up values for the others.
 /// @throws hdf5_error naming the filter or the file.
 void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
                               const std::string& name, hid_t dataset);
@@ -73,7 +73,8 @@ void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
 /// The pipeline in a dataset's creation properties. Within a session, as the next.
 [[nodiscard]] std::vector<hdf5_filter> filters_of(hid_t creation);
 
-/// Whether this program has a dataset's file open for writing: then what it wrote may not be there yet.
+/// Whether this program has a dataset's file open for writing: then what it wrote may not be there
+/// yet.
 [[nodiscard]] bool is_being_written(hid_t dataset);
 
 /// The file that holds a dataset: not the one that was opened, after an external link.

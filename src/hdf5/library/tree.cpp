@@ -38,7 +38,8 @@ herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info,
   return 0;
 }
 
-/// Groups are entered one in the other without recursion, for files may nest them as deep as they like.
+/// Groups are entered one in the other without recursion, for files may nest them as deep as they
+/// like.
 class search {
  public:
   search(const hdf5_session& hdf5, const dataset_visitor& visitor)

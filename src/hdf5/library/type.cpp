@@ -76,7 +76,8 @@ hdf5_element describe_bits(hid_t type) {
   return stored_as(type, std::move(element));
 }
 
-/// Signed, as in `time_t`. To the library, times are bits of any meaning, which it leaves in their order.
+/// Signed, as in `time_t`. To the library, times are bits of any meaning, which it leaves in their
+/// order.
 hdf5_element describe_time(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   const std::string name = "time of " + std::to_string(8 * bytes) + " bits";
@@ -159,8 +160,8 @@ hdf5_element describe_enumeration(const hdf5_session& hdf5, hid_t type) {
   return element;
 }
 
-/// What h5py writes for NumPy's complex: two equal numbers one after the other, and nothing else. They
-/// become a last dimension of 2.
+/// What h5py writes for NumPy's complex: two equal numbers one after the other, and nothing else.
+/// They become a last dimension of 2.
 hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
   const auto refusal = [] { return refuse("class 'compound'"); };
   if (H5Tget_nmembers(type) != 2) return refusal();

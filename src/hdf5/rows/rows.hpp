@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// One field's rows of an HDF5 file, by whichever way they come. Constant once made; all functions may
-/// be called by any number of threads.
+/// One field's rows of an HDF5 file, by whichever way they come. Constant once made; all functions
+/// may be called by any number of threads.
 class hdf5_rows {
  public:
   hdf5_rows() = default;

@@ -27,12 +27,15 @@ enum class step : std::uint8_t {
 
 using progress = std::function<void(step now, std::uint64_t done, std::uint64_t samples)>;
 
-/// Writes a dataset out in another format, reads it back, compares, and only then puts it in its place.
+/// Writes a dataset out in another format, reads it back, compares, and only then puts it in its
+/// place.
 ///
 /// At every checkpoint all that was written is on the disk, and a journal beside it says so: a
-/// conversion that was cut short, by an error, a signal or a power failure, goes on from there when it
-/// is called again with an equal job. What is found is compared with the journal's checksums before.
-/// @throws feedline::error, std::exception: what reading and writing throw; the unfinished output stays.
+/// conversion that was cut short, by an error, a signal or a power failure, goes on from there when
+/// it is called again with an equal job. What is found is compared with the journal's checksums
+/// before.
+/// @throws feedline::error, std::exception: what reading and writing throw; the unfinished output
+/// stays.
 converted run(const feedline::dataset_ptr& from, const job& job, const progress& tell);
 
 }  // namespace convert

@@ -11,8 +11,8 @@
 
 namespace convert {
 
-/// A line on the terminal that shows how far a conversion is. Where standard output is no terminal it
-/// prints nothing, so that logs hold whole lines only.
+/// A line on the terminal that shows how far a conversion is. Where standard output is no terminal
+/// it prints nothing, so that logs hold whole lines only.
 class progress_line {
  public:
   progress_line() = default;

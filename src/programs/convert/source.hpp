@@ -21,14 +21,16 @@ struct source {
 };
 
 /// Opens files and folders as one dataset: a sample is a sample of each.
-/// @param inputs Each a PATH, or NAME=PATH where its only field is to have that name. Files that a pattern
+/// @param inputs Each a PATH, or NAME=PATH where its only field is to have that name. Files that a
+/// pattern
 ///        names (`feedline::expand_paths`) are one input, one after the other.
 /// @throws feedline::usage_error, feedline::dataset_error.
 [[nodiscard]] source open_source(const std::vector<std::string>& inputs,
                                  const feedline::open_options& how = {});
 
-/// Refuses a job whose output, or the folder in which that is made, is an input, contains one or lies
-/// inside one, whatever links and mounts they are named by. Links within input folders are followed.
+/// Refuses a job whose output, or the folder in which that is made, is an input, contains one or
+/// lies inside one, whatever links and mounts they are named by. Links within input folders are
+/// followed.
 /// @throws feedline::usage_error.
 void require_apart_from_inputs(const job& job);
 

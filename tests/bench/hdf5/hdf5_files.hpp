@@ -12,8 +12,8 @@
 
 namespace feedline::bench {
 
-/// Rows as pictures have them for a compressor: runs of background, strokes, noise; deflate makes about
-/// a fifth of them, as of MNIST.
+/// Rows as pictures have them for a compressor: runs of background, strokes, noise; deflate makes
+/// about a fifth of them, as of MNIST.
 struct drawn_rows {
   std::vector<std::uint8_t> images;
   std::vector<std::uint8_t> labels;
@@ -32,8 +32,8 @@ enum class hdf5_kind : std::uint8_t { contiguous, chunks };
                                                const shape& shape, const drawn_rows& rows,
                                                hdf5_kind kind);
 
-/// A file of the same datasets whose images are deflated, and which holds the rows so often that an epoch
-/// is many windows long: of a small one much would still be in memory from the epoch before.
+/// A file of the same datasets whose images are deflated, and which holds the rows so often that an
+/// epoch is many windows long: of a small one much would still be in memory from the epoch before.
 struct deflated_file {
   std::filesystem::path path;
   std::uint64_t samples = 0;

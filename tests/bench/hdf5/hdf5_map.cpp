@@ -1,8 +1,9 @@
-/// How long it takes to find all chunks of an HDF5 dataset: feedline_bench_hdf5_map --chunks 1000000.
+/// How long it takes to find all chunks of an HDF5 dataset: feedline_bench_hdf5_map --chunks
+/// 1000000.
 ///
-/// Writes a file for each kind of chunk index, in turn, into a temporary directory, and maps it: in memory, mapped
-/// and read by calls, and from the disk (the file dropped from memory before; "nan" where the file system does not
-/// drop it). Best of three, in milliseconds.
+/// Writes a file for each kind of chunk index, in turn, into a temporary directory, and maps it: in
+/// memory, mapped and read by calls, and from the disk (the file dropped from memory before; "nan"
+/// where the file system does not drop it). Best of three, in milliseconds.
 
 #include "bench/processor.hpp"
 #include "hdf5/library/file.hpp"

@@ -1,10 +1,12 @@
-/// libtorch's own loader on the shapes of `delivery`: batches/s and CPU time with an empty consumer.
+/// libtorch's own loader on the shapes of `delivery`: batches/s and CPU time with an empty
+/// consumer.
 ///
 ///     feedline_bench_peers_libtorch
 ///
-/// The fastest use of it that we know: torch::data::make_data_loader over a dataset that fetches whole batches by
-/// index_select straight into pinned memory of torch's caching allocator (no collation, no copy to pin), workers with one
-/// thread each, copies on a side stream. Several numbers of workers and of jobs under way; the best is the peer.
+/// The fastest use of it that we know: torch::data::make_data_loader over a dataset that fetches
+/// whole batches by index_select straight into pinned memory of torch's caching allocator (no
+/// collation, no copy to pin), workers with one thread each, copies on a side stream. Several
+/// numbers of workers and of jobs under way; the best is the peer.
 
 #include "bench/support/delivered.hpp"
 #include "bench/support/measure.hpp"
@@ -70,8 +72,8 @@ class rows : public torch::data::BatchDataset<rows, torch::data::Example<>> {
   torch::Tensor labels_;
 };
 
-/// Epoch after epoch for about so many seconds; stops within an epoch, for the small shapes' are short and the large one's
-/// long.
+/// Epoch after epoch for about so many seconds; stops within an epoch, for the small shapes' are
+/// short and the large one's long.
 template <class Loader>
 delivered consume(Loader& loader, const shape& shape, const c10::cuda::CUDAStream& stream,
                   double seconds) {

@@ -21,9 +21,9 @@ constexpr int calls_a_round = 256;
 
 }  // namespace
 
-/// The host's clock around calls that only issue; the stream is drained outside the clock. The last lines wait for the
-/// kernels too: what launching costs where nothing else does, and beside copies on another stream, which a loop with a loader
-/// always has.
+/// The host's clock around calls that only issue; the stream is drained outside the clock. The last
+/// lines wait for the kernels too: what launching costs where nothing else does, and beside copies
+/// on another stream, which a loop with a loader always has.
 void measure_calls(const common_options& options, results& found) {
   constexpr std::size_t slot_bytes = std::size_t{8} << 20;
   constexpr std::size_t copy_bytes = std::size_t{64} << 20;

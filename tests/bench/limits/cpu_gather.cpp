@@ -41,8 +41,8 @@ source make_source(const shape& shape) {
   return made;
 }
 
-/// Bytes a second of so many threads, each filling its own requests of the ring with its own part of the order, round and
-/// round.
+/// Bytes a second of so many threads, each filling its own requests of the ring with its own part
+/// of the order, round and round.
 double gather_rate(const source& source, std::byte* ring, std::size_t threads, double seconds) {
   const std::size_t rows = std::max<std::size_t>(request_bytes / source.row_bytes, 1);
   const std::size_t places = ring_bytes / (rows * source.row_bytes);

@@ -54,7 +54,8 @@ struct gathering {
   void* out;
   const gpu_stream& stream;
 
-  /// Bytes a second of gathers of so many rows, one launch each, back to back, into four places in turns, as into a ring.
+  /// Bytes a second of gathers of so many rows, one launch each, back to back, into four places in
+  /// turns, as into a ring.
   /// @param burst Launches between two looks at the clock, which cost a wait.
   [[nodiscard]] double rate(std::size_t rows_a_launch, unsigned blocks, std::size_t burst,
                             double seconds) const {
@@ -97,7 +98,8 @@ void measure_host(const shape& shape, const gathering& gathering, std::size_t ro
   std::printf("\n");
 }
 
-/// A launch a slot, and large ones: by as many blocks as there is work for, or fewer that go round, whichever is faster.
+/// A launch a slot, and large ones: by as many blocks as there is work for, or fewer that go round,
+/// whichever is faster.
 void measure_resident(const shape& shape, const gathering& gathering, std::size_t rows_a_slot,
                       const common_options& options, results& found) {
   std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, "resident");
@@ -125,7 +127,8 @@ void measure_resident(const shape& shape, const gathering& gathering, std::size_
 
 }  // namespace
 
-/// Rows of each shape's own size and number: what of them stays in a cache stays there in a loader's gathers too.
+/// Rows of each shape's own size and number: what of them stays in a cache stays there in a
+/// loader's gathers too.
 void measure_gpu_gather(const common_options& options, results& found) {
   std::printf(
       "\nrandom rows gathered by a kernel: out of pinned host memory, a launch a slot of 8 MiB, by "

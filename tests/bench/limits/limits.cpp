@@ -3,8 +3,8 @@
 ///     feedline_bench_limits
 ///     feedline_bench_limits --part bus,calls
 ///
-/// Method: as each part says in its file; medians of the runs. Rates are of bytes delivered: a gather's read and write count
-/// once.
+/// Method: as each part says in its file; medians of the runs. Rates are of bytes delivered: a
+/// gather's read and write count once.
 
 #include "bench/limits/limits.hpp"
 

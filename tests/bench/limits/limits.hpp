@@ -5,7 +5,8 @@
 
 namespace feedline::bench {
 
-// Each measures one kind of limit of the machine, prints its table, and adds its rows, which name it as "limit".
+// Each measures one kind of limit of the machine, prints its table, and adds its rows, which name
+// it as "limit".
 
 /// "bus": copies by size, pinned and pageable, to the GPU, from it, and both at once.
 void measure_bus(const common_options& options, results& found);
@@ -15,8 +16,8 @@ void measure_calls(const common_options& options, results& found);
 void measure_pinning(const common_options& options, results& found);
 /// "cpu gather": random rows gathered into pinned memory, by threads.
 void measure_cpu_gather(const common_options& options, results& found);
-/// "host gather" and "resident gather": random rows gathered by a kernel, out of registered host memory by blocks, and out of
-/// device memory by launches of a slot's size and large ones.
+/// "host gather" and "resident gather": random rows gathered by a kernel, out of registered host
+/// memory by blocks, and out of device memory by launches of a slot's size and large ones.
 void measure_gpu_gather(const common_options& options, results& found);
 
 }  // namespace feedline::bench

@@ -1,12 +1,13 @@
-/// What feeding costs in CPU time: seconds of all threads for each GB delivered, by feedline and by what people write by
-/// hand, and the CPU time of a loader whose consumer does not come.
+/// What feeding costs in CPU time: seconds of all threads for each GB delivered, by feedline and by
+/// what people write by hand, and the CPU time of a loader whose consumer does not come.
 ///
 ///     feedline_bench_cpu
 ///
-/// Method: CPU time of the process, user's and system's (getrusage), over runs like delivery's, and how much of it each kind
-/// of thread has, by the threads' own clocks. A consumer that does nothing spends its time waiting: a real one has work to do.
-/// Idle: the consumer takes one batch, the loader is given time to fill its rings, then the process sleeps for the span and
-/// its CPU time in it is read. libtorch's loader reports its own in peers_libtorch.cpp.
+/// Method: CPU time of the process, user's and system's (getrusage), over runs like delivery's, and
+/// how much of it each kind of thread has, by the threads' own clocks. A consumer that does nothing
+/// spends its time waiting: a real one has work to do. Idle: the consumer takes one batch, the
+/// loader is given time to fill its rings, then the process sleeps for the span and its CPU time in
+/// it is read. libtorch's loader reports its own in peers_libtorch.cpp.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>

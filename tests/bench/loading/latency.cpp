@@ -1,11 +1,12 @@
-/// What a loader costs where throughput does not show: from construction to the first batch, at an epoch's edge, and on the
-/// consumer's thread for each batch.
+/// What a loader costs where throughput does not show: from construction to the first batch, at an
+/// epoch's edge, and on the consumer's thread for each batch.
 ///
 ///     feedline_bench_latency
 ///
-/// Method: host clock, CUDA context up before. First batch: a loader is made, and the clock stops when the stream has passed
-/// the first batch's copy. Steps: an empty consumer, each step timed, sorted into those within a slot, those that take a new
-/// slot, and those that take an epoch's first batch. The bus sets their mean, and readers that share a machine their spread.
+/// Method: host clock, CUDA context up before. First batch: a loader is made, and the clock stops
+/// when the stream has passed the first batch's copy. Steps: an empty consumer, each step timed,
+/// sorted into those within a slot, those that take a new slot, and those that take an epoch's
+/// first batch. The bus sets their mean, and readers that share a machine their spread.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -45,7 +46,8 @@ loader_options loading(const shape& shape, const options& options) {
   return {.batch_size = shape.batch_size, .readers = options.readers, .epochs = options.epochs};
 }
 
-/// Milliseconds from the call of the constructor to the first batch on the GPU, and of the constructor alone.
+/// Milliseconds from the call of the constructor to the first batch on the GPU, and of the
+/// constructor alone.
 struct start_up {
   double construction;
   double first_batch;

@@ -2,10 +2,11 @@
 ///
 ///     feedline_bench_shuffle_quality [--samples 204800] [--classes 10] [--batch-size 256] [--epochs 40]
 ///
-/// Method: samples are taken to lie sorted by class, the worst case for an order that follows the disk. The number of each
-/// class in each batch is counted; chi-square over its degrees of freedom says how much more these numbers vary than in a
-/// true shuffle, where it is 1. It is printed for the first and last half window of an epoch, for its middle, and for all of
-/// it, beside 1 + (B - 1) / W. Then how long the order takes, a sample, in runs as a reader asks for them.
+/// Method: samples are taken to lie sorted by class, the worst case for an order that follows the
+/// disk. The number of each class in each batch is counted; chi-square over its degrees of freedom
+/// says how much more these numbers vary than in a true shuffle, where it is 1. It is printed for
+/// the first and last half window of an epoch, for its middle, and for all of it, beside 1 + (B -
+/// 1) / W. Then how long the order takes, a sample, in runs as a reader asks for them.
 
 #include <feedline/sampler/shuffle.hpp>
 

@@ -12,8 +12,9 @@ enum class by_hand : std::uint8_t {
   hints_and_pread,  ///< as well, but asks for a batch two batches before it is read
 };
 
-/// Rows a second that threads read of a file, each row once at most, into memory of their own; for so many
-/// seconds, or until all are read. Order: a full shuffle. Batches are of 256 rows, or 32 of 64 KiB and more.
+/// Rows a second that threads read of a file, each row once at most, into memory of their own; for
+/// so many seconds, or until all are read. Order: a full shuffle. Batches are of 256 rows, or 32 of
+/// 64 KiB and more.
 [[nodiscard]] double rows_by_hand(const std::filesystem::path& path, std::size_t row_bytes,
                                   by_hand way, int threads, double seconds);
 

@@ -6,8 +6,8 @@
 
 namespace feedline::bench {
 
-/// Keeps one multiprocessor busy for a number of its clock cycles: a training step's stand-in, which touches no memory.
-/// 0 is an empty kernel.
+/// Keeps one multiprocessor busy for a number of its clock cycles: a training step's stand-in,
+/// which touches no memory. 0 is an empty kernel.
 void launch_busy(cudaStream_t stream, std::uint64_t cycles);
 
 }  // namespace feedline::bench

@@ -9,8 +9,8 @@
 
 namespace feedline::bench {
 
-/// A consumer that does nothing: takes whole epochs from `epoch` on, back to back, for about so many seconds. The clock stops
-/// when its stream has passed the last batch.
+/// A consumer that does nothing: takes whole epochs from `epoch` on, back to back, for about so
+/// many seconds. The clock stops when its stream has passed the last batch.
 [[nodiscard]] delivered consume(loader& loader, std::uint64_t& epoch, const gpu_stream& stream,
                                 double seconds);
 

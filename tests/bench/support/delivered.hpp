@@ -8,7 +8,8 @@
 
 namespace feedline::bench {
 
-/// What one timed run brought, by the clock on the wall and by the CPU time of all of the process's threads.
+/// What one timed run brought, by the clock on the wall and by the CPU time of all of the process's
+/// threads.
 struct delivered {
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;

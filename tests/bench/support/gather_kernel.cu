@@ -10,7 +10,8 @@ constexpr unsigned threads = 512;
 constexpr unsigned loads = 4;  ///< of a thread, under way at once
 constexpr unsigned words_a_tile = threads * loads;
 
-/// A tile is a stretch of the output; a block takes every gridDim.x-th. Nothing is read twice, so caches are passed by.
+/// A tile is a stretch of the output; a block takes every gridDim.x-th. Nothing is read twice, so
+/// caches are passed by.
 __global__ void __launch_bounds__(threads)
     gather(const uint4* __restrict__ rows, unsigned words_a_row,
            const std::uint32_t* __restrict__ samples, unsigned words, uint4* __restrict__ out) {

@@ -26,7 +26,8 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-/// The GPU's link, as "32.0 GT/s PCIe x16": the fastest that it can do, for an idle one may have slowed down.
+/// The GPU's link, as "32.0 GT/s PCIe x16": the fastest that it can do, for an idle one may have
+/// slowed down.
 std::string bus() {
   std::array<char, 32> id{};
   FEEDLINE_CUDA_CHECK(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), 0));

@@ -17,7 +17,8 @@ struct common_options {
 
 void add_common_options(CLI::App& app, common_options& options);
 
-/// What the main of every benchmark does: reads the command line, looks for a GPU, runs, and reports an error in one line.
+/// What the main of every benchmark does: reads the command line, looks for a GPU, runs, and
+/// reports an error in one line.
 int run_program(CLI::App& app, int argc, char* argv[], const std::function<bool()>& has_gpu,
                 const std::function<void()>& run);
 

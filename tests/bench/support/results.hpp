@@ -8,7 +8,8 @@
 
 namespace feedline::bench {
 
-/// What a program found, for report.py: its name, the machine, and an object for each line of its tables.
+/// What a program found, for report.py: its name, the machine, and an object for each line of its
+/// tables.
 class results {
  public:
   /// @param machine Facts by name; empty where the program cannot tell.
@@ -19,7 +20,8 @@ class results {
   /// Adds the median's rates and CPU time to the row, and the least and most rates.
   void add(nlohmann::json row, const spread& runs);
 
-  /// Writes all to a file. An empty path: nothing is done. @throws std::runtime_error if it cannot be written.
+  /// Writes all to a file. An empty path: nothing is done. @throws std::runtime_error if it cannot
+  /// be written.
   void write(const std::string& path) const;
 
  private:

@@ -16,8 +16,9 @@ struct shape {
   std::uint64_t samples;
 };
 
-/// MNIST in batches of 64 and of 1024, CIFAR, a part of ImageNet; and, since MNIST's 47 MB lie in a server's last-level
-/// cache, the same rows in 3 GB, where memory's latency sets what readers can gather.
+/// MNIST in batches of 64 and of 1024, CIFAR, a part of ImageNet; and, since MNIST's 47 MB lie in a
+/// server's last-level cache, the same rows in 3 GB, where memory's latency sets what readers can
+/// gather.
 [[nodiscard]] const std::vector<shape>& all_shapes();
 
 /// The shape of a name, or all if it is empty. @throws usage_error naming those there are.
@@ -26,7 +27,8 @@ struct shape {
 /// The same, but without small-dram if the name is empty.
 [[nodiscard]] std::vector<shape> main_shapes(const std::string& name);
 
-/// The same, but one shape a kind and number of rows if the name is empty: the batch size tells none apart.
+/// The same, but one shape a kind and number of rows if the name is empty: the batch size tells
+/// none apart.
 [[nodiscard]] std::vector<shape> row_shapes(const std::string& name);
 
 /// A dataset in memory of a shape: fields "image", random bytes, and "label".

@@ -12,8 +12,8 @@
 
 namespace feedline::test {
 
-/// Writes a file to the disk and drops it from memory (fsync, POSIX_FADV_DONTNEED); pages that are mapped stay.
-/// Throws where the system refuses.
+/// Writes a file to the disk and drops it from memory (fsync, POSIX_FADV_DONTNEED); pages that are
+/// mapped stay. Throws where the system refuses.
 /// @return What share of it is left in memory, 0 to 1: all, where the system does not tell.
 inline double drop_from_memory(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -65,14 +65,16 @@ inline constexpr bool has_blosc2 = false;
 /// @param compressor As Blosc names it. @param shuffle 0: none, 1: bytes, 2: bits.
 [[nodiscard]] bytes blosc_packed(bytes_view raw, std::size_t element, const char* compressor,
                                  int shuffle);
-/// @param values The filter's client data: options, pixels a block, bits a pixel, pixels a scanline.
+/// @param values The filter's client data: options, pixels a block, bits a pixel, pixels a
+/// scanline.
 [[nodiscard]] bytes szip_packed(bytes_view raw, std::span<const unsigned> values);
 
 /// @param block_size In 100,000 bytes: 1 to 9.
 [[nodiscard]] bytes bzip2_packed(bytes_view raw, int block_size = 9);
 [[nodiscard]] bytes lzo_packed(bytes_view raw);
 
-/// A frame of Blosc 2. @param compressor As Blosc 2 names it. @param shuffle 0: none, 1: bytes, 2: bits.
+/// A frame of Blosc 2. @param compressor As Blosc 2 names it. @param shuffle 0: none, 1: bytes, 2:
+/// bits.
 [[nodiscard]] bytes blosc2_packed(bytes_view raw, std::size_t element, const char* compressor,
                                   int shuffle);
 /// The same of an array of two dimensions, in blocks of two. @param columns Elements of a row.

@@ -46,8 +46,8 @@ std::filesystem::path write_indexed_file(const std::filesystem::path& path,
                                          const indexed_dataset& dataset,
                                          hdf5_writer::file_options options = {});
 
-/// One dataset for each way in which a file can index `chunks` chunks, in one and in three dimensions,
-/// filtered and not.
+/// One dataset for each way in which a file can index `chunks` chunks, in one and in three
+/// dimensions, filtered and not.
 [[nodiscard]] std::vector<indexed_dataset> datasets_of_every_index(std::uint64_t chunks);
 
 }  // namespace feedline::test

@@ -53,8 +53,9 @@ struct hdf5_member_case {
 /// All samples of one field, read in an order that has jumps, runs, and each sample twice.
 [[nodiscard]] std::vector<std::byte> samples_of(const dataset& data, std::size_t field);
 
-/// Checks members of a dataset of records, each opened as a field, against the library: read where they
-/// lie, with the least memory, and held in memory. Through Catch, on a test case's main thread.
+/// Checks members of a dataset of records, each opened as a field, against the library: read where
+/// they lie, with the least memory, and held in memory. Through Catch, on a test case's main
+/// thread.
 void check_members(const std::filesystem::path& file, const std::string& dataset,
                    const std::vector<hdf5_member_case>& members);
 

@@ -23,8 +23,8 @@ struct sequence_record {
 
 [[nodiscard]] detail::hdf5_type_id sequence_record_type();
 
-/// The same in a file, big-endian, in another order: packed, or with `gap` bytes before each member and
-/// behind the last.
+/// The same in a file, big-endian, in another order: packed, or with `gap` bytes before each member
+/// and behind the last.
 [[nodiscard]] detail::hdf5_type_id stored_record_type(std::size_t gap);
 
 /// Records of various values, some of them empty, and what their members are.

@@ -38,13 +38,16 @@ void write_sequence_rows(hdf5_writer& writer, hid_t dataset, hsize_t first, hid_
 void write_strings(hdf5_writer& writer, const std::string& name, H5T_cset_t characters,
                    const std::vector<const char*>& texts, const hdf5_layout& layout = {});
 
-/// What `H5Dread` gives of such a dataset, in the type's native form; of strings what is before the zero.
-/// @param member Of its records, if it has any: the names of those in each other, the outermost first.
+/// What `H5Dread` gives of such a dataset, in the type's native form; of strings what is before the
+/// zero.
+/// @param member Of its records, if it has any: the names of those in each other, the outermost
+/// first.
 [[nodiscard]] value_vector values_by_library(const std::filesystem::path& file,
                                              const std::string& name,
                                              const std::vector<std::string>& member = {});
 
-/// All values of a ragged dataset, last to first in one call, and in parts: those must agree, or it throws.
+/// All values of a ragged dataset, last to first in one call, and in parts: those must agree, or it
+/// throws.
 [[nodiscard]] value_vector values_of(const ragged_dataset& dataset);
 
 }  // namespace feedline::test

@@ -118,7 +118,8 @@ TEST_CASE("hdf5: slashes that mean nothing in paths of datasets mean nothing in 
 
 TEST_CASE("hdf5: a member's name that has '/' in it is found before its parts are",
           "[dataset][host]") {
-  // A record "a" with a member "b" beside "a/b"; a record "x" with "b/c" beside a record "x/b" with "c".
+  // A record "a" with a member "b" beside "a/b"; a record "x" with "b/c" beside a record "x/b" with
+  // "c".
   const auto number_in = [](const char* name, hid_t number) {
     detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, H5Tget_size(number))};
     H5Tinsert(record.get(), name, 0, number);

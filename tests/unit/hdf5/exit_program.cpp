@@ -18,7 +18,8 @@ using namespace feedline;
 
 namespace {
 
-/// In a process of its own, which leaves without the library's exit functions: they may crash there.
+/// In a process of its own, which leaves without the library's exit functions: they may crash
+/// there.
 /// @return Whether the library could.
 bool write_cache_image(const std::filesystem::path& path) {
   const pid_t writer = ::fork();

@@ -40,9 +40,9 @@ std::vector<std::byte> all_rows(const dataset& from) {
 }  // namespace
 
 /// hdf5_plugin_program FOLDER: succeeds if what is stored through a filter of the folder's plugin,
-/// which feedline does not undo, is read through the plugin, and a warning says why; and if the error
-/// names the filter where plugins may not be loaded. A process of its own, for the library reads once
-/// where it may look for them.
+/// which feedline does not undo, is read through the plugin, and a warning says why; and if the
+/// error names the filter where plugins may not be loaded. A process of its own, for the library
+/// reads once where it may look for them.
 int main(int argc, char* argv[]) {
   const test::temporary_directory folder;
   const auto path = folder.path() / "inverted.h5";

@@ -33,7 +33,8 @@ class hdf5_session : public feedline::detail::hdf5_session {
   const std::filesystem::path& path_;
 };
 
-/// Why the session's last call failed: the system's words where the library passes them on, else its own.
+/// Why the session's last call failed: the system's words where the library passes them on, else
+/// its own.
 [[nodiscard]] inline std::string reason_of(const hdf5_session& hdf5) {
   std::string words = hdf5.last_message();
   constexpr std::string_view before = "error message = '";
@@ -81,8 +82,8 @@ void require_filter(const hdf5_layout& layout);
                                       const feedline::field& field, const hdf5_layout& layout,
                                       std::uint64_t chunk_rows);
 
-/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes, and
-/// deflate.
+/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes,
+/// and deflate.
 struct packed_chunk {
   std::vector<std::byte> bytes;
   std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay

@@ -13,8 +13,8 @@
 
 namespace convert {
 
-/// What a format looks like to the conversion: samples are written in order, at times brought to the
-/// disk, and read back.
+/// What a format looks like to the conversion: samples are written in order, at times brought to
+/// the disk, and read back.
 class output {
  public:
   output() = default;
@@ -53,8 +53,9 @@ struct content {
 [[nodiscard]] std::unique_ptr<output> make_hdf5_output(const std::filesystem::path& path,
                                                        const content& what,
                                                        const hdf5_layout& layout);
-/// To be called before anything else of a program that may write HDF5. Where a disk is full the library
-/// cannot close a file, tries again when the program ends, and crashes; so it is told not to.
+/// To be called before anything else of a program that may write HDF5. Where a disk is full the
+/// library cannot close a file, tries again when the program ends, and crashes; so it is told not
+/// to.
 void leave_hdf5_as_it_is_at_exit();
 
 }  // namespace convert

@@ -48,8 +48,8 @@ class durable_file {
   /// Gives back what was reserved beyond the file's end.
   void release_room() const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
-  /// Returns once all that was written is on the disk, and forgets it, so that who reads it next gets
-  /// what the disk has.
+  /// Returns once all that was written is on the disk, and forgets it, so that who reads it next
+  /// gets what the disk has.
   void sync() const;
 
  private:

@@ -32,8 +32,8 @@ struct journal {
   [[nodiscard]] static std::optional<journal> read(const std::filesystem::path& path);
 };
 
-/// The folder beside an output in which it is made: the unfinished output, its journal, and a lock that
-/// says whose the folder is and that one run at a time is in it.
+/// The folder beside an output in which it is made: the unfinished output, its journal, and a lock
+/// that says whose the folder is and that one run at a time is in it.
 ///
 /// Only names that a run makes are ever written or removed; a folder that has others is refused.
 class work_folder {

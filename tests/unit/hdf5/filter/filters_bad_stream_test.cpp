@@ -91,8 +91,8 @@ TEST_CASE("hdf5 filters, bad input: Blosc 2", "[dataset][host]") {
   const bytes raw = good();
   const bytes packed = blosc2_packed(raw, 2, "lz4", 1);
   const bytes array = blosc2_array(raw, 2, 28);
-  // Behind the name of a description is where it lies, in five bytes of which the last says it here;
-  // there, behind five bytes for its size and two more, the number of dimensions.
+  // Behind the name of a description is where it lies, in five bytes of which the last says it
+  // here; there, behind five bytes for its size and two more, the number of dimensions.
   const bytes name = text("b2nd");
   const auto named = std::search(array.begin(), array.end(), name.begin(), name.end());
   REQUIRE(named != array.end());

@@ -92,7 +92,8 @@ TEST_CASE("hdf5 filters: chunks written by the HDF5 library decode to what was w
         }
 }
 
-// Files of the jHDF project, made by h5py and the filters' own plugins; their datasets count from 0.
+// Files of the jHDF project, made by h5py and the filters' own plugins; their datasets count from
+// 0.
 TEST_CASE("hdf5 filters: chunks of other programs' files decode to what they hold",
           "[dataset][host]") {
   const auto folder = find_test_data("hdf5/jhdf");

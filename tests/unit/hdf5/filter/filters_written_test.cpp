@@ -9,8 +9,8 @@ using namespace feedline::test;
 using feedline::detail::hdf5_filter;
 using feedline::detail::hdf5_filters;
 
-// Written by h5py through the plugins of hdf5plugin 6 and 7 and by PyTables 3.7: twenty 16-bit numbers,
-// 0, 3, 6, …, so many times.
+// Written by h5py through the plugins of hdf5plugin 6 and 7 and by PyTables 3.7: twenty 16-bit
+// numbers, 0, 3, 6, …, so many times.
 TEST_CASE("hdf5 filters: chunks as the plugins wrote them decode to what was written",
           "[dataset][host]") {
   struct written {

@@ -60,7 +60,8 @@ std::vector<std::byte> read_all(const std::filesystem::path& file) {
   return read_samples(*opened, all).front();
 }
 
-/// Numbers from a range of the given width, its ends among them; the chunks after the first are alike.
+/// Numbers from a range of the given width, its ends among them; the chunks after the first are
+/// alike.
 template <class Number>
 std::vector<Number> numbers_within(Number least, std::make_unsigned_t<Number> width) {
   std::vector<Number> numbers(samples, least);

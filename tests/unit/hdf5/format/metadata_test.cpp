@@ -30,7 +30,8 @@ void put(std::vector<std::byte>& out, std::uint64_t value, unsigned width) {
 
 constexpr std::uint64_t content_at = 48;
 
-/// A file of a superblock, version 2, and what comes at byte 48: the superblock's extension, if it has one.
+/// A file of a superblock, version 2, and what comes at byte 48: the superblock's extension, if it
+/// has one.
 std::vector<std::byte> file_with(const std::vector<std::byte>& content,
                                  bool has_extension = false) {
   auto file = bytes_of("\x89HDF\r\n\x1A\n");

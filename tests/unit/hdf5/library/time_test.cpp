@@ -23,7 +23,8 @@ using namespace feedline::test;
 
 namespace {
 
-/// One of HDF5's types of times. The library converts none: values are written as the file has them.
+/// One of HDF5's types of times. The library converts none: values are written as the file has
+/// them.
 struct time_type {
   std::string name;
   hid_t type;

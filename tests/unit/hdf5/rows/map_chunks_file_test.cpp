@@ -107,7 +107,8 @@ TEST_CASE("hdf5 metadata: a cache image is found in a file, and only where there
 #endif
   const temporary_directory directory;
   for (auto dataset : datasets_of_every_index(100)) {
-    // HDF5 1.10 cannot close a file whose image has an extensible array, and fails when the program ends.
+    // HDF5 1.10 cannot close a file whose image has an extensible array, and fails when the program
+    // ends.
     if (!dataset.latest_format || dataset.name.find("extensible") != std::string::npos) continue;
     for (const bool cache_image : {true, false}) {
       INFO(dataset.name);

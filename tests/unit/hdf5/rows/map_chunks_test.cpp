@@ -20,8 +20,8 @@ using detail::hdf5_chunk_map;
 
 namespace {
 
-/// What is wrong with a map by the library's own call, which is slow, and whose addresses lack the user block
-/// before 1.14.4; or nothing.
+/// What is wrong with a map by the library's own call, which is slow, and whose addresses lack the
+/// user block before 1.14.4; or nothing.
 std::optional<std::string> fault_by_library(const hdf5_chunk_map& map,
                                             const std::filesystem::path& path) {
   const detail::hdf5_session hdf5;
@@ -67,7 +67,8 @@ TEST_CASE("hdf5 chunk map: every index of every size tells where each chunk's by
 TEST_CASE("hdf5 chunk map: each chunk is what the library says it is", "[dataset][host]") {
   const temporary_directory directory;
   for (const auto& dataset : datasets_of_every_index(100)) {
-    // There the library's call is wrong: it goes through the elements in an order that is not theirs.
+    // There the library's call is wrong: it goes through the elements in an order that is not
+    // theirs.
     if (dataset.name.find("unlimited in the middle") != std::string::npos) continue;
     INFO(dataset.name);
     const auto path = write_indexed_file(directory.path() / "x.h5", dataset);

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The bytes of a file with a dataset "x" of four sequences of i32, whose lengths are 3, 0, 5 and 2, so
-/// that the three that are not empty are objects 1 to 3 of a collection; and where what lies.
+/// The bytes of a file with a dataset "x" of four sequences of i32, whose lengths are 3, 0, 5 and
+/// 2, so that the three that are not empty are objects 1 to 3 of a collection; and where what lies.
 class heap_file {
  public:
   explicit heap_file(const temporary_directory& folder) {
