@@ -82,7 +82,7 @@ class gzip_source final : public byte_source {
   byte_source& compressed_;
   file_field name_;
   std::unique_ptr<z_stream_s, void (*)(z_stream_s*)> stream_;
-  std::array<std::byte, 64 * 1024> input_;
+  std::array<std::byte, std::size_t{64} << 10> input_;
   std::uint64_t input_end_ = 0;  // offset in the compressed file
   bool done_ = false;
 };

@@ -84,7 +84,7 @@ void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out)
 /// Decompresses Zstandard's frames. There where libzstd is. @return How many bytes came out.
 /// @throws hdf5_filter_error if they are damaged, or more would come out than there is room for.
 std::size_t undo_zstd_frames(std::span<const unsigned> values, std::span<const std::byte> stored,
-                             std::span<std::byte> out, hdf5_decoder& with);
+                             std::span<std::byte> out, hdf5_decoder& scratch);
 
 /// Compares the checksum in the last four bytes with the bytes before it.
 /// @param stored At least four bytes. @throws hdf5_filter_error if they differ.
