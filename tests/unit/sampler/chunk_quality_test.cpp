@@ -16,18 +16,18 @@ using feedline::detail::chunk_order;
 namespace {
 
 constexpr std::uint64_t classes = 10;
-constexpr std::uint64_t batch = 256;
+constexpr std::uint64_t batch_samples = 256;
 
 /// Over a stretch of some epochs of data that lie sorted by class: how much more the classes'
 /// numbers in a batch vary than in a full shuffle, where this is 1.
 double excess_variance(const chunk_order& order, std::uint64_t samples, std::uint64_t first,
                        std::uint64_t batches, std::uint64_t epochs) {
-  constexpr double expected = double{batch} / double{classes};
+  constexpr double expected = double{batch_samples} / double{classes};
   double chi_square = 0;
-  std::vector<sample_index> drawn(batch);
+  std::vector<sample_index> drawn(batch_samples);
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch)
     for (std::uint64_t i = 0; i < batches; ++i) {
-      order.indices(samples, epoch, position{first + i * batch}, drawn);
+      order.indices(samples, epoch, position{first + i * batch_samples}, drawn);
       std::array<double, classes> counts{};
       for (const auto index : drawn) ++counts[index.value * classes / samples];
       for (const double count : counts)
@@ -50,18 +50,19 @@ TEST_CASE(
                shape{256, 12, 400}, shape{256, 3, 400});
   constexpr std::uint64_t samples = 204'800;
   const double window = static_cast<double>(samples / chunk) / static_cast<double>(windows);
-  const double predicted = 1 + (batch - 1) / window;
+  const double predicted = 1 + (batch_samples - 1) / window;
   // Half of a window at each end, or what makes 4 batches.
   const auto end_batches =
-      std::max<std::uint64_t>(4, static_cast<std::uint64_t>(window) * chunk / 2 / batch);
+      std::max<std::uint64_t>(4, static_cast<std::uint64_t>(window) * chunk / 2 / batch_samples);
   const chunk_order order{31, chunk, windows};
   INFO("chunks of " << chunk << ", windows of " << window);
   const auto near = [&](double measured) {
     return measured > 0.75 * predicted && measured < 1.25 * predicted;
   };
-  const std::uint64_t last = samples - end_batches * batch;
+  const std::uint64_t last = samples - end_batches * batch_samples;
   CHECK(near(excess_variance(order, samples, 0, end_batches, epochs)));
-  CHECK(near(excess_variance(order, samples, samples / 2 / batch * batch, 40, epochs)));
+  CHECK(near(
+      excess_variance(order, samples, samples / 2 / batch_samples * batch_samples, 40, epochs)));
   CHECK(near(excess_variance(order, samples, last, end_batches, epochs)));
 }
 
