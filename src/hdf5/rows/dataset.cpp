@@ -5,15 +5,12 @@
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
 #include "hdf5/library/file.hpp"
-#include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
 #include "rows/row_storage.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <new>
 #include <numeric>
 #include <string>
@@ -178,47 +175,6 @@ void make_small_ones_resident(std::vector<source>& sources, std::uint64_t sample
   }
 }
 
-/// A dataset's own field, or those of the members of its records.
-std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
-                                       const detail::hdf5_file& file, const std::string& path,
-                                       const detail::hdf5_opened_ptr& dataset) {
-  std::vector<hdf5_listing> listings;
-  const auto list_sequences = [&](const std::string& name, const std::string& member) {
-    try {
-      const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
-      const detail::hdf5_element& element = found.element;
-      listings.push_back(
-          {.dataset = name,
-           .samples = found.samples,
-           .spec = {detail::field_name_of({name}), element.type, element.shape},
-           .access =
-               detail::examine_storage(hdf5, file, name, dataset->id.get(), found.row).describe(),
-           .member = member,
-           .is_ragged = true});
-      return true;
-    } catch (const hdf5_error&) {
-      return false;  // neither rows of numbers nor runs of them
-    }
-  };
-  const auto list = [&](const std::string& name, const std::string& member) {
-    try {
-      const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
-      listings.push_back(
-          {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
-      return true;
-    } catch (const detail::hdf5_unreadable& failure) {
-      listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
-      return true;
-    } catch (const hdf5_error&) {
-      return list_sequences(name, member);
-    }
-  };
-  if (!list(path, {}))
-    for (const auto& member : detail::member_paths(hdf5, dataset->values.type.get()))
-      list(path + '/' + member, member);
-  return listings;
-}
-
 }  // namespace
 
 dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
@@ -235,24 +191,6 @@ dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
   for (const auto& source : sources)
     if (source.file) source.file->require_unchanged();
   return std::make_shared<const hdf5_dataset>(std::move(sources), samples);
-}
-
-std::vector<hdf5_listing> list_hdf5_fields(const std::string& file) {
-  const detail::hdf5_session hdf5;
-  const detail::hdf5_file opened{hdf5, file};
-  std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
-  const auto links =
-      opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
-        fields[path] =
-            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, std::move(dataset)));
-      });
-  std::vector<hdf5_listing> listings;
-  for (const auto& [path, fault] : links) {
-    if (!fault.empty()) listings.push_back({.dataset = path, .refusal = fault});
-    auto& found = fields[path];
-    std::ranges::move(found, std::back_inserter(listings));
-  }
-  return listings;
 }
 
 }  // namespace feedline

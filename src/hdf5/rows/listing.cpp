@@ -1,0 +1,79 @@
+#include <feedline/hdf5/dataset.hpp>
+
+#include "hdf5/library/file.hpp"
+#include "hdf5/library/library_dataset.hpp"
+#include "hdf5/library/member.hpp"
+#include "hdf5/library/session.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline {
+namespace {
+
+/// A dataset's own field, or those of the members of its records.
+std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
+                                       const detail::hdf5_file& file, const std::string& path,
+                                       const detail::hdf5_opened_ptr& dataset) {
+  std::vector<hdf5_listing> listings;
+  const auto list_sequences = [&](const std::string& name, const std::string& member) {
+    try {
+      const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
+      const detail::hdf5_element& element = found.element;
+      listings.push_back(
+          {.dataset = name,
+           .samples = found.samples,
+           .spec = {detail::field_name_of({name}), element.type, element.shape},
+           .access =
+               detail::examine_storage(hdf5, file, name, dataset->id.get(), found.row).describe(),
+           .member = member,
+           .is_ragged = true});
+      return true;
+    } catch (const hdf5_error&) {
+      return false;  // neither rows of numbers nor runs of them
+    }
+  };
+  const auto list = [&](const std::string& name, const std::string& member) {
+    try {
+      const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
+      listings.push_back(
+          {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
+      return true;
+    } catch (const detail::hdf5_unreadable& failure) {
+      listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
+      return true;
+    } catch (const hdf5_error&) {
+      return list_sequences(name, member);
+    }
+  };
+  if (!list(path, {}))
+    for (const auto& member : detail::member_paths(hdf5, dataset->values.type.get()))
+      list(path + '/' + member, member);
+  return listings;
+}
+
+}  // namespace
+
+std::vector<hdf5_listing> list_hdf5_fields(const std::string& file) {
+  const detail::hdf5_session hdf5;
+  const detail::hdf5_file opened{hdf5, file};
+  std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
+  const auto links =
+      opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
+        fields[path] =
+            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, std::move(dataset)));
+      });
+  std::vector<hdf5_listing> listings;
+  for (const auto& [path, fault] : links) {
+    if (!fault.empty()) listings.push_back({.dataset = path, .refusal = fault});
+    auto& found = fields[path];
+    std::ranges::move(found, std::back_inserter(listings));
+  }
+  return listings;
+}
+
+}  // namespace feedline
