@@ -2,7 +2,6 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
-#include "detail/sample_range.hpp"
 #include "rows/gather.hpp"
 #include "rows/hint_ranges.hpp"
 
@@ -26,38 +25,35 @@ std::optional<std::uint64_t> end_of(const row_place& place, std::uint64_t rows) 
   return end;
 }
 
-row_blocks one_block(std::uint64_t rows) {
-  return {.begins = std::make_shared<const std::vector<std::uint64_t>>(1, 0),
-          .rows_per_block = std::max<std::uint64_t>(rows, 1)};
+/// @throws dataset_error if not all rows lie within the file.
+row_blocks one_block(const random_file& file, const std::string& field, const row_place& place,
+                     std::uint64_t rows) {
+  const auto end = end_of(place, rows);
+  if (end && *end <= file.size())
+    return {.begins = std::make_shared<const std::vector<std::uint64_t>>(1, 0),
+            .rows_per_block = std::max<std::uint64_t>(rows, 1)};
+  const std::string parts =
+      place.parts == 1 ? ", " : " in " + std::to_string(place.parts) + " parts, ";
+  throw dataset_error{
+      {.path = file.path(), .field = field, .sample = {}, .offset = place.offset},
+      std::to_string(rows) + " rows of " + std::to_string(place.row_bytes) + " bytes" + parts +
+          std::to_string(place.stride) + " apart, would end at " +
+          (end ? "byte " + std::to_string(*end) : std::string{"a byte beyond 64 bits"}) +
+          ", but the file has " + std::to_string(file.size()) +
+          "; it was cut, or its header is wrong"};
 }
 
 }  // namespace
 
 file_rows::file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
                      row_blocks blocks)
-    : file_{std::move(file)},
+    : field_rows{{.rows = rows, .row_bytes = place.row_bytes, .file = std::move(file)}},
       field_{std::move(field)},
       place_{place},
-      rows_{rows},
-      blocks_{std::move(blocks)},
+      blocks_{blocks.begins ? std::move(blocks) : one_block(this->file(), field_, place, rows)},
       in_blocks_{rows, blocks_.rows_per_block},
       parts_per_read_{rows_per_read(place_.stride, part_bytes())} {
   reverse_elements(blocks_.fill, place_.swapped_bytes);  // for what is read is reversed
-}
-
-file_rows::file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows)
-    : file_rows{std::move(file), std::move(field), place, rows, one_block(rows)} {
-  const auto end = end_of(place_, rows_);
-  if (end && *end <= file_->size()) return;
-  const std::string parts =
-      place_.parts == 1 ? ", " : " in " + std::to_string(place_.parts) + " parts, ";
-  throw dataset_error{
-      {.path = file_->path(), .field = field_, .sample = {}, .offset = place_.offset},
-      std::to_string(rows_) + " rows of " + std::to_string(place_.row_bytes) + " bytes" + parts +
-          std::to_string(place_.stride) + " apart, would end at " +
-          (end ? "byte " + std::to_string(*end) : std::string{"a byte beyond 64 bits"}) +
-          ", but the file has " + std::to_string(file_->size()) +
-          "; it was cut, or its header is wrong"};
 }
 
 std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
@@ -69,8 +65,7 @@ std::uint64_t file_rows::offset_of(sample_index sample) const noexcept {
 }
 
 void file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
-  require_in_range(samples, rows_);
-  const auto bytes = file_->mapped();
+  const auto bytes = file().mapped();
   if (bytes.empty() || place_.parts != 1) return read_runs(bytes.data(), samples, out);
   const auto& begins = *blocks_.begins;
   if (begins.size() != 1 || begins[0] == row_blocks::nowhere)
@@ -144,7 +139,7 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
     count = std::min(parts_per_read_, parts - done);
     const std::uint64_t begin = offset + done * place_.stride;
     try {
-      read_spread(*file_, begin, place_.stride, part_bytes(),
+      read_spread(file(), begin, place_.stride, part_bytes(),
                   out.subspan(done * part_bytes(), count * part_bytes()));
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
@@ -161,8 +156,8 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
 
 void file_rows::prefetch(std::span<const sample_index> samples) const noexcept {
   const std::uint64_t bytes = (place_.parts - 1) * place_.stride + part_bytes();
-  hint_ranges(*file_, samples, [&](sample_index sample) -> file_range {
-    if (sample.value >= rows_) return {};
+  hint_ranges(file(), samples, [&](sample_index sample) -> file_range {
+    if (sample.value >= size()) return {};
     const std::uint64_t offset = offset_of(sample);
     if (offset == row_blocks::nowhere) return {};
     return {offset, offset + bytes};

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <feedline/index.hpp>
-
-#include "io/random_file.hpp"
 #include "rows/block_place.hpp"
+#include "rows/field_rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,36 +28,25 @@ struct row_blocks {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   /// `nowhere`: the block was never written.
-  std::shared_ptr<const std::vector<std::uint64_t>> begins;
+  std::shared_ptr<const std::vector<std::uint64_t>> begins = nullptr;
   std::uint64_t rows_per_block = 1;
   /// What stands, over and over, in rows that were never written: whole elements, as in memory.
   std::vector<std::byte> fill = {};
 };
 
-/// Rows of one field that lie in a file at equal distances, all of them or those of each block. Any
-/// number of threads.
-class file_rows {
+/// Rows of one field that lie in a file at equal distances, all of them or those of each block.
+class file_rows : public field_rows {
  public:
-  /// @param field Names it in errors.
-  /// @param rows How many there are; all of them lie within the file, or else
+  /// @param field  Names it in errors.
+  /// @param blocks All within the file; `place` counts from their beginnings. None: the rows are
+  ///               one block, from the file's first byte on, which may not lie within the file:
   /// @throws dataset_error naming the file's size, and what it should be.
-  file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows);
-  /// Of blocks that all lie within the file.
-  /// @param place Its offset counts from a block's beginning.
   file_rows(random_file_ptr file, std::string field, row_place place, std::uint64_t rows,
-            row_blocks blocks);
+            row_blocks blocks = {});
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return rows_; }
-  [[nodiscard]] const row_place& place() const noexcept { return place_; }
-  [[nodiscard]] const random_file_ptr& file() const noexcept { return file_; }
-
-  /// As `dataset::read`, of one field. Does not look whether the file is unchanged: its dataset
-  /// does that once for all fields, afterwards.
-  /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
-  void read(std::span<const sample_index> samples, std::byte* out) const;
-
-  /// As `dataset::prefetch`: in order of place, near ones together.
-  void prefetch(std::span<const sample_index> samples) const noexcept;
+  void read(std::span<const sample_index> samples, std::byte* out) const override;
+  /// In order of place, near ones together.
+  void prefetch(std::span<const sample_index> samples) const noexcept final;
 
  private:
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept;
@@ -70,10 +57,10 @@ class file_rows {
   void read_run(sample_index first, std::uint64_t offset, std::span<std::byte> out) const;
   void gather(const std::byte* file, std::span<const sample_index> samples, std::byte* out) const;
 
-  random_file_ptr file_;
+  [[nodiscard]] const random_file& file() const noexcept { return *extent().file; }
+
   std::string field_;
   row_place place_;
-  std::uint64_t rows_;
   row_blocks blocks_;
   block_place in_blocks_;
   std::size_t parts_per_read_;

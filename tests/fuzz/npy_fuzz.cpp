@@ -30,9 +30,9 @@ void require(bool holds, const char* what) {
 template <class Open>
 dataset_ptr opened(const Open& open) {
   try {
-    std::vector<detail::npy_column> columns;
+    std::vector<detail::rows_field> columns;
     columns.push_back(open());
-    return detail::make_npy_dataset(std::move(columns));
+    return detail::make_rows_dataset("npy", std::move(columns));
   } catch (const dataset_error& error) {
     require(error.field() == "x", "an error names the field");
     require(error.offset().has_value(), "an error names the byte");

@@ -6,7 +6,8 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "dataset/file_dataset.hpp"
+#include "dataset/rows_dataset.hpp"
+#include "rows/file_rows.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/files/file_changes.hpp"
@@ -38,9 +39,10 @@ std::vector<std::byte> identity_file() {
 
 dataset_ptr open_rows(const std::filesystem::path& path, file_access how) {
   auto file = std::make_shared<const detail::random_file>(path, how, std::chrono::nanoseconds{0});
-  return detail::make_file_dataset(
-      {{{"row", element_type::u8, {row_bytes}},
-        {file, "row", {.offset = 0, .stride = row_bytes, .row_bytes = row_bytes}, rows}}});
+  const detail::row_place place{.offset = 0, .stride = row_bytes, .row_bytes = row_bytes};
+  return detail::make_rows_dataset(
+      "file dataset", {{{"row", element_type::u8, {row_bytes}},
+                        std::make_shared<const detail::file_rows>(file, "row", place, rows)}});
 }
 
 bool is_intact(const batch& batch, std::uint64_t first, const std::vector<std::byte>& file) {

@@ -3,7 +3,7 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/formats/open.hpp>
 
-#include "dataset/file_dataset.hpp"
+#include "dataset/rows_dataset.hpp"
 #include "formats/npy/header.hpp"
 #include "io/byte_source.hpp"
 #include "rows/row_storage.hpp"
@@ -12,30 +12,22 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <variant>
 #include <vector>
 
 namespace feedline::detail {
 
-/// An array as a field: its rows in a file, or in memory.
-using npy_column = std::variant<file_rows_field, memory_field>;
-
 /// Opens the array that is a stretch of a file: in place, or transposed into memory if it is in
 /// Fortran order and its samples have more than one element.
 /// @throws dataset_error: see `open_npy`. Offsets count from `begin`.
-[[nodiscard]] npy_column open_npy_array(const random_file_ptr& file, std::uint64_t begin,
+[[nodiscard]] rows_field open_npy_array(const random_file_ptr& file, std::uint64_t begin,
                                         std::uint64_t bytes, const file_field& name);
 
 /// Reads the array that bytes hold which come one after the other, and whose end is known, into
 /// memory.
 /// @param bytes What holds the array claims to be so long; memory follows the bytes that come.
 /// @throws dataset_error: see `open_npy`.
-[[nodiscard]] npy_column read_npy_array(byte_source& from, std::uint64_t bytes,
+[[nodiscard]] rows_field read_npy_array(byte_source& from, std::uint64_t bytes,
                                         const file_field& name);
-
-/// Arrays as the fields of one dataset.
-/// @throws usage_error, dataset_error as `make_memory_dataset`.
-[[nodiscard]] dataset_ptr make_npy_dataset(std::vector<npy_column> columns);
 
 /// What a `.npy` file's header says of the field. Its elements are not read.
 [[nodiscard]] listed_field list_npy(const std::string& file, const std::string& field_name);

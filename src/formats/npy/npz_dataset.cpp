@@ -37,10 +37,10 @@ class npz_file {
     for (wanted_member& member : wanted) look_at(member);
     require_equal_samples(wanted);
     require_memory(wanted);
-    std::vector<detail::npy_column> columns;
+    std::vector<detail::rows_field> columns;
     for (const wanted_member& member : wanted) columns.push_back(column(member));
     file_->require_unchanged();
-    return detail::make_npy_dataset(std::move(columns));
+    return detail::make_rows_dataset("file dataset", std::move(columns));
   }
 
   std::vector<listed_field> list_fields() const {
@@ -151,7 +151,7 @@ class npz_file {
     }
   }
 
-  detail::npy_column column(const wanted_member& member) const {
+  detail::rows_field column(const wanted_member& member) const {
     const std::uint64_t bytes = archive_->members()[member.number].bytes;
     if (member.place) return detail::open_npy_array(file_, *member.place, bytes, member.name);
     return detail::read_npy_array(*archive_->open(member.number, member.name), bytes, member.name);

@@ -4,9 +4,9 @@
 #include <feedline/formats/records.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/file_dataset.hpp"
+#include "dataset/rows_dataset.hpp"
 #include "io/byte_source.hpp"
-#include "io/random_file.hpp"
+#include "rows/file_rows.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -71,15 +71,15 @@ dataset_ptr open_file(const std::string& path, const record_layout& layout,
                       std::uint64_t header_bytes) {
   const auto file = std::make_shared<const detail::random_file>(path);
   const std::uint64_t records = count_records(*file, layout.record_bytes, header_bytes);
-  std::vector<detail::file_rows_field> rows;
+  std::vector<detail::rows_field> rows;
   for (std::size_t i = 0; i < layout.specs.size(); ++i) {
     detail::row_place place = layout.places[i];
     place.offset += header_bytes;
     place.stride = layout.record_bytes;
-    rows.push_back(
-        {layout.specs[i], detail::file_rows{file, layout.specs[i].name, place, records}});
+    rows.push_back({layout.specs[i], std::make_shared<const detail::file_rows>(
+                                         file, layout.specs[i].name, place, records)});
   }
-  return detail::make_file_dataset(std::move(rows));
+  return detail::make_rows_dataset("file dataset", std::move(rows));
 }
 
 }  // namespace

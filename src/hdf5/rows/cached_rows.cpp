@@ -51,16 +51,13 @@ void hdf5_shared_chunk_decoder::read(const block_cache& own, std::uint64_t block
   for (auto& fill : fills) fill.publish(0);
 }
 
-hdf5_cached_rows::hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                                   std::size_t row_bytes, std::uint64_t max_cached,
+hdf5_cached_rows::hdf5_cached_rows(row_extent all, std::unique_ptr<const hdf5_blocks> blocks,
                                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder)
-    : blocks_{std::move(blocks)},
-      rows_{rows},
-      row_bytes_{row_bytes},
-      place_{rows, blocks_->rows_per_block()},
-      max_cached_{std::min(max_cached, divide_up(rows, place_.rows_per_block()))},
-      cache_{divide_up(rows, place_.rows_per_block()), place_.rows_per_block() * row_bytes,
-             place_.rows_per_block(), max_cached_},
+    : field_rows{std::move(all)},
+      blocks_{std::move(blocks)},
+      place_{size(), extent().rows_per_chunk},
+      cache_{divide_up(size(), place_.rows_per_block()), place_.rows_per_block() * row_bytes(),
+             place_.rows_per_block(), extent().chunks_kept},
       shared_decoder_{std::move(shared_decoder)} {
   if (shared_decoder_)
     shared_decoder_->add(static_cast<const hdf5_chunk_blocks&>(*blocks_), cache_);
@@ -72,13 +69,6 @@ hdf5_cached_rows::~hdf5_cached_rows() {
 
 void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
   shared_decoder_ ? shared_decoder_->read(cache_, block, out) : blocks_->read(block, out);
-}
-
-chunking hdf5_cached_rows::chunks() const {
-  if (place_.rows_per_block() == 1) return {};
-  return {.samples = place_.rows_per_block(),
-          .bytes = static_cast<std::size_t>(place_.rows_per_block()) * row_bytes_,
-          .kept = max_cached_};
 }
 
 void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -106,7 +96,7 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
 void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
   auto& told = with.told;
   told.clear();
-  if (max_cached_ < fewest_kept_to_help) return;
+  if (extent().chunks_kept < fewest_kept_to_help) return;
   told.reserve(max_told);
   const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
   for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < max_told;) {
@@ -147,14 +137,14 @@ void hdf5_cached_rows::copy_present(std::span<const sample_index> samples, scrat
     const std::uint64_t sample = samples[place].value;
     const std::uint64_t number = place_.block_of(sample);
     if (const std::byte* const block = read_guard.find(number)) {
-      with.found.push_back(block + place_.place_in(number, sample) * row_bytes_);
+      with.found.push_back(block + place_.place_in(number, sample) * row_bytes());
       with.places.push_back(place);
     } else {
       with.missing[left++] = place;
     }
   }
   with.missing.resize(left);
-  gather_scattered(with.found, with.places, row_bytes_, out);
+  gather_scattered(with.found, with.places, row_bytes(), out);
 }
 
 /// Reads blocks that nobody has or reads, and copies their rows while they are in the processor's
@@ -183,9 +173,9 @@ void hdf5_cached_rows::read_absent(std::span<const sample_index> samples, scratc
     std::uint64_t used = 0;
     for (; i < missing.size() && place_.block_of(samples[missing[i]].value) == block; ++i, ++used)
       copy_row(
-          out + missing[i] * row_bytes_,
-          fill->bytes().data() + place_.place_in(block, samples[missing[i]].value) * row_bytes_,
-          row_bytes_);
+          out + missing[i] * row_bytes(),
+          fill->bytes().data() + place_.place_in(block, samples[missing[i]].value) * row_bytes(),
+          row_bytes());
     fill->publish(used);
   }
   missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(left),
@@ -199,7 +189,7 @@ void hdf5_cached_rows::prefetch(std::span<const sample_index> samples) const noe
   {
     block_cache::read_guard read_guard{cache_};
     for (const sample_index sample : samples)
-      if (sample.value < rows_ && !read_guard.has(place_.block_of(sample.value)))
+      if (sample.value < size() && !read_guard.has(place_.block_of(sample.value)))
         blocks.push_back(place_.block_of(sample.value));
   }
   std::sort(blocks.begin(), blocks.end());

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "hdf5/rows/blocks.hpp"
-#include "hdf5/rows/rows.hpp"
 #include "rows/block_cache.hpp"
 #include "rows/block_place.hpp"
+#include "rows/field_rows.hpp"
 #include "rows/help_requests.hpp"
 
 #include <cstddef>
@@ -43,18 +43,16 @@ class hdf5_shared_chunk_decoder {
 
 /// Rows of blocks that are worth keeping: each block is read by one reader, while the others go on
 /// with rows of blocks that are there, or read blocks that somebody will need.
-class hdf5_cached_rows final : public hdf5_rows {
+class hdf5_cached_rows final : public field_rows {
  public:
-  /// @param rows Of the field. @param max_cached Blocks, at least 1.
+  /// @param extent Its chunks are the blocks; at least 1 is kept.
   /// @param shared_decoder Of a field that shares its chunks with others, which may come later:
   ///                       `blocks` are `hdf5_chunk_blocks` then.
-  hdf5_cached_rows(std::unique_ptr<const hdf5_blocks> blocks, std::uint64_t rows,
-                   std::size_t row_bytes, std::uint64_t max_cached,
+  hdf5_cached_rows(row_extent extent, std::unique_ptr<const hdf5_blocks> blocks,
                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
   ~hdf5_cached_rows() override;
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
-  chunking chunks() const override;
   void prefetch(std::span<const sample_index> samples) const noexcept override;
 
  private:
@@ -68,10 +66,7 @@ class hdf5_cached_rows final : public hdf5_rows {
   void read_block(std::uint64_t block, std::span<std::byte> out) const;
 
   std::unique_ptr<const hdf5_blocks> blocks_;
-  const std::uint64_t rows_;
-  const std::size_t row_bytes_;
   const block_place place_;
-  const std::uint64_t max_cached_;
   mutable block_cache cache_;
   mutable help_requests wanted_ = {};
   const std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder_;
@@ -80,9 +75,8 @@ class hdf5_cached_rows final : public hdf5_rows {
 /// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be
 /// kept together: each tile is decoded, kept and given up by itself. Tiles that were never written
 /// take no memory.
-/// @param rows Of the field. @param max_cached Tiles, at least 1.
-[[nodiscard]] std::unique_ptr<const hdf5_rows> make_tiled_rows(
-    std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows, std::size_t row_bytes,
-    std::uint64_t max_cached);
+/// @param extent Of the field, but for chunks. @param max_cached Tiles, at least 1.
+[[nodiscard]] std::unique_ptr<const field_rows> make_tiled_rows(
+    row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t max_cached);
 
 }  // namespace feedline::detail

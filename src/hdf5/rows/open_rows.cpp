@@ -38,16 +38,18 @@ bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
          found.block_bytes() > std::min(cache_bytes / least_kept, max_together_bytes);
 }
 
-std::unique_ptr<const hdf5_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
-                                           const hdf5_resolved_field& found,
-                                           std::size_t cache_bytes) {
+std::unique_ptr<const field_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
+                                            const hdf5_resolved_field& found,
+                                            std::size_t cache_bytes) {
   const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
   const std::uint64_t max_cached =
       block_cache::max_blocks_within(cache_bytes, count, found.block_bytes());
   if (blocks->rows_per_block() == 1 && max_cached < count)
-    return std::make_unique<const hdf5_single_rows>(std::move(blocks), found.row_bytes);
-  return std::make_unique<const hdf5_cached_rows>(std::move(blocks), found.samples, found.row_bytes,
-                                                  std::max(max_cached, least_kept),
+    return std::make_unique<const hdf5_single_rows>(found.extent(), std::move(blocks));
+  row_extent extent = found.extent();
+  extent.rows_per_chunk = blocks->rows_per_block();
+  extent.chunks_kept = std::min(std::max(max_cached, least_kept), count);
+  return std::make_unique<const hdf5_cached_rows>(std::move(extent), std::move(blocks),
                                                   found.shared_decoder);
 }
 
@@ -163,7 +165,7 @@ hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
   return found;
 }
 
-std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size_t cache_bytes) {
+std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::size_t cache_bytes) {
   const hdf5_storage_layout& storage = found.storage;
   const std::size_t block_bytes = found.block_bytes();
   if (found.column) {
@@ -174,13 +176,13 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size
     if (block_bytes == 0 || block_bytes > cache_bytes / least_kept || storage.chunk.front() == 1 ||
         found.samples / storage.chunk.front() > cache_bytes / bytes_per_listed_block ||
         are_tiled(found, cache_bytes))
-      return std::make_unique<hdf5_library_rows>(std::move(column));
+      return std::make_unique<hdf5_library_rows>(found.extent(), std::move(column));
     return make_rows(
         std::make_unique<const hdf5_library_blocks>(std::move(column), storage.chunk.front()),
         found, cache_bytes);
   }
   if (storage.stored == layout::unwritten)
-    return std::make_unique<hdf5_unwritten_rows>(storage.fill, found.row_bytes);
+    return std::make_unique<hdf5_unwritten_rows>(found.extent(), storage.fill);
   if (storage.stored == layout::contiguous || found.row_chunks)
     return std::make_unique<hdf5_file_rows>(found.file, found.name, storage,
                                             found.row_bytes / storage.element_bytes, found.samples,
@@ -190,8 +192,7 @@ std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found, std::size
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
   const std::uint64_t max_cached = block_cache::max_blocks_within(cache_bytes, found.chunks->size(),
                                                                   blocks->chunk_value_bytes());
-  return make_tiled_rows(std::move(blocks), found.samples, found.row_bytes,
-                         std::max(max_cached, least_kept));
+  return make_tiled_rows(found.extent(), std::move(blocks), std::max(max_cached, least_kept));
 }
 
 }  // namespace feedline::detail

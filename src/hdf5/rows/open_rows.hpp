@@ -5,7 +5,6 @@
 #include "hdf5/library/storage.hpp"
 #include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/plain_rows.hpp"
-#include "hdf5/rows/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +31,9 @@ struct hdf5_resolved_field {
       nullptr;                                                ///< of a member of records, likewise
   std::optional<hdf5_library_dataset> column = std::nullopt;  ///< where the library reads it
 
+  [[nodiscard]] row_extent extent() const {
+    return {.rows = samples, .row_bytes = row_bytes, .file = file};
+  }
   /// Bytes that are decoded as one and are worth keeping; 0 where rows are read one by one.
   [[nodiscard]] std::size_t block_bytes() const;
 };
@@ -67,7 +69,7 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
 /// @param found       Its column becomes the rows'.
 /// @param cache_bytes What its blocks may take, where it has any.
 /// Not within a session.
-[[nodiscard]] std::unique_ptr<const hdf5_rows> open_rows(hdf5_resolved_field& found,
-                                                         std::size_t cache_bytes);
+[[nodiscard]] std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found,
+                                                          std::size_t cache_bytes);
 
 }  // namespace feedline::detail

@@ -5,19 +5,6 @@
 #include <algorithm>
 
 namespace feedline::detail {
-namespace {
-
-/// What files throw says nothing of HDF5.
-template <class Call>
-auto with_hdf5_errors(Call call) {
-  try {
-    return call();
-  } catch (const dataset_error& failure) {
-    throw hdf5_error{failure.where(), failure.message()};
-  }
-}
-
-}  // namespace
 
 bool has_row_chunks(const hdf5_storage_layout& place, std::span<const std::uint64_t> extents) {
   return place.filters.empty() && !(place.is_spread() && extents.size() > 1) &&
@@ -43,25 +30,29 @@ hdf5_row_chunks find_row_chunks(const random_file& file, const std::string& name
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(begins));
 }
 
+// What files throw says nothing of HDF5.
 hdf5_file_rows::hdf5_file_rows(random_file_ptr file, std::string name,
                                const hdf5_storage_layout& place, std::size_t elements,
-                               std::uint64_t rows, hdf5_row_chunks chunks)
-    : rows_{with_hdf5_errors([&] {
-        const row_place lie{.offset = chunks ? place.stored_offset : place.offset,
-                            .stride = (place.is_spread() ? 1 : elements) * place.stored_bytes,
-                            .row_bytes = elements * place.element_bytes,
-                            .swapped_bytes = place.swapped_bytes,
-                            .parts = place.is_spread() ? elements : 1};
-        if (!chunks) return file_rows{std::move(file), std::move(name), lie, rows};
-        return file_rows{std::move(file),
-                         std::move(name),
-                         lie,
-                         rows,
-                         {std::move(chunks), place.chunk.front(), place.fill}};
-      })} {}
+                               std::uint64_t rows, hdf5_row_chunks chunks) try
+    : file_rows{std::move(file), std::move(name),
+                {.offset = chunks ? place.stored_offset : place.offset,
+                 .stride = (place.is_spread() ? 1 : elements) * place.stored_bytes,
+                 .row_bytes = elements * place.element_bytes,
+                 .swapped_bytes = place.swapped_bytes,
+                 .parts = place.is_spread() ? elements : 1},
+                rows, {
+  .begins = chunks, .rows_per_block = chunks ? place.chunk.front() : 1, .fill = place.fill
+}
+}  // namespace feedline::detail
+{}
+catch (const dataset_error& failure) {
+  throw hdf5_error{failure.where(), failure.message()};
+}
 
-void hdf5_file_rows::read(std::span<const sample_index> samples, std::byte* out) const {
-  with_hdf5_errors([&] { rows_.read(samples, out); });
+void hdf5_file_rows::read(std::span<const sample_index> samples, std::byte* out) const try {
+  file_rows::read(samples, out);
+} catch (const dataset_error& failure) {
+  throw hdf5_error{failure.where(), failure.message()};
 }
 
 }  // namespace feedline::detail

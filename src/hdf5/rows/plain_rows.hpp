@@ -4,10 +4,8 @@
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/storage.hpp"
 #include "hdf5/rows/blocks.hpp"
-#include "hdf5/rows/rows.hpp"
 #include "rows/file_rows.hpp"
 #include "rows/gather.hpp"
-#include "rows/row_storage.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -43,25 +41,9 @@ using hdf5_row_chunks = std::shared_ptr<const std::vector<std::uint64_t>>;
                                               const hdf5_storage_layout& place,
                                               const hdf5_chunk_map& map);
 
-/// Rows that were read whole when the file was opened.
-class hdf5_memory_rows final : public hdf5_rows {
- public:
-  hdf5_memory_rows(row_storage rows, std::size_t row_bytes)
-      : rows_{std::move(rows)}, row_bytes_{row_bytes} {}
-
-  void read(std::span<const sample_index> samples, std::byte* out) const override {
-    gather_rows(rows_.bytes().data(), row_bytes_, samples, out);
-  }
-  std::span<const std::byte> in_memory() const noexcept override { return rows_.bytes(); }
-
- private:
-  row_storage rows_;
-  std::size_t row_bytes_;
-};
-
 /// Rows that are read where they lie in the file: of the contiguous layout, or of chunks that are
 /// stored as they are and do not split rows. Of records, one member.
-class hdf5_file_rows final : public hdf5_rows {
+class hdf5_file_rows final : public file_rows {
  public:
   /// @param name Of the dataset, for errors. @param elements Of a row.
   /// @param chunks Of `find_row_chunks`; null: of the contiguous layout.
@@ -70,25 +52,19 @@ class hdf5_file_rows final : public hdf5_rows {
                  std::size_t elements, std::uint64_t rows, hdf5_row_chunks chunks = nullptr);
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
-  void prefetch(std::span<const sample_index> samples) const noexcept override {
-    rows_.prefetch(samples);
-  }
-
- private:
-  file_rows rows_;
 };
 
 /// Rows that are blocks by themselves: each is decoded straight to where it is wanted, and not
 /// kept.
-class hdf5_single_rows final : public hdf5_rows {
+class hdf5_single_rows final : public field_rows {
  public:
   /// @param blocks Of one row each.
-  hdf5_single_rows(std::unique_ptr<const hdf5_blocks> blocks, std::size_t row_bytes)
-      : blocks_{std::move(blocks)}, row_bytes_{row_bytes} {}
+  hdf5_single_rows(row_extent extent, std::unique_ptr<const hdf5_blocks> blocks)
+      : field_rows{std::move(extent)}, blocks_{std::move(blocks)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override {
     for (std::size_t i = 0; i < samples.size(); ++i)
-      blocks_->read(samples[i].value, {out + i * row_bytes_, row_bytes_});
+      blocks_->read(samples[i].value, {out + i * row_bytes(), row_bytes()});
   }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     for (const sample_index sample : samples) blocks_->prefetch(sample.value);
@@ -96,13 +72,13 @@ class hdf5_single_rows final : public hdf5_rows {
 
  private:
   std::unique_ptr<const hdf5_blocks> blocks_;
-  std::size_t row_bytes_;
 };
 
 /// Rows that the library reads, as they are asked for.
-class hdf5_library_rows final : public hdf5_rows {
+class hdf5_library_rows final : public field_rows {
  public:
-  explicit hdf5_library_rows(hdf5_library_column column) : column_{std::move(column)} {}
+  hdf5_library_rows(row_extent extent, hdf5_library_column column)
+      : field_rows{std::move(extent)}, column_{std::move(column)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override {
     const hdf5_session hdf5;
@@ -136,19 +112,18 @@ class hdf5_library_blocks final : public hdf5_blocks {
 };
 
 /// Rows of a dataset that was never written: all are the fill value.
-class hdf5_unwritten_rows final : public hdf5_rows {
+class hdf5_unwritten_rows final : public field_rows {
  public:
   /// @param fill Divides a row.
-  hdf5_unwritten_rows(std::vector<std::byte> fill, std::size_t row_bytes)
-      : fill_{std::move(fill)}, row_bytes_{row_bytes} {}
+  hdf5_unwritten_rows(row_extent extent, std::vector<std::byte> fill)
+      : field_rows{std::move(extent)}, fill_{std::move(fill)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override {
-    repeat_element(fill_, {out, samples.size() * row_bytes_});
+    repeat_element(fill_, {out, samples.size() * row_bytes()});
   }
 
  private:
   std::vector<std::byte> fill_;
-  std::size_t row_bytes_;
 };
 
 }  // namespace feedline::detail

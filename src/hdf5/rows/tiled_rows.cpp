@@ -25,32 +25,26 @@ class tile_blocks final : public hdf5_blocks {
   std::shared_ptr<const hdf5_chunk_blocks> blocks_;
 };
 
-class tiled_rows final : public hdf5_rows {
+class tiled_rows final : public field_rows {
  public:
-  tiled_rows(std::shared_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t rows,
-             std::size_t row_bytes, std::uint64_t max_cached)
-      : blocks_{std::move(blocks)},
-        rows_{rows},
-        row_bytes_{row_bytes},
+  tiled_rows(row_extent extent, std::shared_ptr<const hdf5_chunk_blocks> blocks,
+             std::uint64_t max_cached)
+      : field_rows{std::move(extent)},
+        blocks_{std::move(blocks)},
         rows_per_tile_{blocks_->rows_per_block()},
         part_bytes_{blocks_->chunk_value_bytes() / rows_per_tile_},
-        kept_rows_of_tiles_{max_cached / blocks_->chunks_per_block()},
-        parts_{std::make_unique<const tile_blocks>(blocks_), blocks_->map().size() * rows_per_tile_,
-               part_bytes_, max_cached} {}
-
-  chunking chunks() const override {
-    if (kept_rows_of_tiles_ == 0) return {};  // no order of samples would have a tile decoded once
-    return {.samples = rows_per_tile_,
-            .bytes = static_cast<std::size_t>(rows_per_tile_) * row_bytes_,
-            .kept = kept_rows_of_tiles_};
-  }
+        parts_{{.rows = blocks_->map().size() * rows_per_tile_,
+                .row_bytes = part_bytes_,
+                .rows_per_chunk = rows_per_tile_,
+                .chunks_kept = max_cached},
+               std::make_unique<const tile_blocks>(blocks_)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     std::vector<sample_index> parts;
     for (const sample_index sample : samples)
-      for (std::uint64_t column = 0; sample.value < rows_ && column < blocks_->chunks_per_block();
+      for (std::uint64_t column = 0; sample.value < size() && column < blocks_->chunks_per_block();
            ++column)
         parts.push_back(part_of(sample, column));
     parts_.prefetch(parts);
@@ -68,12 +62,9 @@ class tiled_rows final : public hdf5_rows {
                     std::uint64_t columns, std::byte* out) const;
 
   std::shared_ptr<const hdf5_chunk_blocks> blocks_;
-  const std::uint64_t rows_;
-  const std::size_t row_bytes_;
   const std::uint64_t rows_per_tile_;
   const std::size_t part_bytes_;  ///< of a row in a tile, padding included
-  const std::uint64_t kept_rows_of_tiles_;
-  hdf5_cached_rows parts_;  ///< tiles as if they were the blocks, and parts of rows the rows
+  hdf5_cached_rows parts_;        ///< tiles as if they were the blocks, and parts of rows the rows
 };
 
 void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -90,7 +81,7 @@ void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) con
     const sample_index lost{row_of_tiles * rows_per_tile_ + part % rows_per_tile_};
     // Of several samples that cannot be read the run's first is named.
     for (std::size_t i = 0; i < samples.size() && samples[i] != lost; ++i)
-      read(samples.subspan(i, 1), out + i * row_bytes_);
+      read(samples.subspan(i, 1), out + i * row_bytes());
     dataset_location where = failure.where();
     where.sample = lost.value;
     throw hdf5_error{std::move(where), failure.message()};
@@ -109,7 +100,7 @@ void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64
   for (std::uint64_t column = first; column < first + columns; ++column)
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const sample_index part = part_of(samples[i], column);
-      const piece to{part.value / rows_per_tile_, {out + i * row_bytes_, row_bytes_}};
+      const piece to{part.value / rows_per_tile_, {out + i * row_bytes(), row_bytes()}};
       if (blocks_->map()[to.tile].is_written()) {
         wanted.push_back(part);
         pieces.push_back(to);
@@ -125,10 +116,15 @@ void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64
 
 }  // namespace
 
-std::unique_ptr<const hdf5_rows> make_tiled_rows(std::unique_ptr<const hdf5_chunk_blocks> blocks,
-                                                 std::uint64_t rows, std::size_t row_bytes,
-                                                 std::uint64_t max_cached) {
-  return std::make_unique<const tiled_rows>(std::move(blocks), rows, row_bytes, max_cached);
+std::unique_ptr<const field_rows> make_tiled_rows(row_extent extent,
+                                                  std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                                  std::uint64_t max_cached) {
+  // Where less than a row of tiles is kept, no order of samples would have a tile decoded once.
+  if (const std::uint64_t kept = max_cached / blocks->chunks_per_block(); kept != 0) {
+    extent.rows_per_chunk = blocks->rows_per_block();
+    extent.chunks_kept = kept;
+  }
+  return std::make_unique<const tiled_rows>(std::move(extent), std::move(blocks), max_cached);
 }
 
 }  // namespace feedline::detail

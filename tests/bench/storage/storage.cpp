@@ -12,7 +12,8 @@
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
-#include "dataset/file_dataset.hpp"
+#include "dataset/rows_dataset.hpp"
+#include "rows/file_rows.hpp"
 #include "rows/row_storage.hpp"
 #include "support/files/cold_file.hpp"
 
@@ -82,12 +83,11 @@ class rows_file {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   [[nodiscard]] dataset_ptr open(std::size_t row_bytes, detail::random_file::access how) const {
-    auto file = std::make_shared<const detail::random_file>(path_, how);
-    return detail::make_file_dataset({{{"row", element_type::u8, {row_bytes}},
-                                       {std::move(file),
-                                        "row",
-                                        {.offset = 0, .stride = row_bytes, .row_bytes = row_bytes},
-                                        bytes_ / row_bytes}}});
+    const detail::row_place place{.offset = 0, .stride = row_bytes, .row_bytes = row_bytes};
+    auto rows = std::make_shared<const detail::file_rows>(
+        std::make_shared<const detail::random_file>(path_, how), "row", place, bytes_ / row_bytes);
+    return detail::make_rows_dataset("file dataset",
+                                     {{{"row", element_type::u8, {row_bytes}}, std::move(rows)}});
   }
 
   /// The same rows in RAM.

@@ -1,5 +1,5 @@
-#include "dataset/file_dataset.hpp"
-
+#include "dataset/rows_dataset.hpp"
+#include "rows/file_rows.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -27,11 +28,20 @@ random_file_ptr opened(const std::filesystem::path& path,
   return std::make_shared<const random_file>(path, how, 0ns);
 }
 
+rows_field field_in(const random_file_ptr& file, const field& spec, const row_place& place,
+                    std::uint64_t rows) {
+  return {spec, std::make_shared<const file_rows>(file, spec.name, place, rows)};
+}
+
 /// `rows` dense rows of bytes.
-file_rows_field bytes_field(std::string name, const random_file_ptr& file, std::size_t row_bytes,
-                            std::uint64_t rows) {
-  return {{name, element_type::u8, {row_bytes}},
-          {file, name, {.offset = 0, .stride = row_bytes, .row_bytes = row_bytes}, rows}};
+rows_field bytes_field(std::string name, const random_file_ptr& file, std::size_t row_bytes,
+                       std::uint64_t rows) {
+  return field_in(file, {std::move(name), element_type::u8, {row_bytes}},
+                  {.offset = 0, .stride = row_bytes, .row_bytes = row_bytes}, rows);
+}
+
+dataset_ptr make_file_dataset(std::vector<rows_field> fields) {
+  return make_rows_dataset("file dataset", std::move(fields));
 }
 
 }  // namespace
@@ -45,9 +55,9 @@ TEST_CASE("file dataset: it keeps the dataset contract, with fields of one file 
   const auto file = opened(folder.write("records.bin", records), how);
   const auto other = opened(folder.write("others.bin", others), how);
   const auto dataset = make_file_dataset({
-      {{"a", element_type::u8, {}}, {file, "a", {.offset = 0, .stride = 15, .row_bytes = 1}, 101}},
-      {{"b", element_type::u16, {7}},
-       {file, "b", {.offset = 1, .stride = 15, .row_bytes = 14, .swapped_bytes = 2}, 101}},
+      field_in(file, {"a", element_type::u8, {}}, {.offset = 0, .stride = 15, .row_bytes = 1}, 101),
+      field_in(file, {"b", element_type::u16, {7}},
+               {.offset = 1, .stride = 15, .row_bytes = 14, .swapped_bytes = 2}, 101),
       bytes_field("c", other, 784, 101),
   });
   test::check_dataset_contract(
@@ -62,6 +72,16 @@ TEST_CASE("file dataset: it keeps the dataset contract, with fields of one file 
           for (std::size_t i = 0; i < 14; i += 2) std::swap(bytes[i], bytes[i + 1]);
         return bytes;
       });
+}
+
+TEST_CASE("file dataset: a sample that there is not is refused, not read", "[dataset][host]") {
+  const auto how = GENERATE(file_access::mapped, file_access::by_pread);
+  const test::temporary_directory folder;
+  const auto file = opened(folder.write("rows.bin", numbered(100)), how);
+  const auto dataset = make_file_dataset({bytes_field("x", file, 10, 5)});
+  CHECK(test::message_of<dataset_error>([&] {
+          (void)test::read_samples(*dataset, {sample_index{0}, sample_index{5}, sample_index{1}});
+        }) == "sample 5: there is no such sample: the dataset has 5");
 }
 
 TEST_CASE("file dataset: its bytes may change with the file, so it offers no rows to a device",

@@ -153,18 +153,6 @@ TEST_CASE("file rows: rows that do not fit into their file are refused, with wha
         at + "18446744073709551611: 1 rows of 12 bytes, 1" + overflow);
 }
 
-TEST_CASE("file rows: a sample that there is not is refused, not read", "[dataset][host]") {
-  const test::temporary_directory folder;
-  const auto file =
-      std::make_shared<const random_file>(folder.write("rows.bin", numbered(100)),
-                                          GENERATE(file_access::mapped, file_access::by_pread));
-  const file_rows rows{file, "x", {.offset = 0, .stride = 10, .row_bytes = 10}, 5};
-  std::vector<std::byte> out(30);
-  CHECK(test::message_of<dataset_error>([&] {
-          rows.read(samples_of({0, 5, 1}), out.data());
-        }) == "sample 5: there is no such sample: the dataset has 5");
-}
-
 TEST_CASE("file rows: a read that fails names field, sample and byte", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto path = folder.write("rows.bin", numbered(1000));

@@ -74,6 +74,10 @@ class read_blocks {
   std::set<std::uint64_t> blocks_;
 };
 
+detail::row_extent rows_of(std::uint64_t kept) {
+  return {.rows = row_count, .row_bytes = 1, .rows_per_chunk = rows_per_block, .chunks_kept = kept};
+}
+
 std::vector<std::byte> read_rows(const hdf5_cached_rows& rows, std::vector<sample_index> samples) {
   std::vector<std::byte> out(samples.size());
   rows.read(samples, out.data());
@@ -93,14 +97,14 @@ TEST_CASE("hdf5 cached rows: who would only wait for a block reads what others w
   read_blocks seen;
   std::latch first_is_being_read{1};
   bool others_were_read = false;
-  const hdf5_cached_rows rows{std::make_unique<gated_blocks>([&](std::uint64_t block) {
+  const hdf5_cached_rows rows{rows_of(block_count),
+                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
                                 if (block == 0) {
                                   first_is_being_read.count_down();
                                   others_were_read = seen.wait_for({3, 7});
                                 }
                                 seen.add(block);
-                              }),
-                              row_count, 1, block_count};
+                              })};
   std::vector<std::byte> busy;
   std::thread reader{[&] { busy = read_rows(rows, {{0}, {6}, {14}}); }};
   first_is_being_read.wait();
@@ -117,15 +121,15 @@ TEST_CASE(
     "[dataset][host]") {
   read_blocks seen;
   std::latch first_is_being_read{1};
-  const hdf5_cached_rows rows{std::make_unique<gated_blocks>([&](std::uint64_t block) {
+  const hdf5_cached_rows rows{rows_of(block_count),
+                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
                                 if (block == 0) {
                                   first_is_being_read.count_down();
                                   (void)seen.wait_for({7});
                                 }
                                 seen.add(block);
                                 if (block == 7) throw hdf5_error{{}, "damaged"};
-                              }),
-                              row_count, 1, block_count};
+                              })};
   std::optional<std::uint64_t> failed;
   std::thread reader{[&] {
     try {
@@ -145,15 +149,14 @@ TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are 
   constexpr std::uint64_t kept = 4;
   std::atomic<std::uint64_t> being_read{0};
   std::atomic<std::uint64_t> max_read{0};
-  const hdf5_cached_rows rows{std::make_unique<gated_blocks>([&](std::uint64_t) {
+  const hdf5_cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([&](std::uint64_t) {
                                 const std::uint64_t now = being_read.fetch_add(1) + 1;
                                 std::uint64_t most = max_read.load();
                                 while (most < now && !max_read.compare_exchange_weak(most, now)) {
                                 }
                                 std::this_thread::yield();
                                 being_read.fetch_sub(1);
-                              }),
-                              row_count, 1, kept};
+                              })};
   std::vector<int> wrong(300, 0);
   std::vector<std::thread> readers;
   for (std::size_t reader = 0; reader < wrong.size(); ++reader)
@@ -174,8 +177,7 @@ TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are 
 TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its own",
           "[dataset][host]") {
   const std::uint64_t kept = GENERATE(as<std::uint64_t>{}, 4, 64, 100);
-  const hdf5_cached_rows rows{std::make_unique<gated_blocks>([](std::uint64_t) {}), row_count, 1,
-                              kept};
+  const hdf5_cached_rows rows{rows_of(kept), std::make_unique<gated_blocks>([](std::uint64_t) {})};
   std::latch start{8};
   std::vector<int> wrong(8, 0);
   std::vector<std::thread> readers;

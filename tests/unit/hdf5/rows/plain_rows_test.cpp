@@ -53,7 +53,7 @@ std::vector<sample_index> every_sample(std::uint64_t count) {
   return samples;
 }
 
-std::optional<std::uint64_t> lost_of(const hdf5_rows& rows,
+std::optional<std::uint64_t> lost_of(const field_rows& rows,
                                      const std::vector<sample_index>& samples,
                                      std::size_t row_bytes) {
   std::vector<std::byte> out(samples.size() * row_bytes);
@@ -184,7 +184,7 @@ TEST_CASE("hdf5: who decodes a chunk of records for one member gives the other m
                chunked("", chunk, [](hid_t creation) { H5Pset_deflate(creation, 1); }));
   const auto path = writer.close();
   std::vector<std::vector<std::byte>> wanted;
-  std::vector<std::unique_ptr<const hdf5_rows>> fields;
+  std::vector<std::unique_ptr<const field_rows>> fields;
   std::vector<hdf5_resolved_field> found;
   {
     const hdf5_session hdf5;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <feedline/dataset/memory_dataset.hpp>
+
+#include "rows/field_rows.hpp"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace feedline::detail {
+
+/// A field of a dataset, and where its rows come from.
+struct rows_field {
+  field spec;
+  std::shared_ptr<const field_rows> rows;
+};
+
+/// A dataset of fields' rows. Reads run in parallel, with no lock; each ends with a look whether
+/// the rows' files are unchanged.
+/// @param who    Begins messages: "file dataset".
+/// @param fields At least one, names distinct, of equal numbers of rows.
+/// @throws usage_error, dataset_error as `make_memory_dataset`.
+[[nodiscard]] dataset_ptr make_rows_dataset(std::string_view who, std::vector<rows_field> fields);
+
+/// @throws usage_error if the bytes are no whole number of samples.
+[[nodiscard]] rows_field rows_in_memory(memory_field column);
+
+}  // namespace feedline::detail
