@@ -1,3 +1,4 @@
+#include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
 #include "dataset/rows_dataset.hpp"
@@ -6,7 +7,6 @@
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/open_rows.hpp"
-#include "rows/row_storage.hpp"
 
 #include <algorithm>
 #include <string>
@@ -50,27 +50,17 @@ std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_fi
   return fields;
 }
 
-/// Reads a field whole. One that has an unreadable sample stays as it is: only that sample is lost,
-/// when it is asked for.
-void make_resident(detail::rows_field& field) {
-  constexpr std::size_t run_bytes = std::size_t{1} << 20;
-  const std::uint64_t samples = field.rows->size();
-  const std::size_t row_bytes = field.rows->row_bytes();
-  const detail::row_storage rows{samples * row_bytes};
-  const std::uint64_t most = std::max<std::uint64_t>(run_bytes / row_bytes, 1);
-  std::vector<sample_index> run;
-  try {
-    for (std::uint64_t first = 0; first < samples; first += run.size()) {
-      run.resize(std::min(most, samples - first));
-      for (std::size_t i = 0; i < run.size(); ++i) run[i].value = first + i;
-      field.rows->read(run, rows.bytes().data() + first * row_bytes);
-    }
-  } catch (const dataset_error&) {
-    return;
-  }
-  const detail::row_extent all{
-      .rows = samples, .row_bytes = row_bytes, .file = field.rows->extent().file};
-  field.rows = std::make_shared<const detail::memory_rows>(all, rows.bytes(), rows.owner());
+/// Reads a field whole. One that has an unreadable sample, or for which there is no memory, stays as
+/// it is: only that sample is lost, when it is asked for.
+void make_resident(detail::rows_field& field) try {
+  // On this thread alone: more of them might push each other's chunks out of a small cache.
+  const auto loaded =
+      load_into_memory(detail::make_rows_dataset("open_hdf5", {field}), {.threads = 1});
+  const detail::row_extent all{.rows = field.rows->size(),
+                               .row_bytes = field.rows->row_bytes(),
+                               .file = field.rows->extent().file};
+  field.rows = std::make_shared<const detail::memory_rows>(all, loaded->rows().front(), loaded);
+} catch (const error&) {  // NOLINT(bugprone-empty-catch): as said
 }
 
 void make_small_ones_resident(std::vector<detail::rows_field>& fields, std::size_t limit_bytes) {
