@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -59,13 +60,6 @@ class packed_numbers {
   unsigned held_bits_ = 0;  ///< of them, not taken yet
 };
 
-template <class Word>
-void put(Word word, bool is_big_endian, std::byte* out) noexcept {
-  for (std::size_t i = 0; i < sizeof word; ++i)
-    out[is_big_endian ? sizeof word - 1 - i : i] =
-        static_cast<std::byte>(word >> (bits_per_byte * i));
-}
-
 /// What packed numbers stand for.
 struct meaning {
   unsigned bits;           ///< each is packed into; fewer than a number has
@@ -81,14 +75,15 @@ std::uint64_t all_ones(unsigned bits) noexcept {
   return (std::uint64_t{1} << bits) - 1;
 }
 
-template <class Word>
-void undo_integers(std::span<const unsigned> values, meaning how, packed_numbers packed,
-                   std::span<std::byte> out) noexcept {
+/// @param value_of Gives the number that a packed one stands for.
+template <class Word, class ValueOf>
+void undo_numbers(std::span<const unsigned> values, meaning how, packed_numbers packed,
+                  std::span<std::byte> out, ValueOf value_of) noexcept {
   for (std::size_t at = 0; at < out.size(); at += sizeof(Word)) {
     const std::uint64_t number = packed.next(how.bits);
     const bool is_fill = values[has_fill] != 0 && number == all_ones(how.bits);
-    put(static_cast<Word>(is_fill ? fill_of(values) : number + how.smallest),
-        values[byte_order] == big_endian_order, out.data() + at);
+    const auto word = static_cast<Word>(is_fill ? fill_of(values) : value_of(number));
+    std::memcpy(out.data() + at, &word, sizeof word);
   }
 }
 
@@ -99,30 +94,27 @@ void undo_floats(std::span<const unsigned> values, meaning how, packed_numbers p
   const auto digits = static_cast<Float>(static_cast<int>(values[scale_factor]));
   const Float scale = std::pow(Float{10}, digits);
   const auto smallest = std::bit_cast<Float>(static_cast<Word>(how.smallest));
-  for (std::size_t at = 0; at < out.size(); at += sizeof(Word)) {
-    const std::uint64_t number = packed.next(how.bits);
-    const bool is_fill = values[has_fill] != 0 && number == all_ones(how.bits);
+  undo_numbers<Word>(values, how, packed, out, [=](std::uint64_t number) {
     const auto steps = static_cast<Float>(static_cast<Integer>(number));
-    put(is_fill ? static_cast<Word>(fill_of(values))
-                : std::bit_cast<Word>(steps / scale + smallest),
-        values[byte_order] == big_endian_order, out.data() + at);
-  }
+    return std::bit_cast<Word>(steps / scale + smallest);
+  });
 }
 
 void undo_packed(std::span<const unsigned> values, meaning how, packed_numbers packed,
                  std::span<std::byte> out) noexcept {
   const bool is_integer = values[number_class] == integer_class;
+  const auto integer_of = [=](std::uint64_t number) { return number + how.smallest; };
   switch (values[number_bytes]) {
     case 1:
-      return undo_integers<std::uint8_t>(values, how, packed, out);
+      return undo_numbers<std::uint8_t>(values, how, packed, out, integer_of);
     case 2:
-      return undo_integers<std::uint16_t>(values, how, packed, out);
+      return undo_numbers<std::uint16_t>(values, how, packed, out, integer_of);
     case 4:
-      return is_integer ? undo_integers<std::uint32_t>(values, how, packed, out)
+      return is_integer ? undo_numbers<std::uint32_t>(values, how, packed, out, integer_of)
                         : undo_floats<float, std::uint32_t, std::int32_t>(values, how, packed, out);
     default:
       return is_integer
-                 ? undo_integers<std::uint64_t>(values, how, packed, out)
+                 ? undo_numbers<std::uint64_t>(values, how, packed, out, integer_of)
                  : undo_floats<double, std::uint64_t, std::int64_t>(values, how, packed, out);
   }
 }
@@ -146,15 +138,14 @@ std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> st
                             " bits, where they have " + std::to_string(whole)};
   // Written as the numbers' bits over 8, one more byte than are needed where that is whole.
   const auto packed = input.take((std::uint64_t{values[elements]} * bits + 7) / bits_per_byte);
-  if (bits == whole) {
-    // Such are kept as they are, the least significant byte first.
-    std::ranges::copy(packed.first(to.size()), to.begin());
-    if (values[byte_order] == big_endian_order) reverse_elements(to, values[number_bytes]);
-    return to.size();
-  }
   const auto smallest =
       little_endian(smallest_room.first(std::min(smallest_bytes, sizeof(std::uint64_t))));
-  undo_packed(values, {bits, smallest}, packed_numbers{packed}, to);
+  static_assert(std::endian::native == std::endian::little);
+  if (bits == whole)  // such are kept as they are, the least significant byte first
+    std::ranges::copy(packed.first(to.size()), to.begin());
+  else
+    undo_packed(values, {bits, smallest}, packed_numbers{packed}, to);
+  if (values[byte_order] == big_endian_order) reverse_elements(to, values[number_bytes]);
   return to.size();
 }
 
