@@ -5,41 +5,24 @@
 #include "hdf5/library/member.hpp"
 #include "io/random_file.hpp"
 
-#include <fcntl.h>
-#include <system_error>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <string_view>
 
 namespace feedline::detail {
 namespace {
 
-/// What is wrong with the path itself, which the library would not say plainly; or nothing.
-std::string fault_of(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return "is a directory; name a file in it";
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return "cannot be opened: " + std::generic_category().message(errno) +
-           "; check the path and its permissions";
-  ::close(descriptor);
-  return {};
-}
-
 /// Looked for without the library: once it loaded such an image, some versions crash as the program
 /// ends, whatever was closed.
-bool is_cache_image(const std::filesystem::path& path) {
-  try {
-    const random_file file{path};
-    hdf5_metadata metadata{file};
-    return has_cache_image(metadata);
-  } catch (const hdf5_metadata_error&) {  // the library says what is wrong
-  } catch (const dataset_error&) {
-  }
-  return false;
+/// @throws hdf5_error if the path cannot be read, which the library would not say plainly.
+bool is_cache_image(const std::filesystem::path& path) try {
+  const random_file file{path};
+  hdf5_metadata metadata{file};
+  return has_cache_image(metadata);
+} catch (const hdf5_metadata_error&) {
+  return false;  // the library says what is wrong
+} catch (const dataset_error& failure) {
+  throw hdf5_error{failure.where(), failure.message()};
 }
 
 hdf5_properties_id access_properties() {
@@ -83,7 +66,6 @@ std::size_t linked_length(hid_t file, std::string_view path) {
 
 hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path)
     : path_{path.string()} {
-  if (const auto fault = fault_of(path); !fault.empty()) throw error({}, fault);
   if (is_cache_image(path))
     throw error({},
                 "its metadata was left in a cache image, after which the HDF5 library may crash "

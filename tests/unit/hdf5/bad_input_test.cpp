@@ -8,6 +8,7 @@
 #include "support/files/temporary_directory.hpp"
 #include "support/hdf5/writer.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -51,6 +52,9 @@ TEST_CASE("hdf5: a path that cannot be read is refused in the system's words", "
             ": cannot be opened: No such file or directory; check the path and its "
             "permissions");
   CHECK(contains(refusal_of(folder.path(), {{"x"}}), ": is a directory; name a file in it"));
+  const auto pipe = folder.path() / "pipe.h5";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(contains(refusal_of(pipe, {{"x"}}), ": is no regular file"));
   if (::geteuid() != 0) {  // nothing is unreadable to root
     const auto file = write_usual(folder);
     fs::permissions(file, fs::perms::none);
