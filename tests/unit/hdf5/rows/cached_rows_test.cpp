@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
-#include "rows/help_requests.hpp"
 #include "support/checks/catch.hpp"
 
 #include <algorithm>
