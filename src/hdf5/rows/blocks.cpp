@@ -17,6 +17,10 @@ std::uint64_t product(std::span<const std::uint64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>{});
 }
 
+std::vector<std::uint64_t> copy_of(std::span<const std::uint64_t> extents) {
+  return {extents.begin(), extents.end()};
+}
+
 /// HDF5 itself counts a chunk's bytes in 32 bits.
 std::size_t bytes_of_chunk(std::span<const std::uint64_t> chunk, std::size_t element_bytes) {
   std::size_t bytes = element_bytes;
@@ -29,21 +33,23 @@ std::size_t bytes_of_chunk(std::span<const std::uint64_t> chunk, std::size_t ele
 
 hdf5_chunk_blocks::hdf5_chunk_blocks(random_file_ptr file, std::string name,
                                      hdf5_storage_layout place,
-                                     std::shared_ptr<const hdf5_chunk_map> map)
+                                     std::shared_ptr<const hdf5_chunk_map> map, bool tiles)
     : file_{std::move(file)},
       name_{std::move(name)},
       place_{std::move(place)},
       stored_fill_{place_.fill},
       map_{std::move(map)},
+      extents_{tiles ? place_.chunk : copy_of(map_->extents())},
+      grid_{tiles ? std::vector<std::uint64_t>(extents_.size(), 1) : copy_of(map_->grid())},
       whole_rows_{!place_.is_spread()} {
   reverse_elements(stored_fill_, place_.swapped_bytes);
-  chunks_per_block_ = product(map_->grid().subspan(1));
+  chunks_per_block_ = product(std::span{grid_}.subspan(1));
   chunk_bytes_ = bytes_of_chunk(place_.chunk, place_.stored_bytes);
   if (chunk_bytes_ == 0)
     throw hdf5_error{{.path = file_->path(), .field = name_},
                      "its chunks are of 0 bytes, or of more than 4 GiB"};
   for (std::size_t i = 1; i < place_.chunk.size(); ++i)
-    whole_rows_ = whole_rows_ && place_.chunk[i] == map_->extents()[i];
+    whole_rows_ = whole_rows_ && place_.chunk[i] == extents_[i];
   if (place_.filters.has_checksum())
     verified_ = std::vector<std::atomic<std::uint64_t>>(divide_up(map_->size(), std::uint64_t{64}));
 }
@@ -73,23 +79,6 @@ void hdf5_chunk_blocks::read(std::uint64_t block, std::span<const part> parts) c
     throw name_failure(failure, block);
   }
   for (const part& each : parts) reverse_elements(each.out, each.blocks->place_.swapped_bytes);
-}
-
-void hdf5_chunk_blocks::read_chunk(std::uint64_t chunk, std::span<std::byte> out) const {
-  const auto with = scratch_.take();
-  try {
-    if (place_.is_spread()) {
-      with->chunk.resize(chunk_bytes_);
-      decode(chunk, *with, with->chunk);
-      copy_spread(with->chunk.data() + place_.stored_offset, place_.stored_bytes,
-                  chunk_bytes_ / place_.stored_bytes, place_.element_bytes, out.data());
-    } else {
-      decode(chunk, *with, out);
-    }
-  } catch (const dataset_error& failure) {
-    throw name_failure(failure, chunk / chunks_per_block_);
-  }
-  reverse_elements(out, place_.swapped_bytes);
 }
 
 hdf5_error hdf5_chunk_blocks::name_failure(const dataset_error& failure,
@@ -129,14 +118,13 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
 void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::byte* values,
                             std::size_t stride, std::span<const std::byte> fill,
                             std::span<std::byte> out) const {
-  const auto extents = map_->extents();
-  const std::size_t rank = extents.size();
+  const std::size_t rank = extents_.size();
   std::vector<std::uint64_t> begin(rank);  // of the chunk, in the block
   std::vector<std::uint64_t> count(rank);  // of elements to copy
   for (std::size_t i = rank; i-- > 0;) {
-    begin[i] = i == 0 ? 0 : chunk % map_->grid()[i] * place_.chunk[i];
-    count[i] = i == 0 ? rows : std::min(place_.chunk[i], extents[i] - begin[i]);
-    chunk /= map_->grid()[i];
+    begin[i] = i == 0 ? 0 : chunk % grid_[i] * place_.chunk[i];
+    count[i] = i == 0 ? rows : std::min(place_.chunk[i], extents_[i] - begin[i]);
+    chunk /= grid_[i];
   }
   std::vector<std::uint64_t> at(rank, 0);  // the last stays 0: its elements are a run
   for (;;) {
@@ -144,7 +132,7 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::
     std::uint64_t to = 0;
     for (std::size_t i = 0; i < rank; ++i) {
       from = from * place_.chunk[i] + at[i];
-      to = (i == 0 ? 0 : to * extents[i]) + begin[i] + at[i];
+      to = (i == 0 ? 0 : to * extents_[i]) + begin[i] + at[i];
     }
     if (values == nullptr)
       repeat_element(
@@ -161,7 +149,8 @@ void hdf5_chunk_blocks::put(std::uint64_t chunk, std::uint64_t rows, const std::
 void hdf5_chunk_blocks::prefetch(std::uint64_t block) const noexcept {
   const std::uint64_t first = block * chunks_per_block_;
   for (std::uint64_t chunk = first; chunk < first + chunks_per_block_; ++chunk)
-    prefetch_chunk(chunk);
+    if (const hdf5_chunk& stored = (*map_)[chunk]; stored.is_written())
+      file_->will_need(stored.address, stored.bytes);
 }
 
 }  // namespace feedline::detail

@@ -40,10 +40,12 @@ class hdf5_blocks {
 /// Holds no HDF5 lock.
 class hdf5_chunk_blocks final : public hdf5_blocks {
  public:
-  /// @param name Of the dataset, for errors.
+  /// @param name  Of the dataset, for errors.
+  /// @param tiles Each chunk is a block by itself, with what lies in it of rows as its rows: of
+  ///              chunks at the dataset's edges the padding, too.
   /// @throws hdf5_error if a chunk is too large to be read as one.
   hdf5_chunk_blocks(random_file_ptr file, std::string name, hdf5_storage_layout place,
-                    std::shared_ptr<const hdf5_chunk_map> map);
+                    std::shared_ptr<const hdf5_chunk_map> map, bool tiles = false);
 
   /// Where a field's block goes.
   struct part {
@@ -60,18 +62,9 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   /// @param parts The first is this field's.
   void read(std::uint64_t block, std::span<const part> parts) const;
   void prefetch(std::uint64_t block) const noexcept override;
-  void prefetch_chunk(std::uint64_t chunk) const noexcept {
-    if (const hdf5_chunk& stored = (*map_)[chunk]; stored.is_written())
-      file_->will_need(stored.address, stored.bytes);
-  }
 
-  /// Reads one chunk, the padding of one at the dataset's edges included, as the field has its
-  /// values.
-  /// @param chunk One that is written.
-  /// @param out   `place().chunk` values. @throws as `read`.
-  void read_chunk(std::uint64_t chunk, std::span<std::byte> out) const;
   /// Puts the values of a row that lie in a chunk to their places in the row.
-  /// @param values Of `read_chunk`, from the row's first on.
+  /// @param values Of the chunk as a tile, from the row's first on.
   void put_row_part(std::uint64_t chunk, const std::byte* values, std::span<std::byte> row) const {
     put(chunk, 1, values, place_.element_bytes, {}, row);
   }
@@ -110,6 +103,8 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   hdf5_storage_layout place_;
   std::vector<std::byte> stored_fill_;  ///< in the file's byte order
   std::shared_ptr<const hdf5_chunk_map> map_;
+  std::vector<std::uint64_t> extents_;  ///< of whole rows, behind the first
+  std::vector<std::uint64_t> grid_;     ///< of the chunks that are a block, behind the first
   std::uint64_t chunks_per_block_ = 1;
   std::size_t chunk_bytes_ = 0;
   bool whole_rows_ = true;  ///< a chunk is a block as it is

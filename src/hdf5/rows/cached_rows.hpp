@@ -123,8 +123,10 @@ class hdf5_cached_rows final : public field_rows {
 /// Rows that cross many chunks (tiles), so many that those of one row are too much memory to be
 /// kept together: each tile is decoded, kept and given up by itself. Tiles that were never written
 /// take no memory.
-/// @param extent Of the field, but for chunks. @param max_cached Tiles, at least 1.
+/// @param extent Of the field, but for chunks. @param blocks, tiles Of the same chunks.
+/// @param max_cached Tiles, at least 1.
 [[nodiscard]] std::unique_ptr<const field_rows> make_tiled_rows(
-    row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks, std::uint64_t max_cached);
+    row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks,
+    std::unique_ptr<const hdf5_chunk_blocks> tiles, std::uint64_t max_cached);
 
 }  // namespace feedline::detail

@@ -187,12 +187,16 @@ std::unique_ptr<const field_rows> open_rows(hdf5_resolved_field& found, std::siz
     return std::make_unique<hdf5_file_rows>(found.file, found.name, storage,
                                             found.row_bytes / storage.element_bytes, found.samples,
                                             found.row_chunks);
-  auto blocks =
-      std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks);
+  const auto make_blocks = [&](bool tiles) {
+    return std::make_unique<const hdf5_chunk_blocks>(found.file, found.name, storage, found.chunks,
+                                                     tiles);
+  };
+  auto blocks = make_blocks(false);
   if (!are_tiled(found, cache_bytes)) return make_rows(std::move(blocks), found, cache_bytes);
   const std::uint64_t max_cached = block_cache::max_blocks_within(cache_bytes, found.chunks->size(),
                                                                   blocks->chunk_value_bytes());
-  return make_tiled_rows(found.extent(), std::move(blocks), std::max(max_cached, least_kept));
+  return make_tiled_rows(found.extent(), std::move(blocks), make_blocks(true),
+                         std::max(max_cached, least_kept));
 }
 
 }  // namespace feedline::detail

@@ -10,25 +10,10 @@ namespace {
 /// Parts of rows pass through memory of about this size.
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
-class tile_blocks final : public hdf5_blocks {
- public:
-  explicit tile_blocks(std::shared_ptr<const hdf5_chunk_blocks> blocks)
-      : blocks_{std::move(blocks)} {}
-
-  std::uint64_t rows_per_block() const noexcept override { return blocks_->rows_per_block(); }
-  void read(std::uint64_t tile, std::span<std::byte> out) const override {
-    blocks_->read_chunk(tile, out);
-  }
-  void prefetch(std::uint64_t tile) const noexcept override { blocks_->prefetch_chunk(tile); }
-
- private:
-  std::shared_ptr<const hdf5_chunk_blocks> blocks_;
-};
-
 class tiled_rows final : public field_rows {
  public:
-  tiled_rows(row_extent extent, std::shared_ptr<const hdf5_chunk_blocks> blocks,
-             std::uint64_t max_cached)
+  tiled_rows(row_extent extent, std::unique_ptr<const hdf5_chunk_blocks> blocks,
+             std::unique_ptr<const hdf5_chunk_blocks> tiles, std::uint64_t max_cached)
       : field_rows{std::move(extent)},
         blocks_{std::move(blocks)},
         rows_per_tile_{blocks_->rows_per_block()},
@@ -36,8 +21,8 @@ class tiled_rows final : public field_rows {
         parts_{{.rows = blocks_->map().size() * rows_per_tile_,
                 .row_bytes = part_bytes_,
                 .rows_per_chunk = rows_per_tile_,
-                .chunks_kept = max_cached},
-               std::make_unique<const tile_blocks>(blocks_)} {}
+                .chunks_kept = std::min(max_cached, blocks_->map().size())},
+               std::move(tiles)} {}
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
 
@@ -61,7 +46,7 @@ class tiled_rows final : public field_rows {
   void read_columns(std::span<const sample_index> samples, std::uint64_t first,
                     std::uint64_t columns, std::byte* out) const;
 
-  std::shared_ptr<const hdf5_chunk_blocks> blocks_;
+  std::unique_ptr<const hdf5_chunk_blocks> blocks_;
   const std::uint64_t rows_per_tile_;
   const std::size_t part_bytes_;  ///< of a row in a tile, padding included
   hdf5_cached_rows parts_;        ///< tiles as if they were the blocks, and parts of rows the rows
@@ -118,13 +103,15 @@ void tiled_rows::read_columns(std::span<const sample_index> samples, std::uint64
 
 std::unique_ptr<const field_rows> make_tiled_rows(row_extent extent,
                                                   std::unique_ptr<const hdf5_chunk_blocks> blocks,
+                                                  std::unique_ptr<const hdf5_chunk_blocks> tiles,
                                                   std::uint64_t max_cached) {
   // Where less than a row of tiles is kept, no order of samples would have a tile decoded once.
   if (const std::uint64_t kept = max_cached / blocks->chunks_per_block(); kept != 0) {
     extent.rows_per_chunk = blocks->rows_per_block();
     extent.chunks_kept = kept;
   }
-  return std::make_unique<const tiled_rows>(std::move(extent), std::move(blocks), max_cached);
+  return std::make_unique<const tiled_rows>(std::move(extent), std::move(blocks), std::move(tiles),
+                                            max_cached);
 }
 
 }  // namespace feedline::detail
