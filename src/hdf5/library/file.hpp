@@ -46,14 +46,6 @@ struct hdf5_object {
 [[nodiscard]] std::optional<hdf5_object> describe_object(const hdf5_session& hdf5, hid_t location,
                                                          const std::string& name);
 
-/// Goes through all groups of a file, and lists the links to datasets, sorted by path. Groups
-/// behind soft and external links are not entered. What cannot be opened has its reason: datasets,
-/// groups that cannot be listed (whose other members are), external links to nothing. Soft links to
-/// nothing are left out, for nothing is there.
-/// @param visitor If given, is called for each dataset that opens, in no order of paths.
-[[nodiscard]] std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
-                                                   const dataset_visitor& visitor = {});
-
 /// The library cannot make out a dataset: it is damaged, or of a form newer than the library.
 class hdf5_unreadable : public hdf5_error {
  public:
@@ -66,11 +58,13 @@ class hdf5_file {
   /// @throws hdf5_error if the path cannot be read, is not HDF5, or is damaged.
   hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path);
 
-  /// As `find_datasets`.
+  /// Goes through all groups, and lists the links to datasets, sorted by path. Groups behind soft
+  /// and external links are not entered. What cannot be opened has its reason: datasets, groups
+  /// that cannot be listed (whose other members are), external links to nothing. Soft links to
+  /// nothing are left out, for nothing is there.
+  /// @param visitor If given, is called for each dataset that opens, in no order of paths.
   [[nodiscard]] std::vector<hdf5_link> datasets(const hdf5_session& hdf5,
-                                                const dataset_visitor& visitor = {}) const {
-    return find_datasets(hdf5, id_.get(), visitor);
-  }
+                                                const dataset_visitor& visitor = {}) const;
 
   /// @param dataset Its path, from the root.
   /// @param member  If given, the path may go on into the dataset, as if it were a group: becomes

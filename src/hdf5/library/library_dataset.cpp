@@ -105,7 +105,9 @@ hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset
 }
 
 hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset) {
-  hdf5_values values = values_of(hdf5, dataset.get());
+  hdf5_values values{.type = hdf5_type_id{H5Dget_type(dataset.get())},
+                     .address_bytes = address_bytes_of(hdf5, dataset.get())};
+  if (values.type) values.layout = layout_in_file(hdf5, values.type.get(), values.address_bytes);
   return std::make_shared<const hdf5_opened>(hdf5_opened{std::move(dataset), std::move(values)});
 }
 

@@ -168,13 +168,6 @@ std::vector<std::string> member_paths(const hdf5_session& hdf5, hid_t type) {
   return paths;
 }
 
-hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset) {
-  hdf5_values values{.type = hdf5_type_id{H5Dget_type(dataset)},
-                     .address_bytes = address_bytes_of(hdf5, dataset)};
-  if (values.type) values.layout = layout_in_file(hdf5, values.type.get(), values.address_bytes);
-  return values;
-}
-
 hdf5_type_id in_records_like(const hdf5_session& hdf5, hid_t records, hdf5_type_id type) {
   if (H5Tget_class(records) != H5T_COMPOUND) return type;
   const hdf5_type_id member{H5Tget_member_type(records, 0)};

@@ -48,8 +48,6 @@ struct hdf5_values {
   hdf5_record_layout layout = {};  ///< of records
 };
 
-[[nodiscard]] hdf5_values values_of(const hdf5_session& hdf5, hid_t dataset);
-
 /// @param in_array Whether they are members of records in an array.
 using value_describer = std::function<hdf5_element(hid_t type, bool in_array)>;
 

@@ -137,9 +137,9 @@ std::optional<hdf5_object> describe_object(const hdf5_session& /*hdf5*/, hid_t l
   return object;
 }
 
-std::vector<hdf5_link> find_datasets(const hdf5_session& hdf5, hid_t file,
-                                     const dataset_visitor& visitor) {
-  return search{hdf5, visitor}.run(file);
+std::vector<hdf5_link> hdf5_file::datasets(const hdf5_session& hdf5,
+                                           const dataset_visitor& visitor) const {
+  return search{hdf5, visitor}.run(id_.get());
 }
 
 }  // namespace feedline::detail

@@ -186,11 +186,6 @@ hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
   return element;
 }
 
-hdf5_element describe_array(const hdf5_session& hdf5, hid_t type) {
-  const hdf5_type_id base{H5Tget_super(type)};
-  return describe_array_of(describe_type(hdf5, base.get()), type);
-}
-
 }  // namespace
 
 hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
@@ -204,7 +199,7 @@ hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
     case H5T_ENUM:
       return describe_enumeration(hdf5, type);
     case H5T_ARRAY:
-      return describe_array(hdf5, type);
+      return describe_array_of(describe_type(hdf5, hdf5_type_id{H5Tget_super(type)}.get()), type);
     case H5T_COMPOUND:
       return describe_compound(hdf5, type);
     case H5T_BITFIELD:
