@@ -82,20 +82,20 @@ std::size_t undo_compressed(std::size_t size, std::span<const std::byte> stored,
 }
 
 #ifdef FEEDLINE_HAS_LZ4
-std::size_t undo_lz4(std::span<const unsigned> values, std::span<const std::byte> stored,
-                     std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_by_lz4(std::span<const unsigned> values, std::span<const std::byte> stored,
+                        std::span<std::byte> out, hdf5_decoder& scratch) {
   return undo_compressed(values[2], stored, out, scratch, undo_lz4_block);
 }
 #else
-constexpr hdf5_undo_function* undo_lz4 = nullptr;
+constexpr hdf5_undo_function* undo_by_lz4 = nullptr;
 #endif
 
 #ifdef FEEDLINE_HAS_ZSTD
-std::size_t undo_zstd(std::span<const unsigned> values, std::span<const std::byte> stored,
-                      std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_by_zstd(std::span<const unsigned> values, std::span<const std::byte> stored,
+                         std::span<std::byte> out, hdf5_decoder& scratch) {
   return undo_compressed(values[2], stored, out, scratch,
                          [&](std::span<const std::byte> block, std::span<std::byte> planes) {
-                           const std::size_t got = undo_zstd_frames({}, block, planes, scratch);
+                           const std::size_t got = undo_zstd({}, block, planes, scratch);
                            if (got != planes.size())
                              throw hdf5_filter_error{"a block of " + std::to_string(block.size()) +
                                                      " bytes decodes to " + std::to_string(got) +
@@ -103,7 +103,7 @@ std::size_t undo_zstd(std::span<const unsigned> values, std::span<const std::byt
                          });
 }
 #else
-constexpr hdf5_undo_function* undo_zstd = nullptr;
+constexpr hdf5_undo_function* undo_by_zstd = nullptr;
 #endif
 
 hdf5_undo by_library(hdf5_undo_function* function, std::string_view library) {
@@ -124,9 +124,9 @@ hdf5_undo undo_of_bitshuffle(std::span<const unsigned> values) {
     case none:
       return {.function = undo_plain};
     case lz4:
-      return by_library(undo_lz4, "liblz4");
+      return by_library(undo_by_lz4, "liblz4");
     case zstd:
-      return by_library(undo_zstd, "libzstd");
+      return by_library(undo_by_zstd, "libzstd");
     default:
       return {.refusal = "compresses by method " + std::to_string(values[4]) +
                          ", which feedline does not know"};

@@ -13,9 +13,11 @@ std::string compressor_of(std::span<const std::byte> stored) {
                          : "compressor " + std::to_string(std::to_integer<int>(stored[2] >> 5));
 }
 
+}  // namespace
+
 /// All that decoding needs is in the chunk's header; the client data is the writer's.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_blosc(std::span<const unsigned>, std::span<const std::byte> stored,
+                       std::span<std::byte> out, hdf5_decoder&) {
   if (stored.size() < BLOSC_MIN_HEADER_LENGTH)
     throw hdf5_filter_error{std::to_string(stored.size()) + " bytes are too few to hold a header"};
   std::size_t claimed = 0;
@@ -37,12 +39,6 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
         "for " +
         compressor_of(stored)};
   return claimed;
-}
-
-}  // namespace
-
-hdf5_undo undo_of_blosc(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
 }
 
 }  // namespace feedline::detail

@@ -16,9 +16,11 @@ unsigned piece(std::size_t bytes) noexcept {
   return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
+}  // namespace
+
 /// One stream, as the command `bzip2` makes it.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_bzip2(std::span<const unsigned>, std::span<const std::byte> stored,
+                       std::span<std::byte> out, hdf5_decoder&) {
   bz_stream stream{};
   if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK) throw std::bad_alloc{};
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> ended{&stream, BZ2_bzDecompressEnd};
@@ -38,12 +40,6 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
     throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
                             " bytes ends early, after " + std::to_string(given) + " decoded ones"};
   throw hdf5_filter_error{"the stream is damaged: libbz2 reports error " + std::to_string(result)};
-}
-
-}  // namespace
-
-hdf5_undo undo_of_bzip2(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
 }
 
 }  // namespace feedline::detail

@@ -34,8 +34,8 @@ uInt piece(std::size_t bytes) noexcept {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
 
-std::size_t undo_by_zlib(std::span<const unsigned>, std::span<const std::byte> stored,
-                         std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
+                         hdf5_decoder& scratch) {
   z_stream& stream = zlib_stream(scratch);
   std::size_t taken = 0;
   std::size_t given = 0;
@@ -81,23 +81,20 @@ libdeflate_decompressor* libdeflate(hdf5_decoder& scratch) {
   return static_cast<libdeflate_decompressor*>(scratch.libdeflate.get());
 }
 
-/// Three times as fast as zlib. What it does not take, zlib may; if not, zlib says why.
-std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder& scratch) {
-  std::size_t given = 0;
-  const auto result = libdeflate_zlib_decompress(libdeflate(scratch), stored.data(), stored.size(),
-                                                 out.data(), out.size(), &given);
-  return result == LIBDEFLATE_SUCCESS ? given : undo_by_zlib(values, stored, out, scratch);
-}
-
-#else
-constexpr hdf5_undo_function* undo = undo_by_zlib;
 #endif
 
 }  // namespace
 
-hdf5_undo undo_of_deflate(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+std::size_t undo_deflate(std::span<const unsigned>, std::span<const std::byte> stored,
+                         std::span<std::byte> out, hdf5_decoder& scratch) {
+#ifdef FEEDLINE_HAS_LIBDEFLATE
+  // Three times as fast as zlib. What it does not take, zlib may; if not, zlib says why.
+  std::size_t given = 0;
+  const auto result = libdeflate_zlib_decompress(libdeflate(scratch), stored.data(), stored.size(),
+                                                 out.data(), out.size(), &given);
+  if (result == LIBDEFLATE_SUCCESS) return given;
+#endif
+  return undo_by_zlib(stored, out, scratch);
 }
 
 }  // namespace feedline::detail

@@ -10,16 +10,16 @@
 // Filters whose library was not there when feedline was built.
 // NOLINTBEGIN(readability-identifier-naming)
 #ifndef FEEDLINE_HAS_BLOSC
-#define undo_of_blosc nullptr
+#define undo_blosc nullptr
 #endif
 #ifndef FEEDLINE_HAS_BLOSC2
 #define undo_of_blosc2 nullptr
 #endif
 #ifndef FEEDLINE_HAS_BZIP2
-#define undo_of_bzip2 nullptr
+#define undo_bzip2 nullptr
 #endif
 #ifndef FEEDLINE_HAS_LZ4
-#define undo_of_lz4 nullptr
+#define undo_lz4 nullptr
 #endif
 #ifndef FEEDLINE_HAS_LZO
 #define undo_of_lzo nullptr
@@ -31,7 +31,7 @@
 #define undo_of_zfp nullptr
 #endif
 #ifndef FEEDLINE_HAS_ZSTD
-#define undo_of_zstd nullptr
+#define undo_zstd nullptr
 #endif
 // NOLINTEND(readability-identifier-naming)
 
@@ -44,27 +44,28 @@ constexpr std::size_t checksum_bytes = 4;
 struct known_filter {
   int id;
   std::string_view name;
-  hdf5_undo_maker* undo;          ///< none: known by name only
-  std::string_view library = {};  ///< that it needs
+  hdf5_undo_maker* undo = nullptr;           ///< of one that cannot always be undone
+  hdf5_undo_function* decompress = nullptr;  ///< of another; neither: known by name only
+  std::string_view library = {};             ///< that it needs
 };
 
 /// Ids as registered with The HDF Group.
 constexpr std::array known_filters{
-    known_filter{1, "deflate", undo_of_deflate},
+    known_filter{1, "deflate", nullptr, undo_deflate},
     known_filter{2, "shuffle", undo_of_shuffle},
     known_filter{3, "fletcher32", undo_of_fletcher32},
-    known_filter{4, "szip", undo_of_szip, "libaec"},
-    known_filter{5, "nbit", nullptr},
+    known_filter{4, "szip", undo_of_szip, nullptr, "libaec"},
+    known_filter{5, "nbit"},
     known_filter{6, "scaleoffset", undo_of_scaleoffset},
-    known_filter{305, "lzo", undo_of_lzo, "liblzo2"},
-    known_filter{307, "bzip2", undo_of_bzip2, "libbz2"},
-    known_filter{32000, "lzf", undo_of_lzf},
-    known_filter{32001, "blosc", undo_of_blosc, "libblosc"},
-    known_filter{32004, "lz4", undo_of_lz4, "liblz4"},
+    known_filter{305, "lzo", undo_of_lzo, nullptr, "liblzo2"},
+    known_filter{307, "bzip2", nullptr, undo_bzip2, "libbz2"},
+    known_filter{32000, "lzf", nullptr, undo_lzf},
+    known_filter{32001, "blosc", nullptr, undo_blosc, "libblosc"},
+    known_filter{32004, "lz4", nullptr, undo_lz4, "liblz4"},
     known_filter{32008, "bitshuffle", undo_of_bitshuffle},
-    known_filter{32013, "zfp", undo_of_zfp, "libzfp"},
-    known_filter{32015, "zstd", undo_of_zstd, "libzstd"},
-    known_filter{32026, "blosc2", undo_of_blosc2, "libblosc2"},
+    known_filter{32013, "zfp", undo_of_zfp, nullptr, "libzfp"},
+    known_filter{32015, "zstd", nullptr, undo_zstd, "libzstd"},
+    known_filter{32026, "blosc2", undo_of_blosc2, nullptr, "libblosc2"},
 };
 
 const known_filter* find(int id) noexcept {
@@ -92,6 +93,8 @@ std::string title_of(const hdf5_filter& filter) {
 hdf5_undo undo_of(const hdf5_filter& filter) {
   const known_filter* const known = find(filter.id);
   if (known != nullptr && known->undo != nullptr) return known->undo(filter.values);
+  if (known != nullptr && known->decompress != nullptr)
+    return {.effect = hdf5_size_effect::compression, .function = known->decompress};
   if (known == nullptr || known->library.empty())
     return {.refusal = "is not one that feedline decodes"};
   return {.refusal = without_library(known->library)};

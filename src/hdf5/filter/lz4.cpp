@@ -21,12 +21,10 @@ void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out)
                             " bytes does not decode to " + std::to_string(out.size())};
 }
 
-namespace {
-
 /// The total size (64 bits) and a block's (32), most significant byte first; then each block's size
 /// as stored (32 bits) and its bytes, which are plain where they are as many as were to be stored.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_lz4(std::span<const unsigned>, std::span<const std::byte> stored,
+                     std::span<std::byte> out, hdf5_decoder&) {
   hdf5_filter_input input{stored};
   const auto total = input.big_endian<std::uint64_t>();
   const std::size_t block_size = input.big_endian<std::uint32_t>();
@@ -43,12 +41,6 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
     left = left.subspan(to.size());
   }
   return static_cast<std::size_t>(total);
-}
-
-}  // namespace
-
-hdf5_undo undo_of_lz4(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
 }
 
 }  // namespace feedline::detail

@@ -26,11 +26,13 @@ void copy_back(std::byte* to, std::size_t distance, std::size_t count, std::size
                           " decoded bytes"};
 }
 
+}  // namespace
+
 /// LibLZF's format: a control byte below 32 announces as many plain bytes and one more; any other
 /// has a length, less 2, in its upper three bits (7: a byte with the rest follows) and a distance,
 /// less 1, in its lower five and the next byte.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_lzf(std::span<const unsigned>, std::span<const std::byte> stored,
+                     std::span<std::byte> out, hdf5_decoder&) {
   constexpr std::size_t longest_plain = 32;
   const std::byte* from = stored.data();
   std::byte* to = out.data();
@@ -66,12 +68,6 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
     room -= count;
   }
   return out.size() - room;
-}
-
-}  // namespace
-
-hdf5_undo undo_of_lzf(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo};
 }
 
 }  // namespace feedline::detail

@@ -72,19 +72,16 @@ struct hdf5_undo {
 /// Checks a filter's client data, and says how it is undone.
 using hdf5_undo_maker = hdf5_undo(std::span<const unsigned> values);
 
-/// One for each filter, in the file of that name. Those by another library are there if that was
-/// there when feedline was built.
-hdf5_undo_maker undo_of_bitshuffle, undo_of_blosc, undo_of_blosc2, undo_of_bzip2, undo_of_deflate,
-    undo_of_fletcher32, undo_of_lz4, undo_of_lzf, undo_of_lzo, undo_of_scaleoffset, undo_of_shuffle,
-    undo_of_szip, undo_of_zfp, undo_of_zstd;
+/// Of filters that cannot always be undone, or do not compress; each in the file of its name. Those
+/// by another library are there if that was there when feedline was built.
+hdf5_undo_maker undo_of_bitshuffle, undo_of_blosc2, undo_of_fletcher32, undo_of_lzo,
+    undo_of_scaleoffset, undo_of_shuffle, undo_of_szip, undo_of_zfp;
+/// The other filters, likewise: they are undone whatever their values are.
+hdf5_undo_function undo_blosc, undo_bzip2, undo_deflate, undo_lz4, undo_lzf, undo_zstd;
 
 /// Decompresses one block of LZ4's, which must fill `out`. There where liblz4 is.
 /// @throws hdf5_filter_error if it does not.
 void undo_lz4_block(std::span<const std::byte> stored, std::span<std::byte> out);
-/// Decompresses Zstandard's frames. There where libzstd is. @return How many bytes came out.
-/// @throws hdf5_filter_error if they are damaged, or more would come out than there is room for.
-std::size_t undo_zstd_frames(std::span<const unsigned> values, std::span<const std::byte> stored,
-                             std::span<std::byte> out, hdf5_decoder& scratch);
 
 /// Compares the checksum in the last four bytes with the bytes before it.
 /// @param stored At least four bytes. @throws hdf5_filter_error if they differ.

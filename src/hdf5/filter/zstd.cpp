@@ -7,8 +7,8 @@
 
 namespace feedline::detail {
 
-std::size_t undo_zstd_frames(std::span<const unsigned>, std::span<const std::byte> stored,
-                             std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_zstd(std::span<const unsigned>, std::span<const std::byte> stored,
+                      std::span<std::byte> out, hdf5_decoder& scratch) {
   if (scratch.zstd == nullptr) {
     scratch.zstd = {ZSTD_createDCtx(),
                     [](void* made) { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(made)); }};
@@ -27,10 +27,6 @@ std::size_t undo_zstd_frames(std::span<const unsigned>, std::span<const std::byt
       throw hdf5_filter_error{std::string{"the frame does not decode: "} +
                               ZSTD_getErrorName(result)};
   }
-}
-
-hdf5_undo undo_of_zstd(std::span<const unsigned>) {
-  return {.effect = hdf5_size_effect::compression, .function = undo_zstd_frames};
 }
 
 }  // namespace feedline::detail
