@@ -63,20 +63,12 @@ std::string field_name_of(const hdf5_field& chosen) {
 
 std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
                                 const std::string& name, hid_t space) {
-  switch (H5Sget_simple_extent_type(space)) {
-    case H5S_SIMPLE:
-      break;
-    case H5S_NULL:
-      throw file.error(name, "is empty (a null dataspace): it holds no samples");
-    case H5S_SCALAR:
-      throw file.error(name,
-                       "is a single value, not rows: its first dimension would be the samples");
-    default:
-      throw file.unreadable(hdf5, name, "its dimensions cannot be read");
-  }
+  const H5S_class_t kind = H5Sget_simple_extent_type(space);
+  if (kind == H5S_NULL) throw file.error(name, "is empty (a null dataspace): it holds no samples");
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int rank = H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  if (rank < 0) throw file.unreadable(hdf5, name, "its dimensions cannot be read");
+  if ((kind != H5S_SIMPLE && kind != H5S_SCALAR) || rank < 0)
+    throw file.unreadable(hdf5, name, "its dimensions cannot be read");
   if (rank == 0)
     throw file.error(name, "is a single value, not rows: its first dimension would be the samples");
   if (extents[0] == 0) throw file.error(name, "holds no samples: its first dimension is 0");

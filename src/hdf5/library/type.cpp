@@ -25,6 +25,7 @@ hdf5_element as(element_type type, hid_t native) {
 
 /// Says how numbers are stored, where that is more than a byte order.
 hdf5_element stored_as(hid_t type, hdf5_element element) {
+  if (!element.refusal.empty()) return element;
   const std::size_t bytes = H5Tget_size(type);
   const H5T_order_t order = H5Tget_order(type);
   const int first_bit = H5Tget_offset(type);
@@ -60,11 +61,6 @@ hdf5_element describe_whole_number(hid_t type) {
     default:
       return refuse("integer of " + std::to_string(H5Tget_size(type)) + " bytes");
   }
-}
-
-hdf5_element describe_integer(hid_t type) {
-  auto element = describe_whole_number(type);
-  return element.refusal.empty() ? stored_as(type, std::move(element)) : std::move(element);
 }
 
 /// The library converts no bit field to an integer: it is read as it is, in the machine's order.
@@ -191,7 +187,7 @@ hdf5_element describe_compound(const hdf5_session& hdf5, hid_t type) {
 hdf5_element describe_type(const hdf5_session& hdf5, hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-      return describe_integer(type);
+      return stored_as(type, describe_whole_number(type));
     case H5T_FLOAT:
       return describe_float(type);
     case H5T_TIME:
