@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,11 +32,8 @@ decltype(auto) with_integer(element_type type, const Call& call) {
 /// At most 2^63 - 1, so that one more is a number too.
 [[nodiscard]] inline std::uint64_t largest_label(element_type type) {
   return with_integer(type, [](auto zero) {
-    constexpr auto most = std::numeric_limits<decltype(zero)>::max();
-    constexpr auto bound = std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::uint64_t>(most) > std::uint64_t{bound}
-               ? std::uint64_t{bound}
-               : static_cast<std::uint64_t>(most);
+    return std::min<std::uint64_t>(std::numeric_limits<decltype(zero)>::max(),
+                                   std::numeric_limits<std::int64_t>::max());
   });
 }
 

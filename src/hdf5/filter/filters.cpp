@@ -69,8 +69,7 @@ constexpr std::array known_filters{
 };
 
 const known_filter* find(int id) noexcept {
-  const auto* const found = std::find_if(known_filters.begin(), known_filters.end(),
-                                         [&](const known_filter& known) { return known.id == id; });
+  const auto* const found = std::ranges::find(known_filters, id, &known_filter::id);
   return found == known_filters.end() ? nullptr : found;
 }
 
@@ -153,9 +152,7 @@ bool hdf5_filters::skips_all(std::uint32_t mask) const noexcept {
 }
 
 bool hdf5_filters::has_checksum() const noexcept {
-  return std::any_of(undos_.begin(), undos_.end(), [](const hdf5_undo& undo) {
-    return undo.effect == hdf5_size_effect::checksum;
-  });
+  return std::ranges::count(undos_, hdf5_size_effect::checksum, &hdf5_undo::effect) != 0;
 }
 
 std::string hdf5_filters::describe() const {
