@@ -1,5 +1,6 @@
 #include "hdf5/filter/planes.hpp"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -147,26 +148,12 @@ void join_byte_planes(const std::byte* planes, std::size_t count, std::size_t si
                       std::byte* out) noexcept {
   if (count == 0) return;
   const std::size_t elements = count / lanes * lanes;
-  switch (size) {
-    case 1:
-      std::memcpy(out, planes, count);
-      return;
-    case 2:
-      join_whole<2>(planes, count, elements, out);
-      break;
-    case 4:
-      join_whole<4>(planes, count, elements, out);
-      break;
-    case 8:
-      join_whole<8>(planes, count, elements, out);
-      break;
-    case 16:
-      join_whole<16>(planes, count, elements, out);
-      break;
-    default:
-      join_in_pieces(planes, count, elements, size, out);
-      break;
-  }
+  constexpr std::array joins{join_whole<1>, join_whole<2>, join_whole<4>, join_whole<8>,
+                             join_whole<16>};
+  if (std::has_single_bit(size) && size <= 16)
+    joins[static_cast<std::size_t>(std::countr_zero(size))](planes, count, elements, out);
+  else
+    join_in_pieces(planes, count, elements, size, out);
   for (std::size_t plane = 0; plane < size; ++plane)
     for (std::size_t i = elements; i < count; ++i)
       out[i * size + plane] = planes[plane * count + i];
