@@ -18,61 +18,51 @@
 namespace feedline {
 namespace {
 
-/// What is found of a dataset under the library's lock.
+/// Values that lie in the file, or in memory: those that the library read, or that are all empty.
 struct found_values {
   field element;
   std::size_t element_bytes = 0;
   std::size_t swapped_bytes = 1;
-  /// Which say where values are; of no file if values were never written.
-  detail::hdf5_resolved_field rows;
-  detail::hdf5_vlen_library_reader held = {};  ///< where they do not lie in the file
-
-  [[nodiscard]] bool lie_in_file() const { return rows.file && rows.storage.refusal.empty(); }
+  std::string name = {};  ///< of the dataset
+  /// All within the file, or within the values in memory.
+  detail::hdf5_vlen_library_reader held = {};
+  detail::random_file_ptr file = nullptr;  ///< null: values lie in memory
 };
 
-/// Values that lie in the file, or in memory: those that the library read, or that are all empty.
 class hdf5_ragged final : public ragged_dataset {
  public:
-  /// @param found All places are within the file, or within the values in memory.
-  explicit hdf5_ragged(found_values found)
-      : element_{std::move(found.element)},
-        element_bytes_{found.element_bytes},
-        swapped_bytes_{found.lie_in_file() ? found.swapped_bytes : 1},
-        name_{std::move(found.rows.name)},
-        places_{std::move(found.held.places)},
-        blocks_{std::move(found.held.blocks)},
-        file_{found.lie_in_file() ? std::move(found.rows.file) : nullptr} {}
+  explicit hdf5_ragged(found_values found) : found_{std::move(found)} {}
 
-  std::uint64_t size() const override { return places_.lengths.size(); }
-  field element() const override { return element_; }
+  std::uint64_t size() const override { return found_.held.places.lengths.size(); }
+  field element() const override { return found_.element; }
   std::uint64_t length(sample_index sample) const override {
-    return places_.lengths[static_cast<std::size_t>(sample.value)];
+    return found_.held.places.lengths[static_cast<std::size_t>(sample.value)];
   }
 
   void read(std::span<const element_run> runs) const override {
-    const auto mapped = file_ ? file_->mapped() : std::span<const std::byte>{};
+    const auto mapped = found_.file ? found_.file->mapped() : std::span<const std::byte>{};
     for (const element_run& run : runs) {
-      detail::require_elements(*this, run, element_bytes_, element_.name);
+      detail::require_elements(*this, run, found_.element_bytes, found_.element.name);
       if (run.out.empty()) continue;
-      const std::uint64_t offset = offset_of(run.sample) + run.first * element_bytes_;
-      if (file_ && mapped.empty()) {
+      const std::uint64_t offset = offset_of(run.sample) + run.first * found_.element_bytes;
+      if (found_.file && mapped.empty()) {
         read_by_call(run, offset);
       } else {
-        const std::byte* const from = file_ ? mapped.data() : block_of(run.sample);
+        const std::byte* const from = found_.file ? mapped.data() : block_of(run.sample);
         std::memcpy(run.out.data(), from + offset, run.out.size());
       }
-      detail::reverse_elements(run.out, swapped_bytes_);
+      detail::reverse_elements(run.out, found_.swapped_bytes);
     }
-    if (file_) file_->require_unchanged();
+    if (found_.file) found_.file->require_unchanged();
   }
 
-  bool wants_prefetch() const noexcept override { return file_ && file_->is_cold(); }
+  bool wants_prefetch() const noexcept override { return found_.file && found_.file->is_cold(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override {
-    if (!file_) return;
-    detail::hint_ranges(*file_, samples, [&](sample_index sample) -> detail::file_range {
+    if (!found_.file) return;
+    detail::hint_ranges(*found_.file, samples, [&](sample_index sample) -> detail::file_range {
       if (sample.value >= size()) return {};
       const std::uint64_t begin = offset_of(sample);
-      return {begin, begin + std::min(length(sample) * element_bytes_, max_hinted_bytes)};
+      return {begin, begin + std::min(length(sample) * found_.element_bytes, max_hinted_bytes)};
     });
   }
 
@@ -81,31 +71,25 @@ class hdf5_ragged final : public ragged_dataset {
   static constexpr std::uint64_t max_hinted_bytes = std::uint64_t{4} << 20;
 
   [[nodiscard]] std::uint64_t offset_of(sample_index sample) const noexcept {
-    return places_.offsets[static_cast<std::size_t>(sample.value)];
+    return found_.held.places.offsets[static_cast<std::size_t>(sample.value)];
   }
   [[nodiscard]] const std::byte* block_of(sample_index sample) const noexcept {
     const auto block = sample.value / detail::hdf5_vlen_library_reader::block_values;
-    return blocks_[static_cast<std::size_t>(block)].data();
+    return found_.held.blocks[static_cast<std::size_t>(block)].data();
   }
 
   void read_by_call(const element_run& run, std::uint64_t offset) const {
     try {
-      file_->read(offset, run.out);
+      found_.file->read(offset, run.out);
     } catch (const dataset_error& failure) {
       dataset_location where = failure.where();
-      where.field = name_;
+      where.field = found_.name;
       where.sample = run.sample.value;
       throw hdf5_error{std::move(where), failure.message()};
     }
   }
 
-  field element_;
-  std::size_t element_bytes_;
-  std::size_t swapped_bytes_;
-  std::string name_;
-  detail::hdf5_value_places places_;
-  std::vector<std::vector<std::byte>> blocks_;
-  detail::random_file_ptr file_;  ///< null: values lie in memory
+  found_values found_;
 };
 
 /// Places are a claim of the file until they were read.
@@ -121,19 +105,22 @@ void require_memory_for_places(const detail::hdf5_file& file,
 }
 
 /// Under the lock; nothing of the library's is left open.
+/// @param rows Becomes what says where values are.
 found_values find_values(const std::filesystem::path& path, const hdf5_field& chosen,
-                         std::size_t max_bytes) {
+                         std::size_t max_bytes, detail::hdf5_resolved_field& rows) {
   const detail::hdf5_session hdf5;
   const detail::hdf5_file file{hdf5, path};
   const auto column = detail::open_sequences(hdf5, file, chosen);
   require_memory_for_places(file, column, max_bytes);
-  found_values found{.element = column.element,
-                     .element_bytes = column.element_bytes,
-                     .swapped_bytes = column.values.element.swapped_bytes,
-                     .rows = detail::find_rows(hdf5, file, column)};
-  if (const auto& why = found.rows.storage.refusal; !why.empty()) {
+  rows = detail::find_rows(hdf5, file, column);
+  found_values found{
+      .element = column.element, .element_bytes = column.element_bytes, .name = rows.name};
+  if (const auto& why = rows.storage.refusal; !why.empty()) {
     found.held = detail::read_whole(hdf5, file, column, max_bytes, why);
-  } else if (!found.rows.file) {  // never written
+  } else if (rows.file) {
+    found.swapped_bytes = column.values.element.swapped_bytes;
+    found.file = rows.file;
+  } else {  // never written
     const auto samples = static_cast<std::size_t>(column.values.samples);
     found.held.places.offsets.resize(samples);
     found.held.places.lengths.resize(samples);
@@ -157,19 +144,20 @@ void add_rows(detail::hdf5_resolved_field& found, detail::hdf5_heap_search& sear
 }
 
 /// Without the lock.
-detail::hdf5_value_places find_places(found_values& found) {
-  const detail::random_file& file = *found.rows.file;
+detail::hdf5_value_places find_places(detail::hdf5_resolved_field& rows,
+                                      std::size_t element_bytes) {
+  const detail::random_file& file = *rows.file;
   const auto fail = [&](std::optional<std::uint64_t> sample, const std::exception& damage) {
     file.require_unchanged();  // which would be the better reason
-    throw hdf5_error{{.path = file.path(), .field = found.rows.name, .sample = sample},
+    throw hdf5_error{{.path = file.path(), .field = rows.name, .sample = sample},
                      std::string{"cannot be read: "} + damage.what() +
                          "; the file is cut short or damaged: copy it anew"};
   };
   detail::hdf5_value_places places;
   try {
     detail::hdf5_metadata metadata{file};
-    detail::hdf5_heap_search search{metadata, found.element_bytes};
-    add_rows(found.rows, search);
+    detail::hdf5_heap_search search{metadata, element_bytes};
+    add_rows(rows, search);
     places = search.find();
   } catch (const detail::hdf5_heap_error& damage) {
     fail(damage.value(), damage);
@@ -184,13 +172,14 @@ detail::hdf5_value_places find_places(found_values& found) {
 
 ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                     const hdf5_options& options) {
-  auto found = find_values(file, field, detail::cache_bytes_of(options));
-  if (found.lie_in_file()) found.held.places = find_places(found);
-  if (const auto& why = found.rows.storage.refusal; !why.empty())
+  detail::hdf5_resolved_field rows;
+  auto found = find_values(file, field, detail::cache_bytes_of(options), rows);
+  if (found.file) found.held.places = find_places(rows, found.element_bytes);
+  if (const auto& why = rows.storage.refusal; !why.empty())
     detail::log()->warn(
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
-        file, found.rows.name, why);
+        file, rows.name, why);
   return std::make_shared<const hdf5_ragged>(std::move(found));
 }
 
