@@ -23,11 +23,8 @@ class hdf5_blocks {
   hdf5_blocks& operator=(const hdf5_blocks&) = delete;
   virtual ~hdf5_blocks() = default;
 
-  [[nodiscard]] virtual std::uint64_t rows_per_block() const noexcept = 0;
-
   /// Reads a block's rows, as the field has them.
-  /// @param block Row / `rows_per_block()`.
-  /// @param out   `rows_per_block()` rows; of the last block those beyond the dataset mean nothing.
+  /// @param out All of a block's rows; of the last block those beyond the dataset mean nothing.
   /// @throws hdf5_error saying which chunk or row; its sample is the block's first that is lost.
   virtual void read(std::uint64_t block, std::span<std::byte> out) const = 0;
 
@@ -53,7 +50,7 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
     std::span<std::byte> out;
   };
 
-  std::uint64_t rows_per_block() const noexcept override { return place_.chunk.front(); }
+  [[nodiscard]] std::uint64_t rows_per_block() const noexcept { return place_.chunk.front(); }
   void read(std::uint64_t block, std::span<std::byte> out) const override {
     const part own{this, out};
     read(block, {&own, 1});

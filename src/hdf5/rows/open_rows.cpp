@@ -41,13 +41,14 @@ bool are_tiled(const hdf5_resolved_field& found, std::size_t cache_bytes) {
 std::unique_ptr<const field_rows> make_rows(std::unique_ptr<const hdf5_blocks> blocks,
                                             const hdf5_resolved_field& found,
                                             std::size_t cache_bytes) {
-  const std::uint64_t count = divide_up(found.samples, blocks->rows_per_block());
+  const std::uint64_t rows_per_block = found.storage.chunk.front();
+  const std::uint64_t count = divide_up(found.samples, rows_per_block);
   const std::uint64_t max_cached =
       block_cache::max_blocks_within(cache_bytes, count, found.block_bytes());
-  if (blocks->rows_per_block() == 1 && max_cached < count)
+  if (rows_per_block == 1 && max_cached < count)
     return std::make_unique<const hdf5_single_rows>(found.extent(), std::move(blocks));
   row_extent extent = found.extent();
-  extent.rows_per_chunk = blocks->rows_per_block();
+  extent.rows_per_chunk = rows_per_block;
   extent.chunks_kept = std::min(std::max(max_cached, least_kept), count);
   return std::make_unique<const hdf5_cached_rows>(std::move(extent), std::move(blocks),
                                                   found.shared_decoder);

@@ -97,8 +97,6 @@ class hdf5_library_blocks final : public hdf5_blocks {
   hdf5_library_blocks(hdf5_library_column column, std::uint64_t rows_per_block)
       : column_{std::move(column)}, rows_per_block_{rows_per_block} {}
 
-  std::uint64_t rows_per_block() const noexcept override { return rows_per_block_; }
-
   void read(std::uint64_t block, std::span<std::byte> out) const override {
     const std::uint64_t first = block * rows_per_block_;
     const hdf5_session hdf5;

@@ -35,7 +35,6 @@ class gated_blocks final : public detail::hdf5_blocks {
   explicit gated_blocks(std::function<void(std::uint64_t)> on_read)
       : on_read_{std::move(on_read)} {}
 
-  std::uint64_t rows_per_block() const noexcept override { return ::rows_per_block; }
   void read(std::uint64_t block, std::span<std::byte> out) const override {
     on_read_(block);
     for (std::size_t i = 0; i < out.size(); ++i)
