@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,29 @@ row_blocks one_block(const random_file& file, const std::string& field, const ro
           (end ? "byte " + std::to_string(*end) : std::string{"a byte beyond 64 bits"}) +
           ", but the file has " + std::to_string(file.size()) +
           "; it was cut, or its header is wrong"};
+}
+
+/// How many consecutive rows are best read by one call: any number where they are dense; some
+/// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
+/// @param stride From one row to the next, at least 1.
+std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
+  constexpr std::uint64_t page_bytes = 4096;
+  constexpr std::uint64_t max_bytes = std::uint64_t{256} << 10;
+  if (stride == row_bytes) return std::numeric_limits<std::size_t>::max();
+  if (stride < row_bytes || stride > page_bytes) return 1;
+  return static_cast<std::size_t>(max_bytes / stride);
+}
+
+/// Reads rows that lie at equal distances by one call, one after the other into `out`.
+/// @param offset Of the first. @param out Whole rows, at least one.
+void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
+                 std::size_t row_bytes, std::span<std::byte> out) {
+  const std::size_t rows = out.size() / row_bytes;
+  if (rows == 1 || stride == row_bytes) return file.read(offset, out);
+  thread_local std::vector<std::byte> between;  // of this thread's last call: no allocation
+  between.resize((rows - 1) * static_cast<std::size_t>(stride) + row_bytes);
+  file.read(offset, between);
+  copy_spread(between.data(), static_cast<std::size_t>(stride), rows, row_bytes, out.data());
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 #include "rows/gather.hpp"
 
 #include "detail/byte_order.hpp"
-#include "io/random_file.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <type_traits>
-#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -100,24 +97,6 @@ void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
   with_constant(element_bytes, [=](auto bytes) {
     for (std::size_t i = 0; i < count; ++i) std::memcpy(out + i * bytes, from + i * stride, bytes);
   });
-}
-
-std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
-  constexpr std::uint64_t page_bytes = 4096;
-  constexpr std::uint64_t max_bytes = std::uint64_t{256} << 10;
-  if (stride == row_bytes) return std::numeric_limits<std::size_t>::max();
-  if (stride < row_bytes || stride > page_bytes) return 1;
-  return static_cast<std::size_t>(max_bytes / stride);
-}
-
-void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
-                 std::size_t row_bytes, std::span<std::byte> out) {
-  const std::size_t rows = out.size() / row_bytes;
-  if (rows == 1 || stride == row_bytes) return file.read(offset, out);
-  thread_local std::vector<std::byte> between;  // of this thread's last call: no allocation
-  between.resize((rows - 1) * static_cast<std::size_t>(stride) + row_bytes);
-  file.read(offset, between);
-  copy_spread(between.data(), static_cast<std::size_t>(stride), rows, row_bytes, out.data());
 }
 
 }  // namespace feedline::detail

@@ -10,8 +10,6 @@
 
 namespace feedline::detail {
 
-class random_file;
-
 /// Rows that lie in memory at equal distances: row i at `first + i × stride`.
 struct strided_rows {
   const std::byte* first;
@@ -43,17 +41,6 @@ void gather_scattered(std::span<const std::byte* const> rows, std::span<const st
 /// @param stride In bytes; 0 repeats one element.
 void copy_spread(const std::byte* from, std::size_t stride, std::size_t count,
                  std::size_t element_bytes, std::byte* out) noexcept;
-
-/// How many consecutive rows are best read by one call: any number where they are dense; some
-/// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
-/// @param stride From one row to the next, at least 1. @param row_bytes At least 1.
-[[nodiscard]] std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept;
-
-/// Reads rows that lie in a file at equal distances, by one call, one after the other into `out`.
-/// @param offset Of the first. @param out Whole rows, at least one.
-/// @throws as `random_file::read`.
-void read_spread(const random_file& file, std::uint64_t offset, std::uint64_t stride,
-                 std::size_t row_bytes, std::span<std::byte> out);
 
 /// Fills memory with one element, over and over; takes no memory of its own, however much is
 /// filled.
