@@ -19,9 +19,15 @@ std::string last_part(const std::string& path) {
   return name.substr(name.find_last_of('/') + 1);
 }
 
+/// Whether values are sequences or strings of variable length, themselves: not parts of them.
+bool is_variable_length(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0);
+}
+
 /// What fields hold, whose values are all of one length.
 hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array) {
-  if (in_array || !is_variable_length(hdf5, type)) return describe_type(hdf5, type);
+  if (in_array || !is_variable_length(type)) return describe_type(hdf5, type);
   return {.refusal =
               "its values are of variable length: open_hdf5_ragged reads them, and pad or "
               "pack make batches of them"};
@@ -30,7 +36,7 @@ hdf5_element describe_fixed(const hdf5_session& hdf5, hid_t type, bool in_array)
 /// All but the row, the samples, and the records around the values. @param type Of any kind.
 hdf5_sequences describe_sequence(const hdf5_session& hdf5, hid_t type) {
   hdf5_sequences sequence;
-  if (!is_variable_length(hdf5, type)) {
+  if (!is_variable_length(type)) {
     auto element = describe_type(hdf5, type);
     sequence.element.refusal = element.refusal.empty()
                                    ? "its values are all of one length: open_hdf5 reads them"
@@ -174,11 +180,6 @@ void hdf5_library_dataset::read(const hdf5_session& hdf5, std::span<const sample
   }
 }
 
-bool is_variable_length(const hdf5_session& /*hdf5*/, hid_t type) {
-  const H5T_class_t type_class = H5Tget_class(type);
-  return type_class == H5T_VLEN || (type_class == H5T_STRING && H5Tis_variable_str(type) > 0);
-}
-
 hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
                               const std::string& name, const hdf5_opened& dataset,
                               const std::string& member) {
@@ -191,7 +192,7 @@ hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
   hdf5_sequences found;
   auto row = describe_values(hdf5, dataset.values, name, member, [&](hid_t type, bool in_array) {
     found = describe_sequence(hdf5, type);
-    if (in_array && is_variable_length(hdf5, type))
+    if (in_array && is_variable_length(type))
       found.element.refusal =
           "its records lie in an array, so that a sample would be several sequences";
     return hdf5_element{.shape = {row_bytes},

@@ -97,9 +97,6 @@ class hdf5_library_dataset {
   std::vector<hsize_t> extents_ = {};  ///< of the dataset
 };
 
-/// Whether values are sequences or strings of variable length, themselves: not parts of them.
-[[nodiscard]] bool is_variable_length(const hdf5_session& hdf5, hid_t type);
-
 /// Values of variable length of a dataset, or of a member of its records, each a sample: how they
 /// appear as runs of elements.
 struct hdf5_sequences {
