@@ -52,12 +52,8 @@ bool is_marked(const sigset_t& mask) noexcept {
 
 /// Puts the mark into a handler's signal mask.
 void mark_bus_handler(sigset_t& mask) noexcept {
-  for (int bit = 0; bit < pattern_bits; ++bit) {
-    if (is_in_pattern(bit))
-      (void)::sigaddset(&mask, first_signal + bit);
-    else
-      (void)::sigdelset(&mask, first_signal + bit);
-  }
+  for (int bit = 0; bit < pattern_bits; ++bit)
+    (void)(is_in_pattern(bit) ? ::sigaddset : ::sigdelset)(&mask, first_signal + bit);
 }
 
 /// Whether a SIGBUS that goes to `first` comes to `wanted`, if nobody on the way handles it. False

@@ -81,17 +81,14 @@ class reader {
       const unsigned bytes = cursor.u16();
       cursor.skip(prefix_bytes_ - (is_version_2_ ? 3 : 4));  // flags, order
       const auto offset = cursor.offset();
-      const hdf5_cursor message{cursor.take(bytes), offset};
+      hdf5_cursor message{cursor.take(bytes), offset};
       if (type == cache_image_message) found_ = true;
-      if (type == continuation_message) take_continuation(message);
+      if (type != continuation_message) continue;
+      const auto address = message.address(metadata_.offset_bytes());
+      const std::uint64_t length = message.number(metadata_.length_bytes());
+      if (!address) message.fail("a header goes on nowhere");
+      continuations_.push_back({*address, length});
     }
-  }
-
-  void take_continuation(hdf5_cursor message) {
-    const auto address = message.address(metadata_.offset_bytes());
-    const std::uint64_t bytes = message.number(metadata_.length_bytes());
-    if (!address) message.fail("a header goes on nowhere");
-    continuations_.push_back({*address, bytes});
   }
 
   hdf5_metadata& metadata_;

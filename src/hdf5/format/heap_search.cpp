@@ -82,10 +82,8 @@ hdf5_value_places hdf5_heap_search::find() {
 void hdf5_heap_search::order_by_address() {
   order_.resize(places_.offsets.size());
   std::iota(order_.begin(), order_.end(), std::uint64_t{0});
-  std::sort(order_.begin(), order_.end(), [this](std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t one = places_.offsets[static_cast<std::size_t>(a)];
-    const std::uint64_t other = places_.offsets[static_cast<std::size_t>(b)];
-    return one != other ? one < other : a < b;
+  std::ranges::sort(order_, {}, [this](std::uint64_t i) {
+    return std::pair{places_.offsets[static_cast<std::size_t>(i)], i};
   });
 }
 

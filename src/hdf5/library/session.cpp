@@ -24,8 +24,7 @@ herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noe
 bool is_about_unknown_version(const std::string& message) {
   constexpr std::array<std::string_view, 4> beginnings{"bad ", "wrong ", "unknown ", "incorrect "};
   return message.find("version") != std::string::npos &&
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view begin) { return message.starts_with(begin); });
+         std::ranges::any_of(beginnings, [&](auto begin) { return message.starts_with(begin); });
 }
 
 }  // namespace

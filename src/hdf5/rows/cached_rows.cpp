@@ -101,8 +101,7 @@ void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scr
   const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
   for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < max_told;) {
     const std::uint64_t block = place_.block_of(samples[with.missing[i]].value);
-    const bool is_told = std::any_of(told.begin(), told.end(),
-                                     [&](const auto& each) { return each.block == block; });
+    const bool is_told = std::ranges::count(told, block, &help_requests::place::block) != 0;
     if (block != first && !is_told) told.push_back(wanted_.tell(block));
   }
 }
