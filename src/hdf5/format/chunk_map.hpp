@@ -1,9 +1,15 @@
 #pragma once
 
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace feedline::detail {
@@ -31,7 +37,18 @@ class hdf5_chunk_map {
   /// @param extents Of the dataset, in elements. @param chunk_extents Of a chunk. Both of equal
   /// rank, at least 1, none 0. @throws usage_error if there are more chunks than memory could
   /// count.
-  hdf5_chunk_map(std::vector<std::uint64_t> extents, std::vector<std::uint64_t> chunk_extents);
+  hdf5_chunk_map(std::vector<std::uint64_t> extents, std::vector<std::uint64_t> chunk_extents)
+      : extents_{std::move(extents)}, chunk_extents_{std::move(chunk_extents)} {
+    if (extents_.empty() || extents_.size() != chunk_extents_.size() ||
+        std::ranges::count(extents_, 0U) != 0 || std::ranges::count(chunk_extents_, 0U) != 0)
+      throw usage_error{
+          "a chunk map needs the extents of a dataset and of its chunks, equally many and none 0"};
+    const auto chunks = count(extents_, chunk_extents_);
+    if (!chunks) throw usage_error{"a dataset of so many chunks cannot be mapped"};
+    for (std::size_t d = 0; d < extents_.size(); ++d)
+      grid_.push_back(divide_up(extents_[d], chunk_extents_[d]));
+    chunks_.resize(*chunks);
+  }
 
   [[nodiscard]] std::span<const std::uint64_t> extents() const noexcept { return extents_; }
   /// Chunks along each dimension, those at the edge included.
@@ -45,13 +62,29 @@ class hdf5_chunk_map {
   [[nodiscard]] hdf5_chunk& operator[](std::uint64_t number) noexcept { return chunks_[number]; }
 
   /// A chunk's first element. @param out As many coordinates as the dataset has dimensions.
-  void first_element(std::uint64_t number, std::span<std::uint64_t> out) const noexcept;
+  void first_element(std::uint64_t number, std::span<std::uint64_t> out) const noexcept {
+    for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d])
+      out[d] = number % grid_[d] * chunk_extents_[d];
+  }
   /// Whether a chunk reaches over the dataset's end in some dimension.
-  [[nodiscard]] bool is_partial(std::uint64_t number) const noexcept;
+  [[nodiscard]] bool is_partial(std::uint64_t number) const noexcept {
+    for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d])
+      if (number % grid_[d] == grid_[d] - 1 && extents_[d] % chunk_extents_[d] != 0) return true;
+    return false;
+  }
 
   /// How many chunks there would be; nothing if that cannot be counted.
   [[nodiscard]] static std::optional<std::uint64_t> count(
-      std::span<const std::uint64_t> extents, std::span<const std::uint64_t> chunk_extents);
+      std::span<const std::uint64_t> extents, std::span<const std::uint64_t> chunk_extents) {
+    constexpr std::uint64_t max_chunks = PTRDIFF_MAX / sizeof(hdf5_chunk);
+    std::uint64_t chunks = 1;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const auto more = checked_multiply(chunks, divide_up(extents[d], chunk_extents[d]));
+      if (!more || *more > max_chunks) return std::nullopt;
+      chunks = *more;
+    }
+    return chunks;
+  }
 
  private:
   std::vector<std::uint64_t> extents_;
