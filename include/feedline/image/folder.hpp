@@ -32,8 +32,8 @@ struct image_folder {
 /// Classes are the sub-folders in order of their names' bytes; images, those in a class's folder
 /// and in folders within, in order of folder, then name. So samples and labels are those of
 /// torchvision's ImageFolder. Images are files named .jpg, .jpeg or .png, in any case; hidden ones
-/// are passed over, others counted, and told in the log. Links are followed. Listing takes 16 bytes
-/// and the name's an image; what is in the files is seen when a sample is read.
+/// are passed over, others counted, and told in the log. Links are followed. An image takes 16
+/// bytes of memory, its name's and its label's; what is in the files is seen when it is read.
 /// @throws dataset_error naming folder or file: unreadable, no class folder, a class without an
 /// image, more
 ///         classes than the label's type counts; when read: what `make_image_decoder` refuses, a
