@@ -5,7 +5,6 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/machine.hpp"
 #include "detail/threads.hpp"
 #include "rows/row_storage.hpp"
 

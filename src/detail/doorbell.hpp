@@ -1,6 +1,6 @@
 #pragma once
 
-#include "detail/machine.hpp"
+#include "detail/threads.hpp"
 
 #include <algorithm>
 #include <atomic>

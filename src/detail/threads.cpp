@@ -3,11 +3,90 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <fstream>
+#include <limits>
+#include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include <sched.h>
+
 namespace feedline::detail {
+namespace {
+
+constexpr unsigned no_limit = std::numeric_limits<unsigned>::max();
+
+/// By the affinity mask; no limit if it cannot be had.
+unsigned affinity_cores() {
+  constexpr std::size_t most = 1 << 16;  // the kernel wants room for all CPUs it may ever have
+  for (std::size_t count = 1024; count <= most; count *= 4) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set{CPU_ALLOC(count),
+                                                               [](cpu_set_t* of) { CPU_FREE(of); }};
+    const std::size_t bytes = CPU_ALLOC_SIZE(count);
+    if (set && ::sched_getaffinity(0, bytes, set.get()) == 0)
+      return static_cast<unsigned>(CPU_COUNT_S(bytes, set.get()));
+  }
+  return no_limit;
+}
+
+/// Quota and period in microseconds, as whole cores; no limit unless both are numbers: "max" in
+/// version 2, -1 in version 1.
+unsigned cores_of(std::istream& quota, std::istream& period) {
+  long long paid = 0;
+  long long of = 0;
+  if (!(quota >> paid) || !(period >> of) || paid <= 0 || of <= 0) return no_limit;
+  return static_cast<unsigned>(std::clamp<long long>(paid / of, 1, no_limit));
+}
+
+unsigned cores_in(const std::filesystem::path& group) {
+  std::ifstream both{group / "cpu.max"};
+  std::ifstream quota{group / "cpu.cfs_quota_us"};
+  std::ifstream period{group / "cpu.cfs_period_us"};
+  return std::min(cores_of(both, both), cores_of(quota, period));
+}
+
+/// The fewest that a group, or one that holds it, allows.
+/// @param group From the root of the hierarchy; in a container it may name a place outside.
+unsigned fewest_cores(std::filesystem::path hierarchy, const std::filesystem::path& group) {
+  unsigned cores = cores_in(hierarchy);
+  for (const auto& part : group.relative_path()) {
+    hierarchy /= part;
+    cores = std::min(cores, cores_in(hierarchy));
+  }
+  return cores;
+}
+
+}  // namespace
+
+std::optional<unsigned> quota_cores(const std::filesystem::path& root) {
+  const std::filesystem::path hierarchies = root / "sys/fs/cgroup";
+  std::ifstream groups{root / "proc/self/cgroup"};
+  unsigned cores = no_limit;
+  for (std::string line; std::getline(groups, line);) {  // number:controllers:group
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (controllers.empty()) {
+      cores = std::min(cores, fewest_cores(hierarchies, group));
+    } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
+      cores = std::min({cores, fewest_cores(hierarchies / controllers, group),
+                        fewest_cores(hierarchies / "cpu", group)});
+    }
+  }
+  return cores == no_limit ? std::nullopt : std::optional{cores};
+}
+
+unsigned usable_cores() noexcept {
+  const unsigned there = std::thread::hardware_concurrency();
+  unsigned cores = there == 0 ? no_limit : there;
+  try {
+    cores = std::min({cores, affinity_cores(), quota_cores("/").value_or(no_limit)});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a path: what is known will do
+  }
+  return cores == no_limit ? 1 : std::max(cores, 1U);
+}
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                   std::size_t threads) {

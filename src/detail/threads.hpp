@@ -2,8 +2,6 @@
 
 #include <feedline/error.hpp>
 
-#include "detail/machine.hpp"
-
 #include <pthread.h>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -14,12 +12,23 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 namespace feedline::detail {
+
+/// Cores that the calling thread, and threads that it starts, may keep busy: of those there are, as
+/// many as its affinity mask allows and its control groups' quota pays for. At least 1.
+[[nodiscard]] unsigned usable_cores() noexcept;
+
+/// Whole cores that the CPU quota of this process's control groups (versions 1 and 2) pays for, at
+/// least 1. Nothing where there is no quota.
+/// @param root Where `proc` and `sys` are: "/".
+[[nodiscard]] std::optional<unsigned> quota_cores(const std::filesystem::path& root);
 
 /// Starts a thread. @param what Names it in the error: "reader thread 3 of 8".
 /// @throws thread_error

@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "detail/machine.hpp"
+#include "detail/threads.hpp"
 
 #include <algorithm>
 #include <cstddef>

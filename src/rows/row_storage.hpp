@@ -1,6 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -30,5 +34,13 @@ class row_storage {
   std::shared_ptr<std::byte> memory_;
   std::size_t size_ = 0;
 };
+
+/// Bytes of memory that the machine has; the largest number where the system does not tell.
+[[nodiscard]] inline std::uint64_t machine_memory_bytes() noexcept {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes);
+}
 
 }  // namespace feedline::detail

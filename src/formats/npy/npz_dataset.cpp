@@ -2,7 +2,6 @@
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
 
-#include "detail/machine.hpp"
 #include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"

@@ -1,12 +1,12 @@
 #include "hdf5/rows/open_rows.hpp"
 
 #include "detail/arithmetic.hpp"
-#include "detail/machine.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/blocks.hpp"
 #include "hdf5/rows/cached_rows.hpp"
 #include "hdf5/rows/map_chunks.hpp"
 #include "hdf5/rows/plain_rows.hpp"
+#include "rows/row_storage.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "detail/machine.hpp"
+#include "detail/threads.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/temporary_directory.hpp"
 
