@@ -8,7 +8,6 @@
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -70,23 +69,15 @@ class basic_channel {
 
   /// Blocks until `ready()` is true or the channel is closed; asked again after every push,
   /// `wake` and `wake_all` that wakes the caller.
-  template <class Ready>
-  void wait_until(Ready&& ready) {
-    bell_.wait_until([&] {
-      const bool closed = closed_.load();  // first: what was pushed before the close must be found
-      return ready() || closed;
-    });
-  }
-
-  /// The same, but no longer than to a deadline; false then.
-  template <class Ready>
-  bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
+  /// @param deadline At most one: the wait is no longer than to it, and false is returned then.
+  template <class Ready, class... Deadline>
+  auto wait_until(Ready&& ready, Deadline... deadline) {
     return bell_.wait_until(
         [&] {
-          const bool closed = closed_.load();
+          const bool closed = closed_.load();  // first: what was pushed before it must be found
           return ready() || closed;
         },
-        deadline);
+        deadline...);
   }
 
   /// No more pushes matter; wakes all receivers. May be called again, by any thread.
