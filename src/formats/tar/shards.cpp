@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 
 namespace feedline::detail {
@@ -160,16 +159,8 @@ tar_shards::opened_shard tar_shards::open_shard(const std::filesystem::path& pat
 tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const tar_field> fields,
                        const tar_options& options)
     : shards_(paths.size()) {
-  std::vector<std::exception_ptr> faults(paths.size());
-  parallel_for(paths.size(), [&](std::size_t i) {
-    try {
-      shards_[i] = open_shard(paths[i], fields, options);
-    } catch (...) {
-      faults[i] = std::current_exception();
-    }
-  });
-  for (const std::exception_ptr& fault : faults)
-    if (fault) std::rethrow_exception(fault);
+  parallel_for(paths.size(),
+               [&](std::size_t i) { shards_[i] = open_shard(paths[i], fields, options); });
   std::uint64_t samples = 0;
   for (const opened_shard& shard : shards_) {
     ends_.push_back(samples += shard.index.size());
