@@ -15,9 +15,6 @@
 namespace feedline::detail {
 namespace {
 
-/// From so many on, sorting all lengths is faster than looking for each boundary.
-constexpr std::uint64_t many_buckets = 32;
-
 std::size_t bucket_of(std::uint64_t length, const std::vector<std::uint64_t>& boundaries) noexcept {
   return static_cast<std::size_t>(std::upper_bound(boundaries.begin(), boundaries.end(), length) -
                                   boundaries.begin());
@@ -133,16 +130,12 @@ std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
   if (lengths.empty()) return boundaries;
   const std::uint64_t samples = lengths.size();
   buckets = std::min(buckets, samples);
-  std::uint64_t last = *std::min_element(lengths.begin(), lengths.end());
-  if (buckets >= many_buckets) std::sort(lengths.begin(), lengths.end());
-  auto from = lengths.begin();
+  std::ranges::sort(lengths);
+  std::uint64_t last = lengths.front();
   for (std::uint64_t i = 1; i < buckets; ++i) {
     // samples × i / buckets, of which the product could wrap
     const std::uint64_t rank = samples / buckets * i + samples % buckets * i / buckets;
-    const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(rank);
-    if (buckets < many_buckets) std::nth_element(from, at, lengths.end());
-    from = at;
-    if (*at > last) boundaries.push_back(last = *at);
+    if (lengths[rank] > last) boundaries.push_back(last = lengths[rank]);
   }
   return boundaries;
 }
