@@ -87,7 +87,7 @@ class conversion {
         job_{job},
         tell_{tell},
         what_{from_->fields(), from_->size()},
-        identity_{identity_of(what_, job_)},
+        made_{identity_of(what_, job_)},
         replaces_{checked_place(job_)},
         work_{job_.work()},
         output_{make_output(work_.unfinished(), what_, job_)} {
@@ -115,28 +115,28 @@ class conversion {
   /// Samples that are written already.
   std::uint64_t begin() {
     if (!job_.restart && resume()) return made_.samples;
-    made_ = {0, std::vector<std::uint32_t>(what_.fields.size())};
+    made_.samples = 0;
+    made_.checksums.assign(what_.fields.size(), 0);
     work_.clear();
-    output_->create();
+    output_->open(durable_file::mode::create);
     return 0;
   }
 
   bool resume() {
     const auto found = journal::read(work_.journal());
     if (!found) return false;
-    if (found->identity != identity_)
+    if (found->identity != made_.identity)
       throw feedline::usage_error{
           work_.unfinished().string() + ": left unfinished by another conversion, of\n" +
-          found->identity + "not of\n" + identity_ + "--restart forgets it"};
-    const std::uint64_t written = found->made.samples;
+          found->identity + "not of\n" + made_.identity + "--restart forgets it"};
+    const std::uint64_t written = found->samples;
     const bool whole_units = written % output_->unit() == 0 || written == what_.samples;
-    if (written > what_.samples || !whole_units ||
-        found->made.checksums.size() != what_.fields.size())
+    if (written > what_.samples || !whole_units || found->checksums.size() != what_.fields.size())
       return false;
-    made_ = found->made;
+    made_ = *found;
     try {
       verify(step::checking);
-      output_->resume();
+      output_->open(durable_file::mode::open);
     } catch (const std::exception& error) {
       spdlog::warn("{} cannot be gone on with, and is begun anew: {}", work_.unfinished().string(),
                    error.what());
@@ -155,7 +155,7 @@ class conversion {
                  made_.samples += count;
                  if (made_.samples - safe >= checkpoint_ || made_.samples == what_.samples) {
                    output_->sync();
-                   journal{identity_, made_}.write(work_.journal());
+                   made_.write(work_.journal());
                    safe = made_.samples;
                  }
                  tell_(step::writing, made_.samples, what_.samples);
@@ -202,11 +202,10 @@ class conversion {
   const job& job_;
   const progress& tell_;
   content what_;
-  std::string identity_;
+  journal made_;
   std::optional<file_identity> replaces_;
   work_folder work_;
   std::unique_ptr<output> output_;
-  progress_made made_;
   std::uint64_t batch_ = 1;
   std::uint64_t checkpoint_ = 1;
 };

@@ -58,14 +58,6 @@ hdf5_type_id type_of(const hdf5_session& hdf5, feedline::element_type type) {
   return required<hdf5_type_id>(hdf5, H5Tcopy(native), "describe a type");
 }
 
-/// For whole chunks, which a cache would only copy.
-hdf5_properties_id dataset_access(const hdf5_session& hdf5) {
-  constexpr auto prepare = "prepare a dataset";
-  auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_ACCESS), prepare);
-  require(hdf5, H5Pset_chunk_cache(access.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), prepare);
-  return access;
-}
-
 void require_plugin(H5Z_filter_t filter, const char* name) {
   const feedline::detail::hdf5_session hdf5;
   if (H5Zfilter_avail(filter) > 0) return;
@@ -88,17 +80,6 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
   if (layout.filter == compression::zstd)
     require(hdf5, H5Pset_filter(storage, zstd_filter, H5Z_FLAG_MANDATORY, 1, &level),
             "compress with zstd");
-}
-
-/// A column with no dataset yet.
-hdf5_column column_of(const hdf5_session& hdf5, const feedline::field& field,
-                      const hdf5_layout& layout, std::uint64_t chunk_rows) {
-  const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
-  const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
-  return {type_of(hdf5, field.type),
-          {},
-          contiguous,
-          !contiguous && layout.filter == compression::deflate};
 }
 
 /// HDF5's shuffle: the elements' first bytes, then their second ones, …
@@ -139,11 +120,25 @@ void require_filter(const hdf5_layout& layout) {
   if (layout.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
 }
 
-hdf5_column create_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
-                          std::uint64_t samples, const hdf5_layout& layout,
-                          std::uint64_t chunk_rows) {
+hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode how,
+                        const feedline::field& field, std::uint64_t samples,
+                        const hdf5_layout& layout, std::uint64_t chunk_rows) {
   constexpr auto prepare = "prepare a dataset";
-  hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
+  const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
+  const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
+  hdf5_column column{type_of(hdf5, field.type),
+                     {},
+                     contiguous,
+                     !contiguous && layout.filter == compression::deflate};
+  // Rows come as whole chunks, which a cache would only copy.
+  const auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_ACCESS), prepare);
+  require(hdf5, H5Pset_chunk_cache(access.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), prepare);
+  if (how == durable_file::mode::open) {
+    column.dataset =
+        required<hdf5_dataset_id>(hdf5, H5Dopen2(file, field.name.c_str(), access.get()),
+                                  "open a dataset of the unfinished file");
+    return column;
+  }
   std::vector<hsize_t> extents{samples};
   extents.insert(extents.end(), field.shape.begin(), field.shape.end());
   const auto rank = static_cast<int>(extents.size());
@@ -166,17 +161,8 @@ hdf5_column create_column(const hdf5_session& hdf5, hid_t file, const feedline::
   column.dataset =
       required<hdf5_dataset_id>(hdf5,
                                 H5Dcreate2(file, field.name.c_str(), column.type.get(), space.get(),
-                                           link.get(), storage.get(), dataset_access(hdf5).get()),
+                                           link.get(), storage.get(), access.get()),
                                 "create a dataset of that name");
-  return column;
-}
-
-hdf5_column open_column(const hdf5_session& hdf5, hid_t file, const feedline::field& field,
-                        const hdf5_layout& layout, std::uint64_t chunk_rows) {
-  hdf5_column column = column_of(hdf5, field, layout, chunk_rows);
-  column.dataset = required<hdf5_dataset_id>(
-      hdf5, H5Dopen2(file, field.name.c_str(), dataset_access(hdf5).get()),
-      "open a dataset of the unfinished file");
   return column;
 }
 

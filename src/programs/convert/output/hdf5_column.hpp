@@ -4,6 +4,7 @@
 
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
+#include "programs/convert/work/durable_file.hpp"
 #include "programs/convert/work/job.hpp"
 
 #include <cstdint>
@@ -71,16 +72,12 @@ struct hdf5_column {
 /// @throws feedline::usage_error if the library lacks what a layout needs.
 void require_filter(const hdf5_layout& layout);
 
-/// Makes a field's dataset in a file. @param layout `chunk_rows` 0: small fields lie in one piece.
-/// @param chunk_rows Samples in a chunk.
-[[nodiscard]] hdf5_column create_column(const hdf5_session& hdf5, hid_t file,
-                                        const feedline::field& field, std::uint64_t samples,
-                                        const hdf5_layout& layout, std::uint64_t chunk_rows);
-
-/// Opens the one that was made so.
-[[nodiscard]] hdf5_column open_column(const hdf5_session& hdf5, hid_t file,
-                                      const feedline::field& field, const hdf5_layout& layout,
-                                      std::uint64_t chunk_rows);
+/// Makes a field's dataset in a file, or opens the one that was made so.
+/// @param layout `chunk_rows` 0: small fields lie in one piece. @param chunk_rows Samples in a
+/// chunk.
+[[nodiscard]] hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode how,
+                                      const feedline::field& field, std::uint64_t samples,
+                                      const hdf5_layout& layout, std::uint64_t chunk_rows);
 
 /// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes,
 /// and deflate.

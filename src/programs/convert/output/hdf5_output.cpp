@@ -10,7 +10,6 @@
 
 #include "programs/convert/output/hdf5_column.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/work/durable_file.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -77,26 +76,20 @@ class hdf5_output final : public output {
 
   std::uint64_t unit() const noexcept override { return layout_.contiguous ? 1 : chunk_rows_; }
 
-  void create() override {
+  void open(durable_file::mode how) override {
     const hdf5_session hdf5{path_};
-    file_ = required<hdf5_file_id>(
-        hdf5, H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, hdf5_file_access(hdf5).get()),
-        "create the file; check its folder and permissions");
+    const hdf5_properties_id access = hdf5_file_access(hdf5);
+    if (how == durable_file::mode::create)
+      file_ = required<hdf5_file_id>(
+          hdf5, H5Fcreate(path_.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.get()),
+          "create the file; check its folder and permissions");
+    else
+      file_ = required<hdf5_file_id>(hdf5, H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.get()),
+                                     "open the unfinished file");
     on_disk_.emplace(path_, durable_file::mode::open);
     for (const feedline::field& field : what_.fields)
       columns_.push_back(
-          create_column(hdf5, file_.get(), field, what_.samples, layout_, chunk_rows_));
-    reserve(hdf5, 0, 0);
-  }
-
-  void resume() override {
-    const hdf5_session hdf5{path_};
-    file_ = required<hdf5_file_id>(
-        hdf5, H5Fopen(path_.c_str(), H5F_ACC_RDWR, hdf5_file_access(hdf5).get()),
-        "open the unfinished file");
-    on_disk_.emplace(path_, durable_file::mode::open);
-    for (const feedline::field& field : what_.fields)
-      columns_.push_back(open_column(hdf5, file_.get(), field, layout_, chunk_rows_));
+          open_column(hdf5, file_.get(), how, field, what_.samples, layout_, chunk_rows_));
     reserve(hdf5, 0, 0);
   }
 

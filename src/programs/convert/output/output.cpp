@@ -4,8 +4,6 @@
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/records.hpp>
 
-#include "programs/convert/work/durable_file.hpp"
-
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -63,17 +61,17 @@ class npy_output final : public output {
     }
   }
 
-  void create() override {
-    fs::create_directory(folder_);
-    open(durable_file::mode::create);
+  void open(durable_file::mode how) override {
+    const bool is_new = how == durable_file::mode::create;
+    if (is_new) fs::create_directory(folder_);
+    for (const feedline::field& field : what_.fields) files_.emplace_back(path_of(field), how);
+    if (!is_new) return;
     for (std::size_t f = 0; f < files_.size(); ++f) {
       files_[f].reserve(headers_[f].size() + what_.samples * sample_bytes(what_.fields[f]));
       files_[f].write(0, std::as_bytes(std::span{headers_[f]}));
     }
     sync_folder(folder_);
   }
-
-  void resume() override { open(durable_file::mode::open); }
 
   void write(std::uint64_t first, std::uint64_t /*count*/,
              std::span<const std::span<const std::byte>> columns) override {
@@ -97,10 +95,6 @@ class npy_output final : public output {
  private:
   fs::path path_of(const feedline::field& field) const { return folder_ / (field.name + ".npy"); }
 
-  void open(durable_file::mode how) {
-    for (const feedline::field& field : what_.fields) files_.emplace_back(path_of(field), how);
-  }
-
   fs::path folder_;
   content what_;
   std::vector<std::string> headers_;
@@ -116,12 +110,10 @@ class record_output final : public output {
     }
   }
 
-  void create() override {
-    file_.emplace(path_, durable_file::mode::create);
-    file_->reserve(what_.samples * record_bytes_);
+  void open(durable_file::mode how) override {
+    file_.emplace(path_, how);
+    if (how == durable_file::mode::create) file_->reserve(what_.samples * record_bytes_);
   }
-
-  void resume() override { file_.emplace(path_, durable_file::mode::open); }
 
   void write(std::uint64_t first, std::uint64_t count,
              std::span<const std::span<const std::byte>> columns) override {
@@ -168,5 +160,15 @@ std::unique_ptr<output> make_output(const fs::path& path, const content& what, c
   }
   throw std::logic_error{"a format that is none"};
 }
+
+#ifndef FEEDLINE_HAS_HDF5
+void leave_hdf5_as_it_is_at_exit() {}
+
+std::unique_ptr<output> make_hdf5_output(const fs::path& path, const content&, const hdf5_layout&) {
+  throw feedline::usage_error{path.string() +
+                              ": this feedline-convert was built without HDF5: install libhdf5-dev "
+                              "and build it again, or take --to npy or --to records"};
+}
+#endif
 
 }  // namespace convert

@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 
+#include "programs/convert/work/durable_file.hpp"
 #include "programs/convert/work/job.hpp"
 
 #include <cstddef>
@@ -22,10 +23,8 @@ class output {
   output& operator=(const output&) = delete;
   virtual ~output() = default;
 
-  /// Begins anew; nothing is there.
-  virtual void create() = 0;
-  /// Goes on with what an earlier run created.
-  virtual void resume() = 0;
+  /// Begins anew, where nothing is; or opens what an earlier run created, to go on with it.
+  virtual void open(durable_file::mode how) = 0;
   /// Samples `first`, `first + 1`, …: for each field, in order, `count` samples' bytes.
   virtual void write(std::uint64_t first, std::uint64_t count,
                      std::span<const std::span<const std::byte>> columns) = 0;

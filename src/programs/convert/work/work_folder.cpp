@@ -43,8 +43,8 @@ std::string to_hex(std::uint32_t value) {
 
 void journal::write(const std::filesystem::path& path) const {
   std::string text = std::string{first_line} + '\n' + identity;
-  text += "samples " + std::to_string(made.samples) + "\nchecksums";
-  for (const std::uint32_t value : made.checksums) text += ' ' + to_hex(value);
+  text += "samples " + std::to_string(samples) + "\nchecksums";
+  for (const std::uint32_t value : checksums) text += ' ' + to_hex(value);
   replace_file(path, text + "\nend\n");
 }
 
@@ -56,10 +56,10 @@ std::optional<journal> journal::read(const std::filesystem::path& path) {
   while (std::getline(file, line) && !line.starts_with("samples ")) found.identity += line + '\n';
   std::istringstream counted{line};
   std::string word;
-  if (!(counted >> word >> found.made.samples)) return std::nullopt;
+  if (!(counted >> word >> found.samples)) return std::nullopt;
   if (!std::getline(file, line) || !line.starts_with("checksums")) return std::nullopt;
   std::istringstream values{line.substr(9)};
-  for (std::uint32_t value = 0; values >> std::hex >> value;) found.made.checksums.push_back(value);
+  for (std::uint32_t value = 0; values >> std::hex >> value;) found.checksums.push_back(value);
   if (!std::getline(file, line) || line != "end") return std::nullopt;
   return found;
 }
@@ -91,35 +91,29 @@ void work_folder::remove() {
   fs::remove(path_);
 }
 
+/// Begins again where another run removed the folder meanwhile.
 descriptor work_folder::enter() const {
-  for (;;)
-    if (descriptor locked = try_to_enter(); locked.number() >= 0) return locked;
-}
-
-/// @return The locked file; none if another run removed the folder meanwhile.
-descriptor work_folder::try_to_enter() const {
-  if (::mkdir(path_.c_str(), 0777) != 0) {
-    if (errno != EEXIST) fail(path_, "cannot be made; check its folder's permissions");
-    if (!identity_at(path_)) return descriptor{-1};
-    if (!is_folder(path_) || is_foreign()) refuse(path_, path_);
+  for (;;) {
+    if (::mkdir(path_.c_str(), 0777) != 0) {
+      if (errno != EEXIST) fail(path_, "cannot be made; check its folder's permissions");
+      if (!identity_at(path_)) continue;
+      if (!is_folder(path_) || is_foreign()) refuse(path_, path_);
+    }
+    descriptor file{::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)};
+    if (file.number() < 0 && errno == ENOENT) continue;
+    if (file.number() < 0) fail(lock(), "cannot be opened");
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK)
+        throw std::runtime_error{path_.string() +
+                                 ": another feedline-convert is at work on this output"};
+      spdlog::warn("{} cannot be locked ({}): let no other feedline-convert write this output",
+                   path_.string(), feedline::detail::system_words());
+    }
+    struct stat locked {};
+    if (::fstat(file.number(), &locked) == 0 &&
+        identity_at(lock()) == file_identity{locked.st_dev, locked.st_ino})
+      return file;
   }
-  descriptor file{::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)};
-  if (file.number() < 0) {
-    if (errno == ENOENT) return file;
-    fail(lock(), "cannot be opened");
-  }
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      throw std::runtime_error{path_.string() +
-                               ": another feedline-convert is at work on this output"};
-    spdlog::warn("{} cannot be locked ({}): let no other feedline-convert write this output",
-                 path_.string(), feedline::detail::system_words());
-  }
-  struct stat locked {};
-  if (::fstat(file.number(), &locked) == 0 &&
-      identity_at(lock()) == file_identity{locked.st_dev, locked.st_ino})
-    return file;
-  return descriptor{-1};
 }
 
 /// Whether it has anything but no lock. An empty one was left by a run that was killed early.

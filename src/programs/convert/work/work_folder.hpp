@@ -13,18 +13,13 @@ namespace convert {
 /// "0x0123abcd".
 [[nodiscard]] std::string to_hex(std::uint32_t value);
 
-/// How far a conversion has come: these samples are on the disk, with these checksums.
-struct progress_made {
-  std::uint64_t samples = 0;
-  std::vector<std::uint32_t> checksums;  ///< CRC-32 of each field, over its samples' bytes
-
-  friend bool operator==(const progress_made&, const progress_made&) = default;
-};
-
 /// What a small text file beside an unfinished output says of it.
 struct journal {
   std::string identity;  ///< what is converted into what: lines of text, equal for equal outputs
-  progress_made made;
+  std::uint64_t samples = 0;                  ///< that are on the disk, with these checksums
+  std::vector<std::uint32_t> checksums = {};  ///< CRC-32 of each field, over its samples' bytes
+
+  friend bool operator==(const journal&, const journal&) = default;
 
   /// Puts it on the disk in place of what was there.
   void write(const std::filesystem::path& path) const;
@@ -60,7 +55,6 @@ class work_folder {
  private:
   [[nodiscard]] std::filesystem::path lock() const { return path_ / "lock"; }
   [[nodiscard]] feedline::detail::descriptor enter() const;
-  [[nodiscard]] feedline::detail::descriptor try_to_enter() const;
   [[nodiscard]] bool is_foreign() const;
   void claim() const;
   void require_only_own() const;
