@@ -54,17 +54,17 @@ std::string identity_of(const content& what, const job& job) {
   std::string text = job.source;
   if (!text.empty() && text.back() != '\n') text += '\n';
   for (const feedline::field& field : what.fields) text += "field " + to_string(field) + '\n';
-  text += "of " + std::to_string(what.samples) + " samples, ";
-  text += job.shuffle ? "shuffled with seed " + std::to_string(*job.shuffle) + " within " +
-                            std::to_string(job.within_chunks) + " chunks\n"
+  text += fmt::format("of {} samples, ", what.samples);
+  text += job.shuffle ? fmt::format("shuffled with seed {} within {} chunks\n", *job.shuffle,
+                                    job.within_chunks)
                       : "in order\n";
-  text += std::string{"to "} + formats[static_cast<std::size_t>(job.to)];
-  if (job.to == format::hdf5) {
-    text += job.layout.contiguous ? " contiguous"
-                                  : " chunks of " + std::to_string(job.layout.chunk_rows) + ' ' +
-                                        filters[static_cast<std::size_t>(job.layout.filter)] + ' ' +
-                                        std::to_string(job.layout.level);
-  }
+  text += fmt::format("to {}", formats[static_cast<std::size_t>(job.to)]);
+  const hdf5_layout& layout = job.layout;
+  if (job.to == format::hdf5)
+    text += layout.contiguous
+                ? " contiguous"
+                : fmt::format(" chunks of {} {} {}", layout.chunk_rows,
+                              filters[static_cast<std::size_t>(layout.filter)], layout.level);
   return text + '\n';
 }
 
@@ -180,9 +180,10 @@ class conversion {
     }
     for (std::size_t f = 0; f < found.size(); ++f)
       if (found[f] != made_.checksums[f])
-        throw std::runtime_error{work_.unfinished().string() + ": field '" + what_.fields[f].name +
-                                 "' reads back with checksum " + to_hex(found[f]) + ", not " +
-                                 to_hex(made_.checksums[f]) + " as it was written"};
+        throw std::runtime_error{
+            fmt::format("{}: field '{}' reads back with checksum {}, not {} as it was written",
+                        work_.unfinished().string(), what_.fields[f].name, to_hex(found[f]),
+                        to_hex(made_.checksums[f]))};
   }
 
   template <class Take>

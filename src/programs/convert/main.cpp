@@ -15,15 +15,18 @@
 
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/progress_line.hpp"
 #include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 
 #include <CLI/CLI.hpp>
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -50,8 +53,8 @@ const std::map<std::string, feedline::element_type> label_types{
     {"int64", feedline::element_type::i64}};
 
 std::string version() {
-  return "feedline-convert " + std::to_string(FEEDLINE_VERSION_MAJOR) + '.' +
-         std::to_string(FEEDLINE_VERSION_MINOR) + '.' + std::to_string(FEEDLINE_VERSION_PATCH);
+  return fmt::format("feedline-convert {}.{}.{}", FEEDLINE_VERSION_MAJOR, FEEDLINE_VERSION_MINOR,
+                     FEEDLINE_VERSION_PATCH);
 }
 
 /// What the command line says.
@@ -151,6 +154,52 @@ command parse_command_line(int argc, char** argv) {
   return line;
 }
 
+/// A line on the terminal that shows how far a conversion is. Where standard output is no terminal
+/// it prints nothing, so that logs hold whole lines only.
+class progress_line {
+ public:
+  progress_line() = default;
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+  ~progress_line() { erase(); }
+
+  /// Draws, but no more than ten times a second.
+  void show(step now, std::uint64_t done, std::uint64_t samples) {
+    if (!on_terminal_) return;
+    const clock::time_point time = clock::now();
+    if (now != step_ || done < begun_at_) {
+      step_ = now;
+      begun_at_ = done;
+      begun_ = time;
+    }
+    if (time - drawn_ < std::chrono::milliseconds{100}) return;
+    drawn_ = time;
+    constexpr std::array words{"checking what is there", "writing", "reading back"};  // of steps
+    const double seconds = std::chrono::duration<double>(time - begun_).count();
+    const double rate = seconds > 0 ? static_cast<double>(done - begun_at_) / seconds : 0;
+    fmt::print("{}{}: {} of {} samples, {:3.0f} %, {:.0f} a second", erase_line,
+               words[static_cast<std::size_t>(now)], done, samples,
+               100 * static_cast<double>(done) / static_cast<double>(samples), rate);
+    std::fflush(stdout);
+  }
+
+  void erase() {
+    if (!on_terminal_) return;
+    std::fputs(erase_line, stdout);
+    std::fflush(stdout);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static constexpr auto erase_line = "\r\x1b[K";
+
+  bool on_terminal_ = ::isatty(STDOUT_FILENO) == 1;
+  step step_ = step::checking;
+  std::uint64_t begun_at_ = 0;  ///< samples, of the step
+  clock::time_point begun_ = clock::now();
+  clock::time_point drawn_{};
+};
+
 void run_command(int argc, char** argv) {
   command line = parse_command_line(argc, argv);
   line.job.inputs = paths_of(line.inputs);
@@ -165,15 +214,11 @@ void run_command(int argc, char** argv) {
       [&](step now, std::uint64_t samples, std::uint64_t of) { progress.show(now, samples, of); });
   progress.erase();
 
-  std::printf("%s: %llu samples, written and read back equal", line.job.output.c_str(),
-              static_cast<unsigned long long>(done.samples));
-  if (done.resumed_from != 0)
-    std::printf(" (%llu of them by an earlier run)",
-                static_cast<unsigned long long>(done.resumed_from));
-  std::printf("\n");
+  fmt::print("{}: {} samples, written and read back equal", line.job.output.string(), done.samples);
+  if (done.resumed_from != 0) fmt::print(" ({} of them by an earlier run)", done.resumed_from);
+  fmt::print("\n");
   for (std::size_t f = 0; f < done.fields.size(); ++f)
-    std::printf("  %s  crc32 %s\n", feedline::to_string(done.fields[f]).c_str(),
-                to_hex(done.checksums[f]).c_str());
+    fmt::print("  {}  crc32 {}\n", to_string(done.fields[f]), to_hex(done.checksums[f]));
 }
 
 }  // namespace

@@ -59,11 +59,9 @@ std::string state_of(const fs::path& path) {
 
 /// What else decides what the samples are.
 std::string words_of(const feedline::open_options& how) {
-  std::string words = "images " + std::to_string(how.image.height) + " x " +
-                      std::to_string(how.image.width) + ", shorter side " +
-                      std::to_string(how.image.shorter_side) + "; " +
-                      std::to_string(how.tokens_per_sample) + " tokens a sample; labels " +
-                      std::string{to_string(how.label_type)} + "; fields";
+  std::string words = fmt::format(
+      "images {} x {}, shorter side {}; {} tokens a sample; labels {}; fields", how.image.height,
+      how.image.width, how.image.shorter_side, how.tokens_per_sample, to_string(how.label_type));
   for (const std::string& name : how.fields) words += ' ' + name;
   return words + '\n';
 }
