@@ -4,11 +4,10 @@
 #include <feedline/formats/records.hpp>
 
 #include "formats/records/cifar_format.hpp"
-#include "rows/file_rows.hpp"
+#include "io/random_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 
 namespace feedline {
@@ -17,7 +16,6 @@ namespace {
 /// A file of more records, which the published ones are not, has this many looked at, evenly
 /// spread.
 constexpr std::uint64_t max_labels_looked_at = 50'000;
-constexpr std::size_t labels_at_once = 512;
 
 std::string name_of(const detail::cifar_format& format) {
   return format.label_bytes == 1 ? "CIFAR-10" : "CIFAR-100";
@@ -36,35 +34,24 @@ void require_whole_records(const detail::random_file& file, const detail::cifar_
 }
 
 /// Labels tell a file of another format, which may be as long.
-void require_labels(const detail::random_file_ptr& file, const std::vector<record_field>& fields,
+void require_labels(const detail::random_file& file, const std::vector<record_field>& fields,
                     const detail::cifar_format& format) {
-  const std::uint64_t records = file->size() / format.record_bytes();
+  const std::uint64_t records = file.size() / format.record_bytes();
   const std::uint64_t looked_at = std::min(records, max_labels_looked_at);
-  const detail::file_rows labels{file,
-                                 "label",
-                                 {.offset = 0,
-                                  .stride = format.record_bytes(),
-                                  .row_bytes = format.label_bytes,
-                                  .swapped_bytes = 1},
-                                 records};
-  std::array<sample_index, labels_at_once> samples{};
-  std::array<std::byte, 2 * labels_at_once> values{};
-  for (std::uint64_t first = 0; first < looked_at; first += labels_at_once) {
-    const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(labels_at_once, looked_at - first));
-    for (std::size_t i = 0; i < count; ++i)
-      samples[i] = sample_index{(first + i) * (records / looked_at)};
-    labels.read(std::span{samples}.first(count), values.data());
-    for (std::size_t i = 0; i < count * format.label_bytes; ++i) {
-      const auto label = std::to_integer<unsigned>(values[i]);
-      const std::size_t byte = i % format.label_bytes;
+  std::array<std::byte, 2> room{};
+  const auto labels = std::span{room}.first(format.label_bytes);
+  for (std::uint64_t i = 0; i < looked_at; ++i) {
+    const std::uint64_t sample = i * (records / looked_at);
+    const std::uint64_t offset = sample * format.record_bytes();
+    file.read(offset, labels);
+    for (std::size_t byte = 0; byte < labels.size(); ++byte) {
+      const auto label = std::to_integer<unsigned>(labels[byte]);
       const unsigned largest = format.largest_label(byte);
       if (label <= largest) continue;
-      const std::uint64_t sample = samples[i / format.label_bytes].value;
-      throw dataset_error{{.path = file->path(),
+      throw dataset_error{{.path = file.path(),
                            .field = fields[byte].name,
                            .sample = sample,
-                           .offset = sample * format.record_bytes() + byte},
+                           .offset = offset + byte},
                           std::to_string(label) + " is no label of " + name_of(format) + " (0 to " +
                               std::to_string(largest) +
                               "); check that the file is of this set, or get it anew"};
@@ -78,8 +65,8 @@ dataset_ptr open_cifar(const std::string& who, const std::vector<std::string>& f
   if (files.empty()) throw usage_error{who + ": there is no file to open"};
   const auto paths = expand_paths(files);
   for (const std::string& path : paths) {
-    const auto file = std::make_shared<const detail::random_file>(path);
-    require_whole_records(*file, format);
+    const detail::random_file file{path};
+    require_whole_records(file, format);
     require_labels(file, fields, format);
   }
   return open_records(paths, fields);
