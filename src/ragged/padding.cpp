@@ -27,22 +27,6 @@ bytes bytes_of(T value) {
   return all;
 }
 
-/// The number in binary32, if that can hold one so large.
-std::optional<float> as_f32(double number) {
-  if (std::isfinite(number) && std::abs(number) > double{std::numeric_limits<float>::max()})
-    return std::nullopt;
-  return static_cast<float>(number);
-}
-
-std::optional<bytes> as_half(double number, element_type type) {
-  const auto single = as_f32(number);
-  if (!single) return std::nullopt;
-  const std::uint16_t half = type == element_type::f16 ? to_f16(*single) : to_bf16(*single);
-  const float back = type == element_type::f16 ? from_f16(half) : from_bf16(half);
-  if (std::isfinite(number) && !std::isfinite(back)) return std::nullopt;
-  return bytes_of(half);
-}
-
 /// The number in a whole type, if it is one of its values.
 std::optional<bytes> as_element(std::int64_t number, element_type type) {
   if (type == element_type::boolean) {
@@ -55,16 +39,23 @@ std::optional<bytes> as_element(std::int64_t number, element_type type) {
   });
 }
 
+/// The number in any type, if that can hold one so large and, of whole types, has it.
 std::optional<bytes> as_element(double number, element_type type) {
-  if (type == element_type::f16 || type == element_type::bf16) return as_half(number, type);
   if (type == element_type::f64) return bytes_of(number);
-  if (type == element_type::f32) {
-    const auto single = as_f32(number);
-    return single ? std::optional{bytes_of(*single)} : std::nullopt;
+  if (is_whole(type)) {
+    constexpr double limit = 9223372036854775808.0;  // 2^63
+    if (!(number >= -limit && number < limit) || number != std::trunc(number)) return std::nullopt;
+    return as_element(static_cast<std::int64_t>(number), type);
   }
-  constexpr double limit = 9223372036854775808.0;  // 2^63
-  if (!(number >= -limit && number < limit) || number != std::trunc(number)) return std::nullopt;
-  return as_element(static_cast<std::int64_t>(number), type);
+  const bool is_finite = std::isfinite(number);
+  if (is_finite && std::abs(number) > double{std::numeric_limits<float>::max()})
+    return std::nullopt;
+  const auto single = static_cast<float>(number);
+  if (type == element_type::f32) return bytes_of(single);
+  const std::uint16_t half = type == element_type::f16 ? to_f16(single) : to_bf16(single);
+  const float back = type == element_type::f16 ? from_f16(half) : from_bf16(half);
+  if (is_finite && !std::isfinite(back)) return std::nullopt;
+  return bytes_of(half);
 }
 
 /// The bytes to repeat; whether they suit the element is for the caller to see.
