@@ -70,30 +70,25 @@ constexpr std::array numeric_types{
     numeric_type{element_type::f32, "f4", "f"},     numeric_type{element_type::f64, "f8", "d"},
 };
 
-/// What a kind is of which no size has an element_type, and what to save instead.
+/// What kinds are of which no size has an element_type, and what to save instead.
+constexpr std::array<std::array<std::string_view, 2>, 6> reasons{{
+    {"c",
+     "complex numbers, which have no element_type; save array.real and array.imag as arrays of "
+     "their own"},
+    {"f",
+     "floating-point numbers of a size that has no element_type; save array.astype('float64')"},
+    {"O", "Python objects, which feedline never unpickles; save an array of numbers"},
+    {"SaU", "strings, which have no element_type; save numbers that stand for them"},
+    {"V",
+     "raw bytes of no stated type (bfloat16 is written so); save array.view() of an integer type "
+     "of that size, or array.astype('float32')"},
+    {"Mm", "dates or time spans, which have no element_type; save array.view('int64')"},
+}};
+
 std::string_view reason(char kind) {
-  switch (kind) {
-    case 'c':
-      return "complex numbers, which have no element_type; save array.real and array.imag as "
-             "arrays of their own";
-    case 'f':
-      return "floating-point numbers of a size that has no element_type; save "
-             "array.astype('float64')";
-    case 'O':
-      return "Python objects, which feedline never unpickles; save an array of numbers";
-    case 'S':
-    case 'a':
-    case 'U':
-      return "strings, which have no element_type; save numbers that stand for them";
-    case 'V':
-      return "raw bytes of no stated type (bfloat16 is written so); save array.view() of an "
-             "integer type of that size, or array.astype('float32')";
-    case 'M':
-    case 'm':
-      return "dates or time spans, which have no element_type; save array.view('int64')";
-    default:
-      return "of a type that feedline does not know; save an array of bool, integers or floats";
-  }
+  for (const auto& [kinds, words] : reasons)
+    if (kinds.find(kind) != kinds.npos) return words;
+  return "of a type that feedline does not know; save an array of bool, integers or floats";
 }
 
 /// Takes NumPy's word for the type: "<f4", byte order, kind, bytes.
