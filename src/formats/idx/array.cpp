@@ -135,10 +135,6 @@ detail::idx_array read_file(const detail::file_field& name) {
   return detail::read_idx(file, name);
 }
 
-memory_field to_field(const detail::idx_array& array, const std::string& name) {
-  return array.header.to_field(name, array.elements);
-}
-
 }  // namespace
 
 dataset_ptr open_idx(const std::string& images, const std::string& labels) {
@@ -158,13 +154,13 @@ dataset_ptr open_idx(const std::string& images, const std::string& labels) {
                                                    " labels, but " + image.path + " holds " +
                                                    std::to_string(image_array.header.extents[0]) +
                                                    " images; use the two files of one set");
-  return make_memory_dataset(
-      {to_field(image_array, image.field), to_field(label_array, label.field)});
+  return make_memory_dataset({image_array.header.to_field(image.field, image_array.elements),
+                              label_array.header.to_field(label.field, label_array.elements)});
 }
 
 dataset_ptr open_idx_file(const std::string& file, std::string field_name) {
   const detail::idx_array array = read_file({file, field_name});
-  return make_memory_dataset({to_field(array, field_name)});
+  return make_memory_dataset({array.header.to_field(field_name, array.elements)});
 }
 
 }  // namespace feedline
