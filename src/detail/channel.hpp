@@ -37,13 +37,7 @@ class basic_channel {
 
   /// Sends without waking anyone: one of several, before `wake` or `wake_all`.
   void put(T item) {
-    bool sent = false;
-    if constexpr (requires { queue_.bounded_push(item); }) {
-      sent = queue_.bounded_push(item);
-    } else {
-      sent = queue_.push(item);
-    }
-    if (!sent)
+    if (!queue_.push(item))
       throw std::logic_error{"feedline: a channel between stages is full, which cannot be"};
   }
 
