@@ -31,22 +31,12 @@ durable_file::durable_file(fs::path path, mode how)
 }
 
 void durable_file::reserve(std::uint64_t bytes) const {
-  take_room(0, 0, bytes);
+  reserve_room(0, bytes, 0);
   if (::ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0)
     fail(path_, "cannot be made " + std::to_string(bytes) + " bytes long");
 }
 
-void durable_file::reserve_room(std::uint64_t offset, std::uint64_t bytes) const {
-  take_room(FALLOC_FL_KEEP_SIZE, offset, bytes);
-}
-
-void durable_file::release_room() const {
-  struct stat found {};
-  if (::fstat(file_.number(), &found) != 0 || ::ftruncate(file_.number(), found.st_size) != 0)
-    fail(path_, "cannot give back the room behind its end");
-}
-
-void durable_file::take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const {
+void durable_file::reserve_room(std::uint64_t offset, std::uint64_t bytes, int flags) const {
   if (bytes == 0) return;
   const auto take = [&] {
     return ::fallocate(file_.number(), flags, static_cast<off_t>(offset),
@@ -64,6 +54,12 @@ void durable_file::take_room(int flags, std::uint64_t offset, std::uint64_t byte
   fail(path_,
        (is_full ? "there is no room on the disk for " : "the file system refuses to store ") +
            std::to_string(bytes) + " bytes");
+}
+
+void durable_file::release_room() const {
+  struct stat found {};
+  if (::fstat(file_.number(), &found) != 0 || ::ftruncate(file_.number(), found.st_size) != 0)
+    fail(path_, "cannot give back the room behind its end");
 }
 
 void durable_file::write(std::uint64_t offset, std::span<const std::byte> bytes) const {

@@ -43,8 +43,10 @@ class durable_file {
   /// Makes the file that long, and takes the disk space for it now where the file system can.
   /// Where it can only say how much room there is, as much must be there.
   void reserve(std::uint64_t bytes) const;
-  /// As `reserve`, for bytes that somebody else will write; the file's length stays.
-  void reserve_room(std::uint64_t offset, std::uint64_t bytes) const;
+  /// As `reserve`, for bytes that somebody else will write. @param flags Of `fallocate`: so that
+  /// the file's length stays.
+  void reserve_room(std::uint64_t offset, std::uint64_t bytes,
+                    int flags = FALLOC_FL_KEEP_SIZE) const;
   /// Gives back what was reserved beyond the file's end.
   void release_room() const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
@@ -53,8 +55,6 @@ class durable_file {
   void sync() const;
 
  private:
-  void take_room(int flags, std::uint64_t offset, std::uint64_t bytes) const;
-
   std::filesystem::path path_;
   feedline::detail::descriptor file_;
 };
