@@ -204,21 +204,15 @@ void tar_scanner::require_end(std::uint64_t at) {
     is_done_ = true;
     return;
   }
-  std::uint64_t tail = std::min(file_bytes_ - at, max_tail_bytes);
-  for (std::uint64_t offset = at; tail != 0;) {
-    window_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(tail, window_bytes)));
-    read_(offset, window_);
-    const auto other = std::find_if(window_.begin(), window_.end(),
-                                    [](std::byte byte) { return byte != std::byte{}; });
-    if (other != window_.end())
-      throw name_.error(
-          offset + static_cast<std::uint64_t>(other - window_.begin()),
-          "the archive ended at byte " + std::to_string(at) +
-              ", but something follows: give archives that were joined with cat as shards "
-              "of their own, or open them with tar_options::lenient");
-    offset += window_.size();
-    tail -= window_.size();
-  }
+  std::vector<std::byte> tail(static_cast<std::size_t>(std::min(file_bytes_ - at, max_tail_bytes)));
+  read_(at, tail);
+  const auto other = std::ranges::find_if(tail, [](std::byte byte) { return byte != std::byte{}; });
+  if (other != tail.end())
+    throw name_.error(
+        at + static_cast<std::uint64_t>(other - tail.begin()),
+        "the archive ended at byte " + std::to_string(at) +
+            ", but something follows: give archives that were joined with cat as shards "
+            "of their own, or open them with tar_options::lenient");
   is_done_ = true;
 }
 
