@@ -92,16 +92,11 @@ row_storage transposed(const npy_header& header, const element_bytes& read) {
 }  // namespace
 
 row_storage rows_of_fortran_array(const npy_header& header, const element_bytes& read) {
-  switch (size_bytes(header.type)) {
-    case 1:
-      return transposed<std::uint8_t>(header, read);
-    case 2:
-      return transposed<std::uint16_t>(header, read);
-    case 4:
-      return transposed<std::uint32_t>(header, read);
-    default:
-      return transposed<std::uint64_t>(header, read);
-  }
+  const std::size_t bytes = size_bytes(header.type);
+  if (bytes == 1) return transposed<std::uint8_t>(header, read);
+  if (bytes == 2) return transposed<std::uint16_t>(header, read);
+  if (bytes == 4) return transposed<std::uint32_t>(header, read);
+  return transposed<std::uint64_t>(header, read);
 }
 
 }  // namespace feedline::detail

@@ -47,8 +47,4 @@ struct format_entry {
 /// All that an HDF5 file holds, values of variable length included.
 [[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path);
 
-/// Tar shards, with the fields that the first one's first sample has.
-[[nodiscard]] dataset_ptr open_whole_tar(const std::vector<std::string>& shards,
-                                         const open_options& options);
-
 }  // namespace feedline::detail

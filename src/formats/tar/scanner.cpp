@@ -168,25 +168,16 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
   if (const char* const why = make_tar_name_relative(name, rules_))
     throw name_.error(at, quoted + " " + why);
   member.name = name;
-  switch (header.type) {
-    case '0':
-    case '\0':
-    case '7':
-      break;
-    case '1':
-      member.instead = "a hard link to " + quoted_tar_name(*known.link);
-      break;
-    case '2':
-      member.instead = "a symbolic link to " + quoted_tar_name(*known.link);
-      break;
-    case '3':
-    case '4':
-    case '6':
-      member.instead = "a device or a pipe";
-      break;
-    default:
-      member.instead = "of the unknown type " + quoted_tar_name({&header.type, 1});
-  }
+  const auto is_one_of = [&](std::string_view types) {
+    return types.find(header.type) != types.npos;
+  };
+  if (is_one_of("12"))
+    member.instead = (header.type == '1' ? "a hard link to " : "a symbolic link to ") +
+                     quoted_tar_name(*known.link);
+  else if (is_one_of("346"))
+    member.instead = "a device or a pipe";
+  else if (!is_one_of({"07", 3}))
+    member.instead = "of the unknown type " + quoted_tar_name({&header.type, 1});
   return member;
 }
 
