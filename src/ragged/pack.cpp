@@ -21,11 +21,6 @@ namespace {
 /// NAME_offsets has one entry more than a row has samples.
 constexpr std::uint64_t largest = std::numeric_limits<std::int32_t>::max() - 1;
 
-const ragged_dataset_ptr& checked(const ragged_dataset_ptr& of) {
-  if (!of) throw usage_error{"pack: the dataset is null"};
-  return of;
-}
-
 std::uint64_t checked(std::uint64_t value, const char* name) {
   if (value > largest)
     throw usage_error{std::string{"pack_options::"} + name + " is " + std::to_string(value) +
@@ -41,7 +36,7 @@ void put(std::span<std::byte> out, std::uint64_t place, std::uint64_t value) noe
 class packed_rows final : public packed_dataset {
  public:
   packed_rows(ragged_dataset_ptr of, const pack_options& options)
-      : of_{checked(of)},
+      : of_{std::move(of)},
         element_{of_->element()},
         element_bytes_{sample_bytes(element_)},
         capacity_{checked(options.capacity, "capacity")},
@@ -197,6 +192,7 @@ class packed_rows final : public packed_dataset {
 }  // namespace
 
 std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of, const pack_options& options) {
+  if (!of) throw usage_error{"pack: the dataset is null"};
   return std::make_shared<const packed_rows>(std::move(of), options);
 }
 
