@@ -32,7 +32,7 @@ class basic_channel {
   /// Sends; never blocks. @throws std::logic_error if there is no room.
   void push(T item) {
     put(item);
-    bell_.ring_one();
+    bell_.ring(1);
   }
 
   /// Sends without waking anyone: one of several, before `wake` or `wake_all`.

@@ -87,9 +87,6 @@ class patience {
 /// No ring is missed, whoever comes first. Any thread may do either.
 class doorbell {
  public:
-  /// Wakes one waiter.
-  void ring_one() noexcept { ring(1); }
-
   /// Wakes so many waiters, or as many as sleep. Who is about to sleep finds the state changed.
   void ring(std::size_t waiters) noexcept {
     rings_.fetch_add(1);

@@ -38,13 +38,13 @@ TEST_CASE("doorbell: no ring is missed, whoever comes first", "[detail][host]") 
     for (int mine = 1; mine < turns; mine += 2) {
       bells[1].wait_until([&] { return turn.load() == mine; });
       turn.store(mine + 1);
-      bells[0].ring_one();
+      bells[0].ring(1);
     }
   }};
   for (int mine = 0; mine < turns; mine += 2) {
     bells[0].wait_until([&] { return turn.load() == mine; });
     turn.store(mine + 1);
-    bells[1].ring_one();
+    bells[1].ring(1);
   }
   other.join();
   CHECK(turn.load() == turns);
@@ -91,7 +91,7 @@ TEST_CASE("doorbell: ringing for as many as have work leaves no work undone", "[
         bell.wait_until(take);
         if (over.load()) return;
         taken.fetch_add(1);
-        done.ring_one();
+        done.ring(1);
       }
     });
   }
@@ -115,9 +115,9 @@ TEST_CASE("doorbell: the condition is asked again after a ring that did not fulf
   std::atomic<int> value{0};
   std::thread waiter{[&] { bell.wait_until([&] { return value.load() == 2; }); }};
   value.store(1);
-  bell.ring_one();
+  bell.ring(1);
   value.store(2);
-  bell.ring_one();
+  bell.ring(1);
   waiter.join();
   CHECK(value.load() == 2);
 }
@@ -134,7 +134,7 @@ TEST_CASE("doorbell: who waits long uses no CPU", "[detail][host]") {
   std::promise<void> never;  // what is measured is the passing of time
   (void)never.get_future().wait_for(std::chrono::milliseconds{200});
   open.store(true);
-  bell.ring_one();
+  bell.ring(1);
   waiter.join();
   CHECK(spent < std::chrono::milliseconds{100});
 }
