@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "support/checks/catch.hpp"

@@ -1,7 +1,6 @@
 #include <feedline/error.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/source.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"

@@ -7,7 +7,6 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
 
 #include <spdlog/spdlog.h>

@@ -15,7 +15,6 @@
 
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/source.hpp"
 #include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 

@@ -1,10 +1,9 @@
-#include "programs/convert/source.hpp"
-
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
+#include "programs/convert/conversion.hpp"
 #include "programs/convert/work/durable_file.hpp"
 
 #include <spdlog/fmt/chrono.h>
