@@ -77,22 +77,21 @@ fs::path folder_of(const fs::path& path) {
   return fs::canonical(fs::absolute(path).parent_path());
 }
 
-[[noreturn]] void refuse(const fs::path& output, const std::string& relation,
-                         const fs::path& input) {
-  throw feedline::usage_error{output.string() + ": " + relation + " the input " + input.string() +
-                              ", which --force would not save: choose another --output"};
-}
-
 void require_apart(const fs::path& output, const fs::path& input) {
   const auto read = identity_behind(input);
   if (!read || !fs::exists(fs::absolute(output).parent_path())) return;  // others refuse that
+  std::string relation;
+  if (is_at_or_above(*read, folder_of(output))) relation = "lies inside";
   if (const auto written = identity_behind(output)) {
-    if (*written == *read) refuse(output, "is", input);
     if (is_at_or_above(*written, fs::canonical(input)) ||
         is_at_or_above(*written, folder_of(input)))
-      refuse(output, "contains", input);
+      relation = "contains";
+    if (*written == *read) relation = "is";
   }
-  if (is_at_or_above(*read, folder_of(output))) refuse(output, "lies inside", input);
+  if (!relation.empty())
+    throw feedline::usage_error{
+        fmt::format("{}: {} the input {}, which --force would not save: choose another --output",
+                    output.string(), relation, input.string())};
 }
 
 /// An input, and what links within it lead to.
