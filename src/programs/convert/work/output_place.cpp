@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -100,16 +101,10 @@ constexpr auto attribute = "user.feedline.convert";
 std::optional<std::string> mark_of(const fs::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return std::nullopt;
-  std::string mark = "1";
-  if (S_ISREG(found.st_mode)) {
-    mark += " file " + std::to_string(found.st_size);
-  } else if (S_ISDIR(found.st_mode)) {
-    mark += " folder";
-  } else {
-    return std::nullopt;
-  }
-  return mark + ' ' + std::to_string(found.st_mtim.tv_sec) + '.' +
-         std::to_string(found.st_mtim.tv_nsec);
+  const bool is_file = S_ISREG(found.st_mode);
+  if (!is_file && !S_ISDIR(found.st_mode)) return std::nullopt;
+  return fmt::format("1 {} {}.{}", is_file ? fmt::format("file {}", found.st_size) : "folder",
+                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
 }
 
 bool is_marked(const fs::path& path) {
