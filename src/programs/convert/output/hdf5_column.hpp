@@ -34,20 +34,17 @@ class hdf5_session : public feedline::detail::hdf5_session {
   const std::filesystem::path& path_;
 };
 
-/// Why the session's last call failed: the system's words where the library passes them on, else
+/// That the session's last call failed, in the system's words where the library passes them on, else
 /// its own.
-[[nodiscard]] inline std::string reason_of(const hdf5_session& hdf5) {
+[[noreturn]] inline void hdf5_failure(const hdf5_session& hdf5, const std::string& what) {
   std::string words = hdf5.last_message();
   constexpr std::string_view before = "error message = '";
-  const auto at = words.find(before);
-  if (at == std::string::npos) return words;
-  const auto begin = at + before.size();
-  return words.substr(begin, words.find('\'', begin) - begin);
-}
-
-[[noreturn]] inline void hdf5_failure(const hdf5_session& hdf5, const std::string& what) {
+  if (const auto at = words.find(before); at != std::string::npos) {
+    words.erase(0, at + before.size());
+    words = words.substr(0, words.find('\''));
+  }
   throw std::runtime_error{hdf5.path().string() + ": the HDF5 library cannot " + what + ": " +
-                           reason_of(hdf5)};
+                           words};
 }
 
 inline void require(const hdf5_session& hdf5, herr_t status, const char* what) {
