@@ -4,6 +4,7 @@
 #include <feedline/index.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,6 +33,13 @@ inline void require_in_range(std::span<const sample_index> samples, std::uint64_
   const sample_index largest = *std::max_element(samples.begin(), samples.end());
   throw dataset_error{{.path = {}, .field = {}, .sample = largest.value},
                       "there is no such sample: the dataset has " + std::to_string(size)};
+}
+
+/// The part that an index falls into, of parts that lie one behind the other.
+/// @param ends Of each part, rising; empty parts have none.
+[[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> ends,
+                                         std::uint64_t index) noexcept {
+  return static_cast<std::size_t>(std::ranges::upper_bound(ends, index) - ends.begin());
 }
 
 }  // namespace feedline::detail

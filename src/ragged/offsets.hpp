@@ -3,7 +3,8 @@
 #include <feedline/error.hpp>
 #include <feedline/ragged/dataset.hpp>
 
-#include <algorithm>
+#include "detail/sample_range.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,8 +29,7 @@ class ragged_offsets {
 
   /// The sample that has a value. @param value Less than the number of values.
   [[nodiscard]] std::uint64_t sample_of(std::uint64_t value) const noexcept {
-    const auto behind = std::upper_bound(all_.begin(), all_.end(), value);
-    return static_cast<std::uint64_t>(behind - all_.begin()) - 1;
+    return part_at(all_, value) - 1;  // the first number, 0, ends no sample
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <feedline/detail/splitmix64.hpp>
 #include <feedline/error.hpp>
 
+#include "detail/sample_range.hpp"
 #include "sampler/bijection.hpp"
 
 #include <algorithm>
@@ -14,11 +15,6 @@
 
 namespace feedline::detail {
 namespace {
-
-std::size_t bucket_of(std::uint64_t length, const std::vector<std::uint64_t>& boundaries) noexcept {
-  return static_cast<std::size_t>(std::upper_bound(boundaries.begin(), boundaries.end(), length) -
-                                  boundaries.begin());
-}
 
 /// What tells the keys of the bijections from those of other orders; odd, otherwise arbitrary.
 constexpr std::uint64_t batch_role = 0xA24B'AED4'963E'E407;
@@ -37,13 +33,6 @@ struct line {
   void add(std::uint64_t start, std::uint64_t samples) {
     starts.push_back(start);
     before.push_back(before.back() + samples);
-  }
-
-  /// The bucket that a place falls into; those with no part are passed.
-  std::size_t bucket_at(std::uint64_t place) const noexcept {
-    return static_cast<std::size_t>(std::upper_bound(before.begin(), before.end(), place) -
-                                    before.begin()) -
-           1;
   }
 };
 
@@ -101,7 +90,7 @@ class epoch_layout {
  private:
   void write_line(const line& parts, std::uint64_t at, std::span<sample_index> out) const noexcept {
     while (!out.empty()) {
-      const std::size_t bucket = parts.bucket_at(at);
+      const std::size_t bucket = part_at(parts.before, at) - 1;  // those with no part are passed
       const auto run =
           out.first(std::min<std::uint64_t>(out.size(), parts.before[bucket + 1] - at));
       const std::uint64_t number = parts.starts[bucket] + (at - parts.before[bucket]);
@@ -143,7 +132,7 @@ std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
 length_buckets::length_buckets(std::span<const std::uint64_t> lengths,
                                std::vector<std::uint64_t> boundaries, std::uint64_t max_narrow)
     : boundaries_{std::move(boundaries)}, begins_(boundaries_.size() + 2) {
-  for (const std::uint64_t length : lengths) ++begins_[bucket_of(length, boundaries_) + 1];
+  for (const std::uint64_t length : lengths) ++begins_[part_at(boundaries_, length) + 1];
   for (std::size_t i = 1; i < begins_.size(); ++i) begins_[i] += begins_[i - 1];
 
   if (lengths.size() > max_narrow) table_ = std::vector<std::uint64_t>{};
@@ -153,7 +142,7 @@ length_buckets::length_buckets(std::span<const std::uint64_t> lengths,
         table.resize(lengths.size());
         std::vector<std::uint64_t> next = begins_;
         for (std::size_t i = 0; i < lengths.size(); ++i)
-          table[next[bucket_of(lengths[i], boundaries_)]++] = static_cast<number>(i);
+          table[next[part_at(boundaries_, lengths[i])]++] = static_cast<number>(i);
       },
       table_);
 }

@@ -1,5 +1,6 @@
 #include "formats/tar/shards.hpp"
 
+#include "detail/sample_range.hpp"
 #include "detail/text.hpp"
 #include "detail/threads.hpp"
 
@@ -48,16 +49,15 @@ class grouping {
 
   /// Takes the sample into the index, if it is one.
   void finish() {
-    const auto found = std::count_if(places_.begin(), places_.end(),
-                                     [](const auto& place) { return place.has_value(); });
-    if (static_cast<std::size_t>(found) == places_.size()) {
+    const auto wanting = std::count(places_.begin(), places_.end(), std::nullopt);
+    if (wanting == 0) {
       for (const auto& place : places_) {
         index_.all_places.push_back(*place);
         index_.payload_bytes += place->size;
       }
       index_.all_keys += key_;
       index_.key_ends.push_back(index_.all_keys.size());
-    } else if (found != 0) {
+    } else if (wanting != std::ssize(places_)) {
       if (!skip_incomplete_) throw missing();
       ++index_.skipped;
     }
@@ -179,8 +179,7 @@ tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const ta
 }
 
 tar_sample tar_shards::find(sample_index sample) const noexcept {
-  const auto found = std::upper_bound(ends_.begin(), ends_.end(), sample.value);
-  const auto shard = static_cast<std::size_t>(found - ends_.begin());
+  const std::size_t shard = part_at(ends_, sample.value);
   const std::uint64_t within = sample.value - (shard == 0 ? 0 : ends_[shard - 1]);
   const tar_index& index = shards_[shard].index;
   return {shard, index.places(within), index.key(within)};

@@ -76,9 +76,7 @@ class token_dataset final : public dataset {
   /// Calls `use` for the pieces of tokens [first, first + count), in order.
   template <class Use>
   void for_each_piece(std::uint64_t first, std::uint64_t count, const Use& use) const {
-    auto shard = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) -
-                                          ends_.begin());
-    for (; count != 0; ++shard) {
+    for (std::size_t shard = part_at(ends_, first); count != 0; ++shard) {
       const token_shard& in = shards_[shard];
       const std::uint64_t before = first - (ends_[shard] - in.tokens);  // in this shard
       const std::uint64_t here = std::min(count, in.tokens - before);
