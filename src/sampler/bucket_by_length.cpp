@@ -5,6 +5,7 @@
 #include "detail/log.hpp"
 #include "sampler/bucket_order.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,24 @@ std::vector<std::uint64_t> lengths_of(const ragged_dataset& of) {
   return lengths;
 }
 
+/// Lengths that part samples into about `buckets` groups of equal size; samples of one length are
+/// never parted, so there may be fewer. Rising, and above the shortest length.
+std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
+                                            std::uint64_t buckets) {
+  std::vector<std::uint64_t> boundaries;
+  if (lengths.empty()) return boundaries;
+  const std::uint64_t samples = lengths.size();
+  buckets = std::min(buckets, samples);
+  std::ranges::sort(lengths);
+  std::uint64_t last = lengths.front();
+  for (std::uint64_t i = 1; i < buckets; ++i) {
+    // samples × i / buckets, of which the product could wrap
+    const std::uint64_t rank = samples / buckets * i + samples % buckets * i / buckets;
+    if (lengths[rank] > last) boundaries.push_back(last = lengths[rank]);
+  }
+  return boundaries;
+}
+
 std::vector<std::uint64_t> boundaries_of(std::span<const std::uint64_t> lengths,
                                          const bucket_options& options) {
   const std::vector<std::uint64_t>& given = options.boundaries;
@@ -34,7 +53,7 @@ std::vector<std::uint64_t> boundaries_of(std::span<const std::uint64_t> lengths,
   if (!given.empty()) return given;
   if (options.buckets == 0)
     throw usage_error{"bucket_options::buckets is 0; ask for one or more, or give the boundaries"};
-  return detail::equal_boundaries({lengths.begin(), lengths.end()}, options.buckets);
+  return equal_boundaries({lengths.begin(), lengths.end()}, options.buckets);
 }
 
 }  // namespace

@@ -113,22 +113,6 @@ class epoch_layout {
 
 }  // namespace
 
-std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
-                                            std::uint64_t buckets) {
-  std::vector<std::uint64_t> boundaries;
-  if (lengths.empty()) return boundaries;
-  const std::uint64_t samples = lengths.size();
-  buckets = std::min(buckets, samples);
-  std::ranges::sort(lengths);
-  std::uint64_t last = lengths.front();
-  for (std::uint64_t i = 1; i < buckets; ++i) {
-    // samples × i / buckets, of which the product could wrap
-    const std::uint64_t rank = samples / buckets * i + samples % buckets * i / buckets;
-    if (lengths[rank] > last) boundaries.push_back(last = lengths[rank]);
-  }
-  return boundaries;
-}
-
 length_buckets::length_buckets(std::span<const std::uint64_t> lengths,
                                std::vector<std::uint64_t> boundaries, std::uint64_t max_narrow)
     : boundaries_{std::move(boundaries)}, begins_(boundaries_.size() + 2) {

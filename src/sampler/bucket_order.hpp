@@ -11,12 +11,6 @@
 
 namespace feedline::detail {
 
-/// Lengths that part samples into about `buckets` groups of equal size; samples of one length are
-/// never parted, so there may be fewer. Rising, and above the shortest length.
-/// @param lengths Taken, and rearranged.
-[[nodiscard]] std::vector<std::uint64_t> equal_boundaries(std::vector<std::uint64_t> lengths,
-                                                          std::uint64_t buckets);
-
 /// Which samples are in which bucket, in the dataset's order within each. Immutable.
 class length_buckets {
  public:
