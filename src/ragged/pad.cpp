@@ -97,9 +97,7 @@ padding::padding(std::string_view who, const field& element, const padding_value
                       " is no value of field " + to_string(element)};
   pattern_ = std::move(*pattern);
   // Of one repeated byte, one is enough: it can be set, and need not be copied.
-  if (std::all_of(pattern_.begin(), pattern_.end(),
-                  [&](std::byte each) { return each == pattern_[0]; }))
-    pattern_.resize(1);
+  if (std::ranges::count(pattern_, pattern_[0]) == std::ssize(pattern_)) pattern_.resize(1);
 }
 
 void padding::fill(std::span<std::byte> room) const noexcept {

@@ -82,8 +82,7 @@ class tar_dataset final : public contextual_dataset {
   }
 
   bool varies_by_epoch() const override {
-    return std::any_of(columns_.begin(), columns_.end(),
-                       [](const tar_column& column) { return column.decoder->varies_by_epoch(); });
+    return std::ranges::any_of(columns_, &decoder::varies_by_epoch, &tar_column::decoder);
   }
 
   dataset_ptr select(std::span<const std::size_t> places) const override {

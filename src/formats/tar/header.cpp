@@ -2,6 +2,7 @@
 #include "io/file_magic.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace feedline::detail {
 namespace {
@@ -84,8 +85,7 @@ std::string_view take_part(std::string_view& path) {
 }  // namespace
 
 bool is_zero(std::span<const std::byte> block) noexcept {
-  return std::all_of(block.begin(), block.end(),
-                     [](std::byte byte) { return byte == std::byte{}; });
+  return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{}; });
 }
 
 bool is_tar(std::span<const std::byte> head) noexcept {
@@ -122,16 +122,11 @@ tar_header parse_tar_header(const tar_block& block, std::uint64_t at, const file
 
 void refuse_compressed(std::span<const std::byte> head, const file_field& name) {
   if (is_tar(head)) return;  // whose first member may have any name
-  struct compressor {
-    bool is_it;
-    const char* kind;
-    const char* program;
-  };
   for (const auto& [is_it, kind, program] :
-       {compressor{begins_with<2>(head, {0x1f, 0x8b}), "gzip", "gunzip"},
-        compressor{begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd}), "zstd", "unzstd"},
-        compressor{begins_with<3>(head, {'B', 'Z', 'h'}), "bzip2", "bunzip2"},
-        compressor{begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0}), "xz", "unxz"}})
+       {std::tuple{begins_with<2>(head, {0x1f, 0x8b}), "gzip", "gunzip"},
+        std::tuple{begins_with<4>(head, {0x28, 0xb5, 0x2f, 0xfd}), "zstd", "unzstd"},
+        std::tuple{begins_with<3>(head, {'B', 'Z', 'h'}), "bzip2", "bunzip2"},
+        std::tuple{begins_with<6>(head, {0xfd, '7', 'z', 'X', 'Z', 0}), "xz", "unxz"}})
     if (is_it)
       throw name.error(0, std::string{"compressed by "} + kind +
                               ", so that samples cannot be read in any order; decompress it once "

@@ -59,8 +59,7 @@ class token_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::any_of(shards_.begin(), shards_.end(),
-                       [](const token_shard& shard) { return shard.file->is_cold(); });
+    return std::ranges::any_of(shards_, &random_file::is_cold, &token_shard::file);
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
