@@ -3,7 +3,6 @@
 #include <feedline/dataset/decoder.hpp>
 #include <feedline/formats/npy.hpp>
 
-#include "dataset/choose_fields.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
 #include "io/file_source.hpp"
