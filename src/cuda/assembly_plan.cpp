@@ -130,13 +130,13 @@ divider outer_of(bool channels_last, std::uint32_t channels, std::uint32_t heigh
 }
 
 /// Whether element i of the batch's row is element i of the dataset's.
-bool is_straight(const field_conversion& program) noexcept {
-  const bool whole = program.padding == 0 && program.to_height == program.height &&
-                     program.to_width == program.width;
-  const bool same_layout = program.channels_last == program.to_channels_last ||
-                           program.channels == 1 ||
-                           std::uint64_t{program.height} * program.width == 1;
-  return whole && same_layout && program.flip_below == 0;
+bool is_straight(const field_conversion& conversion) noexcept {
+  const bool whole = conversion.padding == 0 && conversion.to_height == conversion.height &&
+                     conversion.to_width == conversion.width;
+  const bool same_layout = conversion.channels_last == conversion.to_channels_last ||
+                           conversion.channels == 1 ||
+                           std::uint64_t{conversion.height} * conversion.width == 1;
+  return whole && same_layout && conversion.flip_below == 0;
 }
 
 conversion plan_conversion(const assembly& work, const field_assembly& field) {

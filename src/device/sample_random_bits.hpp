@@ -43,12 +43,12 @@ struct image_window {
 };
 
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline image_window window_of(
-    const field_conversion& program, std::uint32_t random_bits) noexcept {
-  const std::uint32_t rows = program.height + 2 * program.padding - program.to_height;
-  const std::uint32_t columns = program.width + 2 * program.padding - program.to_width;
+    const field_conversion& conversion, std::uint32_t random_bits) noexcept {
+  const std::uint32_t rows = conversion.height + 2 * conversion.padding - conversion.to_height;
+  const std::uint32_t columns = conversion.width + 2 * conversion.padding - conversion.to_width;
   const bool flipped =
-      program.flip_below != 0 && draw(random_bits, choice::flip) < program.flip_below;
-  if (!program.random_crop) return {rows / 2, columns / 2, flipped};
+      conversion.flip_below != 0 && draw(random_bits, choice::flip) < conversion.flip_below;
+  if (!conversion.random_crop) return {rows / 2, columns / 2, flipped};
   return {draw_below(random_bits, choice::crop_top, rows + 1),
           draw_below(random_bits, choice::crop_left, columns + 1), flipped};
 }

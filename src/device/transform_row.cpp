@@ -29,18 +29,18 @@ struct window {
 
 /// A sample's window. What lies side by side here and there is made one long line: whole images,
 /// mostly.
-window widened_window(const field_conversion& program, std::uint32_t random_bits) noexcept {
-  const image_window at = window_of(program, random_bits);
-  window w{.channels = program.channels,
-           .height = program.height,
-           .width = program.width,
-           .top = step{at.top} - step{program.padding},
-           .left = step{at.left} - step{program.padding},
-           .to_height = program.to_height,
-           .to_width = program.to_width,
+window widened_window(const field_conversion& conversion, std::uint32_t random_bits) noexcept {
+  const image_window at = window_of(conversion, random_bits);
+  window w{.channels = conversion.channels,
+           .height = conversion.height,
+           .width = conversion.width,
+           .top = step{at.top} - step{conversion.padding},
+           .left = step{at.left} - step{conversion.padding},
+           .to_height = conversion.to_height,
+           .to_width = conversion.to_width,
            .flipped = at.flipped};
   if (w.flipped) return w;
-  if (!program.per_channel && program.channels_last && program.to_channels_last) {
+  if (!conversion.per_channel && conversion.channels_last && conversion.to_channels_last) {
     for (step* extent : {&w.width, &w.left, &w.to_width}) *extent *= w.channels;
     w.channels = 1;
   }
@@ -58,14 +58,14 @@ window widened_window(const field_conversion& program, std::uint32_t random_bits
 template <class Value>
 class row_converter {
  public:
-  row_converter(const field_conversion& program, std::uint32_t random_bits) noexcept
-      : program_{program},
-        window_{widened_window(program, random_bits)},
-        read_{line_reader_of<Value>(program.from)},
-        write_{line_writer_of<Value>(program.from, program.to)},
-        word_bytes_{static_cast<step>(size_bytes(program.from))},
-        to_word_bytes_{static_cast<step>(size_bytes(program.to))},
-        planes_{program.channels_last ? 1 : window_.channels},
+  row_converter(const field_conversion& conversion, std::uint32_t random_bits) noexcept
+      : conversion_{conversion},
+        window_{widened_window(conversion, random_bits)},
+        read_{line_reader_of<Value>(conversion.from)},
+        write_{line_writer_of<Value>(conversion.from, conversion.to)},
+        word_bytes_{static_cast<step>(size_bytes(conversion.from))},
+        to_word_bytes_{static_cast<step>(size_bytes(conversion.to))},
+        planes_{conversion.channels_last ? 1 : window_.channels},
         interleaved_{window_.channels / planes_},
         first_{std::clamp<step>(-window_.left, 0, window_.to_width)},
         last_{std::clamp<step>(window_.width - window_.left, first_, window_.to_width)} {}
@@ -89,16 +89,16 @@ class row_converter {
 
  private:
   affine of_channel(step channel) const noexcept {
-    const auto at = program_.per_channel ? static_cast<std::size_t>(channel) : 0;
-    return {program_.scale[at], program_.offset[at]};
+    const auto at = conversion_.per_channel ? static_cast<std::size_t>(channel) : 0;
+    return {conversion_.scale[at], conversion_.offset[at]};
   }
 
   /// Where an element of the window goes; `x` counts before the flip.
   std::byte* place_of(std::byte* out, step channel, step y, step x) const noexcept {
     const window& w = window_;
     if (w.flipped) x = w.to_width - 1 - x;
-    const step at = program_.to_channels_last ? (y * w.to_width + x) * w.channels + channel
-                                              : (channel * w.to_height + y) * w.to_width + x;
+    const step at = conversion_.to_channels_last ? (y * w.to_width + x) * w.channels + channel
+                                                 : (channel * w.to_height + y) * w.to_width + x;
     return out + at * to_word_bytes_;
   }
 
@@ -111,7 +111,7 @@ class row_converter {
       x += count - 1;
     }
     write_(in, in_step, place_of(out, channel, y, x),
-           program_.to_channels_last ? window_.channels : 1, count, of_channel(channel));
+           conversion_.to_channels_last ? window_.channels : 1, count, of_channel(channel));
   }
 
   void pad(step plane, step y, step begin, step end, std::byte* out) const noexcept {
@@ -139,7 +139,7 @@ class row_converter {
     }
   }
 
-  const field_conversion& program_;
+  const field_conversion& conversion_;
   window window_;
   line_reader<Value> read_;
   line_writer<Value> write_;
@@ -151,34 +151,36 @@ class row_converter {
   step last_;         ///< behind the last
 };
 
-void write_one_hot(const field_conversion& program, const std::byte* row, std::byte* out) noexcept {
-  const std::size_t word_bytes = size_bytes(program.to);
-  std::memset(out, 0, program.classes * word_bytes);
+void write_one_hot(const field_conversion& conversion, const std::byte* row,
+                   std::byte* out) noexcept {
+  const std::size_t word_bytes = size_bytes(conversion.to);
+  std::memset(out, 0, conversion.classes * word_bytes);
   std::uint64_t hot = 0;
-  line_reader_of<std::uint64_t>(program.from)(row, 1,
-                                              &hot);  // a negative one is beyond all classes
+  line_reader_of<std::uint64_t>(conversion.from)(row, 1,
+                                                 &hot);  // a negative one is beyond all classes
   constexpr float one = 1.0F;
-  if (hot < program.classes)
-    line_writer_of<float>(program.from, program.to)(&one, 0, out + hot * word_bytes, 1, 1, {});
+  if (hot < conversion.classes)
+    line_writer_of<float>(conversion.from, conversion.to)(&one, 0, out + hot * word_bytes, 1, 1,
+                                                          {});
 }
 
 }  // namespace
 
-void transform_row(const field_conversion& program, const std::byte* row, std::size_t row_bytes,
+void transform_row(const field_conversion& conversion, const std::byte* row, std::size_t row_bytes,
                    std::uint32_t random_bits, std::byte* out) noexcept {
-  switch (program.what) {
+  switch (conversion.what) {
     case field_conversion::operation::copy:
       std::memcpy(out, row, row_bytes);
       return;
     case field_conversion::operation::convert:
-      if (is_whole(program.to)) {
-        row_converter<std::uint64_t>{program, random_bits}.convert(row, out);
+      if (is_whole(conversion.to)) {
+        row_converter<std::uint64_t>{conversion, random_bits}.convert(row, out);
       } else {
-        row_converter<float>{program, random_bits}.convert(row, out);
+        row_converter<float>{conversion, random_bits}.convert(row, out);
       }
       return;
     case field_conversion::operation::one_hot:
-      write_one_hot(program, row, out);
+      write_one_hot(conversion, row, out);
       return;
   }
 }

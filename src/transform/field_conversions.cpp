@@ -33,7 +33,7 @@ void set_affine(field_conversion& conversion, const field_transform& transform) 
   }
 }
 
-field_conversion program_of(const field& of, const field_transform& transform) {
+field_conversion conversion_of(const field& of, const field_transform& transform) {
   field_conversion conversion;
   conversion.from = of.type;
   conversion.to = transform.to;
@@ -103,7 +103,7 @@ converted_fields convert_fields(const std::vector<field>& fields,
       throw usage_error{"transform of field '" + transform.field +
                         "': there are two for this field; say all of it in one"};
     check_transform(fields[place], transform);
-    conversion = program_of(fields[place], transform);
+    conversion = conversion_of(fields[place], transform);
     converted.fields[place].type = transform.to;
     converted.fields[place].shape = shape_of(fields[place], transform, conversion);
     converted.any = true;

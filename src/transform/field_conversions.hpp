@@ -14,7 +14,7 @@ struct converted_fields {
   std::vector<field> fields;                  ///< as the batch has them
   std::vector<field_conversion> conversions;  ///< one a field
   bool any = false;                           ///< some field is converted
-  bool random = false;                        ///< some program draws
+  bool random = false;                        ///< some conversion draws
 };
 
 /// @param fields A dataset's.

@@ -153,34 +153,34 @@ case_field one_hot(element_type from, element_type to, std::uint32_t classes) {
 
 case_field converted(element_type from, element_type to, std::mt19937_64& random) {
   case_field field;
-  field_conversion& program = field.conversion;
-  program.what = field_conversion::operation::convert;
-  program.from = from;
-  program.to = to;
-  program.channels_last = chance(random, 2);
-  program.to_channels_last = chance(random, 2);
-  program.channels = chance(random, 8) ? between(random, 5, 32) : between(random, 1, 4);
-  program.height = between(random, 1, 33);
-  program.width = chance(random, 2) ? 4 * between(random, 1, 8) : between(random, 1, 33);
-  program.to_height = program.height;
-  program.to_width = program.width;
+  field_conversion& conversion = field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.from = from;
+  conversion.to = to;
+  conversion.channels_last = chance(random, 2);
+  conversion.to_channels_last = chance(random, 2);
+  conversion.channels = chance(random, 8) ? between(random, 5, 32) : between(random, 1, 4);
+  conversion.height = between(random, 1, 33);
+  conversion.width = chance(random, 2) ? 4 * between(random, 1, 8) : between(random, 1, 33);
+  conversion.to_height = conversion.height;
+  conversion.to_width = conversion.width;
   if (chance(random, 2)) {
-    program.padding = between(random, 0, 4);
-    program.to_height = between(random, 1, program.height + 2 * program.padding);
-    program.to_width = between(random, 1, program.width + 2 * program.padding);
-    program.random_crop = chance(random, 2);
+    conversion.padding = between(random, 0, 4);
+    conversion.to_height = between(random, 1, conversion.height + 2 * conversion.padding);
+    conversion.to_width = between(random, 1, conversion.width + 2 * conversion.padding);
+    conversion.random_crop = chance(random, 2);
   }
   constexpr std::uint64_t always = std::uint64_t{1} << 32;
-  if (chance(random, 2)) program.flip_below = chance(random, 4) ? always : always / 2;
-  program.per_channel = chance(random, 2);
+  if (chance(random, 2)) conversion.flip_below = chance(random, 4) ? always : always / 2;
+  conversion.per_channel = chance(random, 2);
   for (std::size_t i = 0; i < field_conversion::max_channels; ++i) {
-    program.scale[i] = static_cast<float>(between(random, 1, 2000)) / 255.0F;
-    program.offset[i] = static_cast<float>(between(random, 0, 2000)) / 700.0F - 1.4F;
+    conversion.scale[i] = static_cast<float>(between(random, 1, 2000)) / 255.0F;
+    conversion.offset[i] = static_cast<float>(between(random, 0, 2000)) / 700.0F - 1.4F;
   }
   field.row_bytes =
-      std::size_t{program.channels} * program.height * program.width * size_bytes(from);
-  field.to_row_bytes =
-      std::size_t{program.channels} * program.to_height * program.to_width * size_bytes(to);
+      std::size_t{conversion.channels} * conversion.height * conversion.width * size_bytes(from);
+  field.to_row_bytes = std::size_t{conversion.channels} * conversion.to_height *
+                       conversion.to_width * size_bytes(to);
   return field;
 }
 
@@ -201,23 +201,23 @@ case_field any_field(std::mt19937_64& random) {
 }
 
 std::string describe(const case_field& field) {
-  const field_conversion& program = field.conversion;
+  const field_conversion& conversion = field.conversion;
   std::ostringstream text;
-  if (program.what == field_conversion::operation::copy) {
+  if (conversion.what == field_conversion::operation::copy) {
     text << "copy of " << field.row_bytes << " bytes";
     return text.str();
   }
-  text << to_string(program.from) << " to " << to_string(program.to);
-  if (program.what == field_conversion::operation::one_hot) {
-    text << ", " << program.classes << " classes";
+  text << to_string(conversion.from) << " to " << to_string(conversion.to);
+  if (conversion.what == field_conversion::operation::one_hot) {
+    text << ", " << conversion.classes << " classes";
     return text.str();
   }
-  text << ", " << program.channels << " channels" << (program.channels_last ? " (last)" : "")
-       << " of " << program.height << " x " << program.width << " padded by " << program.padding
-       << " to " << program.to_height << " x " << program.to_width
-       << (program.to_channels_last ? " (channels last)" : "")
-       << (program.random_crop ? ", random crop" : "") << ", flip below " << program.flip_below
-       << (program.per_channel ? ", per channel" : "");
+  text << ", " << conversion.channels << " channels" << (conversion.channels_last ? " (last)" : "")
+       << " of " << conversion.height << " x " << conversion.width << " padded by "
+       << conversion.padding << " to " << conversion.to_height << " x " << conversion.to_width
+       << (conversion.to_channels_last ? " (channels last)" : "")
+       << (conversion.random_crop ? ", random crop" : "") << ", flip below "
+       << conversion.flip_below << (conversion.per_channel ? ", per channel" : "");
   return text.str();
 }
 

@@ -16,7 +16,7 @@ namespace feedline::test {
 /// Where a case's samples come from.
 enum class rows_from : std::uint8_t { cached, landing_buffer, both };
 
-/// One field of a case: its program, its rows, and where it lies in a batch.
+/// One field of a case: its conversion, its rows, and where it lies in a batch.
 struct case_field {
   field_conversion conversion;
   std::size_t row_bytes = 0;
@@ -79,7 +79,7 @@ class assembly_case {
 [[nodiscard]] case_field copied(std::size_t row_bytes);
 /// A field of one integer that becomes `classes` elements.
 [[nodiscard]] case_field one_hot(element_type from, element_type to, std::uint32_t classes);
-/// A field that is converted: a program at random, of all layouts, crops and flips.
+/// A field that is converted: a conversion at random, of all layouts, crops and flips.
 [[nodiscard]] case_field converted(element_type from, element_type to, std::mt19937_64& random);
 /// Any of the three, at random.
 [[nodiscard]] case_field any_field(std::mt19937_64& random);

@@ -110,25 +110,25 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
           "[cuda][host]") {
   planned_case images{3072};
   images.field.to_row_bytes = 4 * 3072;
-  field_conversion& program = images.field.conversion;
-  program.what = field_conversion::operation::convert;
-  program.to = element_type::f32;
-  program.channels = 3;
-  program.height = program.to_height = 32;
-  program.width = program.to_width = 32;
-  program.channels_last = true;
+  field_conversion& conversion = images.field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f32;
+  conversion.channels = 3;
+  conversion.height = conversion.to_height = 32;
+  conversion.width = conversion.to_width = 32;
+  conversion.channels_last = true;
   CHECK(images.only_part().kind == part_kind::convert);
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::scatter);
-  program.padding = 4;
+  conversion.padding = 4;
   const field_parts parts = images.parts();
   REQUIRE(parts.count == 2);
   CHECK(parts.parts[0].kind == part_kind::scatter);
   CHECK(parts.parts[1].kind == part_kind::fill);
-  program.padding = 0;
+  conversion.padding = 0;
   images.field.cached = at(0x100001);
   CHECK(images.only_part().kind == part_kind::scatter);
-  program.from = element_type::u16;  // now elements lie across pieces
+  conversion.from = element_type::u16;  // now elements lie across pieces
   CHECK(images.only_part().kind == part_kind::convert);
 }
 
@@ -136,22 +136,22 @@ TEST_CASE("assembly plan: only what moves no element and keeps its groups whole 
           "[cuda][host]") {
   planned_case images{784};
   images.field.to_row_bytes = 4 * 784;
-  field_conversion& program = images.field.conversion;
-  program.what = field_conversion::operation::convert;
-  program.to = element_type::f32;
-  program.height = program.to_height = 28;
-  program.width = program.to_width = 28;
-  program.channels_last = true;  // of one channel: the same
+  field_conversion& conversion = images.field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f32;
+  conversion.height = conversion.to_height = 28;
+  conversion.width = conversion.to_width = 28;
+  conversion.channels_last = true;  // of one channel: the same
   CHECK(images.parts().parts[0].by.straight);
   CHECK(images.parts().parts[0].by.group_loads);
   CHECK(images.parts().parts[0].by.group_stores);
-  program.flip_below = 1;
+  conversion.flip_below = 1;
   CHECK(!images.parts().parts[0].by.straight);
-  program.flip_below = 0;
-  program.padding = 1;
+  conversion.flip_below = 0;
+  conversion.padding = 1;
   CHECK(!images.parts().parts[0].by.straight);
-  program.padding = 0;
-  program.to_width = 27;
+  conversion.padding = 0;
+  conversion.to_width = 27;
   images.field.to_row_bytes = std::size_t{4} * 28 * 27;
   CHECK(!images.parts().parts[0].by.straight);
 }

@@ -59,7 +59,7 @@ struct field_assembly {
 /// - at `sources_at`, for each sample a u32: a cached row's number, or `arrived` plus the row's
 /// place
 ///   in the chunk of the sample's run;
-/// - at `random_bits_at`, if any program is random, for each sample a u32 to draw from;
+/// - at `random_bits_at`, if any conversion is random, for each sample a u32 to draw from;
 /// - at `directory_at`, for each run 2 + fields u32: its chunk's rows, then in units of 16 bytes
 /// from
 ///   the landing buffer's start where the chunk's keep numbers lie, then where each field's rows

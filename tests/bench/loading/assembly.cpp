@@ -94,20 +94,20 @@ struct shape_rows {
 };
 
 field_conversion to_float(const shape& shape) {
-  field_conversion program;
-  program.what = field_conversion::operation::convert;
-  program.to = element_type::f32;
-  program.channels_last = true;
-  program.per_channel = true;
+  field_conversion conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f32;
+  conversion.channels_last = true;
+  conversion.per_channel = true;
   const bool is_cifar = shape.row.size() == 3 && shape.row[0] == 3;
-  program.height = static_cast<std::uint32_t>(is_cifar ? shape.row[1] : shape.row[0]);
-  program.width = static_cast<std::uint32_t>(is_cifar ? shape.row[2] : shape.row[1]);
-  program.channels = shape.row.size() == 3 ? 3 : 1;
-  program.to_height = program.height;
-  program.to_width = program.width;
-  std::fill(std::begin(program.scale), std::end(program.scale), 1.0F / 255.0F);
-  std::fill(std::begin(program.offset), std::end(program.offset), -0.5F);
-  return program;
+  conversion.height = static_cast<std::uint32_t>(is_cifar ? shape.row[1] : shape.row[0]);
+  conversion.width = static_cast<std::uint32_t>(is_cifar ? shape.row[2] : shape.row[1]);
+  conversion.channels = shape.row.size() == 3 ? 3 : 1;
+  conversion.to_height = conversion.height;
+  conversion.to_width = conversion.width;
+  std::fill(std::begin(conversion.scale), std::end(conversion.scale), 1.0F / 255.0F);
+  std::fill(std::begin(conversion.offset), std::end(conversion.offset), -0.5F);
+  return conversion;
 }
 
 /// The work on four slots, ready to be issued.

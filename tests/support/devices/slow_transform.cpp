@@ -91,32 +91,32 @@ void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<con
               out.begin() + static_cast<std::ptrdiff_t>(place * size_bytes(type)));
 }
 
-bytes converted(const field_conversion& program, std::span<const std::byte> row,
+bytes converted(const field_conversion& conversion, std::span<const std::byte> row,
                 std::uint32_t random_bits) {
   using detail::choice;
-  const std::int64_t channels = program.channels;
-  const std::int64_t height = program.height;
-  const std::int64_t width = program.width;
-  const std::int64_t to_height = program.to_height;
-  const std::int64_t to_width = program.to_width;
-  const std::int64_t padding = program.padding;
+  const std::int64_t channels = conversion.channels;
+  const std::int64_t height = conversion.height;
+  const std::int64_t width = conversion.width;
+  const std::int64_t to_height = conversion.to_height;
+  const std::int64_t to_width = conversion.to_width;
+  const std::int64_t padding = conversion.padding;
 
   std::int64_t top = (height + 2 * padding - to_height) / 2;
   std::int64_t left = (width + 2 * padding - to_width) / 2;
-  if (program.random_crop) {
+  if (conversion.random_crop) {
     const auto places = [](std::int64_t slack) { return static_cast<std::uint32_t>(slack + 1); };
     top =
         detail::draw_below(random_bits, choice::crop_top, places(height + 2 * padding - to_height));
     left =
         detail::draw_below(random_bits, choice::crop_left, places(width + 2 * padding - to_width));
   }
-  const bool flipped = detail::draw(random_bits, choice::flip) < program.flip_below;
+  const bool flipped = detail::draw(random_bits, choice::flip) < conversion.flip_below;
 
   const auto place_in = [channels](bool last, std::int64_t h, std::int64_t w, std::int64_t c,
                                    std::int64_t y, std::int64_t x) {
     return static_cast<std::uint64_t>(last ? (y * w + x) * channels + c : (c * h + y) * w + x);
   };
-  bytes out(static_cast<std::size_t>(channels * to_height * to_width) * size_bytes(program.to));
+  bytes out(static_cast<std::size_t>(channels * to_height * to_width) * size_bytes(conversion.to));
   for (std::int64_t c = 0; c < channels; ++c)
     for (std::int64_t y = 0; y < to_height; ++y)
       for (std::int64_t x = 0; x < to_width; ++x) {
@@ -124,15 +124,16 @@ bytes converted(const field_conversion& program, std::span<const std::byte> row,
         const std::int64_t from_x = left + (flipped ? to_width - 1 - x : x) - padding;
         const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
         const std::uint64_t from =
-            inside ? place_in(program.channels_last, height, width, c, from_y, from_x) : 0;
-        const std::uint64_t to = place_in(program.to_channels_last, to_height, to_width, c, y, x);
-        if (is_whole(program.to)) {
-          if (inside) put_whole(out, to, program.to, row, program.from, from);
+            inside ? place_in(conversion.channels_last, height, width, c, from_y, from_x) : 0;
+        const std::uint64_t to =
+            place_in(conversion.to_channels_last, to_height, to_width, c, y, x);
+        if (is_whole(conversion.to)) {
+          if (inside) put_whole(out, to, conversion.to, row, conversion.from, from);
           continue;
         }
-        const double value = inside ? element_at(row, program.from, from) : 0.0;
-        const auto by = program.per_channel ? static_cast<std::size_t>(c) : 0;
-        put(out, to, program.to, scaled(value, program.scale[by], program.offset[by]));
+        const double value = inside ? element_at(row, conversion.from, from) : 0.0;
+        const auto by = conversion.per_channel ? static_cast<std::size_t>(c) : 0;
+        put(out, to, conversion.to, scaled(value, conversion.scale[by], conversion.offset[by]));
       }
   return out;
 }
@@ -149,14 +150,14 @@ std::uint64_t class_in(std::span<const std::byte> row, element_type type) {
 
 }  // namespace
 
-std::vector<std::byte> slow_transform(const field_conversion& program,
+std::vector<std::byte> slow_transform(const field_conversion& conversion,
                                       std::span<const std::byte> row, std::uint32_t random_bits) {
-  if (program.what == field_conversion::operation::copy) return {row.begin(), row.end()};
-  if (program.what == field_conversion::operation::convert)
-    return converted(program, row, random_bits);
-  bytes out(program.classes * size_bytes(program.to));
-  for (std::uint64_t each = 0; each < program.classes; ++each)
-    put(out, each, program.to, each == class_in(row, program.from) ? 1.0F : 0.0F);
+  if (conversion.what == field_conversion::operation::copy) return {row.begin(), row.end()};
+  if (conversion.what == field_conversion::operation::convert)
+    return converted(conversion, row, random_bits);
+  bytes out(conversion.classes * size_bytes(conversion.to));
+  for (std::uint64_t each = 0; each < conversion.classes; ++each)
+    put(out, each, conversion.to, each == class_in(row, conversion.from) ? 1.0F : 0.0F);
   return out;
 }
 

@@ -2,7 +2,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/devices/landing_builder.hpp"
-#include "support/devices/random_program.hpp"
+#include "support/devices/random_conversion.hpp"
 #include "support/devices/slow_transform.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct field_rows {
 
 field_rows random_field(std::mt19937& random, std::uint64_t arriving) {
   field_rows field;
-  field.conversion = test::random_program(random);
+  field.conversion = test::random_conversion(random);
   field.row_bytes = test::row_bytes_of(field.conversion, 77);
   field.to_row_bytes = test::to_row_bytes_of(field.conversion, 77);
   for (std::uint64_t i = 0; i < arriving; ++i)

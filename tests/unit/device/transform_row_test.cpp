@@ -2,7 +2,7 @@
 
 #include "device/sample_random_bits.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/random_program.hpp"
+#include "support/devices/random_conversion.hpp"
 #include "support/devices/slow_transform.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 using namespace feedline;
 using namespace feedline::detail;
-using feedline::test::random_program;
+using feedline::test::random_conversion;
 using feedline::test::random_row;
 
 namespace {
@@ -31,36 +31,36 @@ bytes bytes_of(const std::vector<T>& values) {
 }
 
 template <class T>
-std::vector<T> transformed(const field_conversion& program, const bytes& row,
+std::vector<T> transformed(const field_conversion& conversion, const bytes& row,
                            std::uint32_t random_bits = 0) {
-  std::vector<T> out(test::to_row_bytes_of(program, row.size()) / sizeof(T));
-  transform_row(program, row.data(), row.size(), random_bits,
+  std::vector<T> out(test::to_row_bytes_of(conversion, row.size()) / sizeof(T));
+  transform_row(conversion, row.data(), row.size(), random_bits,
                 reinterpret_cast<std::byte*>(out.data()));
   return out;
 }
 
-field_conversion conversion(element_type from, element_type to, float scale, float offset) {
-  field_conversion program;
-  program.what = field_conversion::operation::convert;
-  program.from = from;
-  program.to = to;
-  program.scale[0] = scale;
-  program.offset[0] = offset;
-  return program;
+field_conversion make_conversion(element_type from, element_type to, float scale, float offset) {
+  field_conversion conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.from = from;
+  conversion.to = to;
+  conversion.scale[0] = scale;
+  conversion.offset[0] = offset;
+  return conversion;
 }
 
 field_conversion line(std::uint32_t width, element_type from = element_type::u8, float scale = 1.0F,
                       float offset = 0.0F) {
-  field_conversion program = conversion(from, element_type::f32, scale, offset);
-  program.width = program.to_width = width;
-  return program;
+  field_conversion conversion = make_conversion(from, element_type::f32, scale, offset);
+  conversion.width = conversion.to_width = width;
+  return conversion;
 }
 
 /// An image of one channel, height x width, whose elements count up from 1.
 field_conversion counted_image(std::uint32_t height, std::uint32_t width) {
-  field_conversion program = line(width);
-  program.height = program.to_height = height;
-  return program;
+  field_conversion conversion = line(width);
+  conversion.height = conversion.to_height = height;
+  return conversion;
 }
 bytes counting(std::uint8_t count) {
   bytes row;
@@ -72,16 +72,16 @@ constexpr std::uint64_t always = std::uint64_t{1} << 32;
 
 }  // namespace
 
-TEST_CASE("transform row: any program makes of any row what the description says, to the bit",
+TEST_CASE("transform row: any conversion makes of any row what the description says, to the bit",
           "[device][host]") {
   const std::uint32_t seed = GENERATE(1U, 2U, 3U, 4U);
   std::mt19937 random{seed};
   for (int round = 0; round < 500; ++round) {
-    const field_conversion program = random_program(random);
-    const bytes row = random_row(program, random);
+    const field_conversion conversion = random_conversion(random);
+    const bytes row = random_row(conversion, random);
     const auto random_bits = static_cast<std::uint32_t>(random());
-    INFO("seed " << seed << ", round " << round << ": " << test::describe(program));
-    const bytes expected = test::slow_transform(program, row, random_bits);
+    INFO("seed " << seed << ", round " << round << ": " << test::describe(conversion));
+    const bytes expected = test::slow_transform(conversion, row, random_bits);
 
     // Rows lie at any address, and nothing beside the batch's row is touched.
     const std::size_t shift = random() % 9;
@@ -90,7 +90,7 @@ TEST_CASE("transform row: any program makes of any row what the description says
     bytes shifted(shift + row.size());
     std::copy(row.begin(), row.end(), shifted.begin() + static_cast<std::ptrdiff_t>(shift));
     bytes out(shift + expected.size() + margin, untouched);
-    transform_row(program, shifted.data() + shift, row.size(), random_bits, out.data() + shift);
+    transform_row(conversion, shifted.data() + shift, row.size(), random_bits, out.data() + shift);
 
     const auto begin = out.begin() + static_cast<std::ptrdiff_t>(shift);
     const auto end = begin + static_cast<std::ptrdiff_t>(expected.size());
@@ -104,9 +104,9 @@ TEST_CASE("transform row: any program makes of any row what the description says
 TEST_CASE("transform row: whole numbers are cast exactly, and wrap around as in NumPy",
           "[device][host]") {
   const auto cast = [](element_type from, element_type to, std::uint32_t width) {
-    field_conversion program = conversion(from, to, 1.0F, 0.0F);
-    program.width = program.to_width = width;
-    return program;
+    field_conversion conversion = make_conversion(from, to, 1.0F, 0.0F);
+    conversion.width = conversion.to_width = width;
+    return conversion;
   };
   using type = element_type;
   const bytes labels{std::byte{0}, std::byte{9}, std::byte{255}};
@@ -170,12 +170,12 @@ TEST_CASE("transform row: every NaN comes out as the one that an NVIDIA device g
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < repeats; ++i) all.insert(all.end(), words.begin(), words.end());
     // infinity × 0 is the last.
-    field_conversion program = line(4 * repeats, element_type::f32, 0.0F);
-    CHECK(transformed<std::uint32_t>(program, bytes_of(all)) ==
+    field_conversion conversion = line(4 * repeats, element_type::f32, 0.0F);
+    CHECK(transformed<std::uint32_t>(conversion, bytes_of(all)) ==
           std::vector<std::uint32_t>(4 * repeats, 0x7FFF'FFFF));
     for (const element_type to : {element_type::f16, element_type::bf16}) {
-      program.to = to;
-      CHECK(transformed<std::uint16_t>(program, bytes_of(all)) ==
+      conversion.to = to;
+      CHECK(transformed<std::uint16_t>(conversion, bytes_of(all)) ==
             std::vector<std::uint16_t>(4 * repeats, 0x7FFF));
     }
   }
@@ -183,71 +183,73 @@ TEST_CASE("transform row: every NaN comes out as the one that an NVIDIA device g
 
 TEST_CASE("transform row: a crop that is not random is the middle, padding all around",
           "[device][host]") {
-  field_conversion program = counted_image(2, 2);  // 1 2 / 3 4
-  program.padding = 1;
-  program.to_height = 4;
-  program.to_width = 4;
-  CHECK(transformed<float>(program, counting(4)) ==
+  field_conversion conversion = counted_image(2, 2);  // 1 2 / 3 4
+  conversion.padding = 1;
+  conversion.to_height = 4;
+  conversion.to_width = 4;
+  CHECK(transformed<float>(conversion, counting(4)) ==
         std::vector<float>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0});
-  program.to_height = 1;  // of 4: one above, two below
-  program.to_width = 2;
-  CHECK(transformed<float>(program, counting(4)) == std::vector<float>{1, 2});
+  conversion.to_height = 1;  // of 4: one above, two below
+  conversion.to_width = 2;
+  CHECK(transformed<float>(conversion, counting(4)) == std::vector<float>{1, 2});
 }
 
 TEST_CASE("transform row: padding is zeros before scale and offset", "[device][host]") {
-  field_conversion program = counted_image(1, 1);
-  program.padding = 1;
-  program.to_height = program.to_width = 3;
-  program.scale[0] = 10.0F;
-  program.offset[0] = -7.0F;
-  CHECK(transformed<float>(program, counting(1)) ==
+  field_conversion conversion = counted_image(1, 1);
+  conversion.padding = 1;
+  conversion.to_height = conversion.to_width = 3;
+  conversion.scale[0] = 10.0F;
+  conversion.offset[0] = -7.0F;
+  CHECK(transformed<float>(conversion, counting(1)) ==
         std::vector<float>{-7, -7, -7, -7, 3, -7, -7, -7, -7});
 }
 
 TEST_CASE("transform row: a random crop lies where the sample's draws say", "[device][host]") {
-  field_conversion program = counted_image(5, 5);
-  program.to_height = program.to_width = 1;
-  program.random_crop = true;
+  field_conversion conversion = counted_image(5, 5);
+  conversion.to_height = conversion.to_width = 1;
+  conversion.random_crop = true;
   for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
     const auto top = draw_below(random_bits, choice::crop_top, 5);
     const auto left = draw_below(random_bits, choice::crop_left, 5);
-    CHECK(transformed<float>(program, counting(25), random_bits) ==
+    CHECK(transformed<float>(conversion, counting(25), random_bits) ==
           std::vector<float>{static_cast<float>(5 * top + left + 1)});
   }
 }
 
 TEST_CASE("transform row: a flip turns the window that was cut, left to right", "[device][host]") {
-  field_conversion program = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
-  program.to_width = 3;                            // of which the left one is left
-  program.flip_below = always;
-  CHECK(transformed<float>(program, counting(8)) == std::vector<float>{3, 2, 1, 7, 6, 5});
+  field_conversion conversion = counted_image(2, 4);  // 1 2 3 4 / 5 6 7 8
+  conversion.to_width = 3;                            // of which the left one is left
+  conversion.flip_below = always;
+  CHECK(transformed<float>(conversion, counting(8)) == std::vector<float>{3, 2, 1, 7, 6, 5});
 }
 
-TEST_CASE("transform row: a sample is flipped if its draw is below the program's bound",
+TEST_CASE("transform row: a sample is flipped if its draw is below the conversion's bound",
           "[device][host]") {
-  field_conversion program = counted_image(1, 2);
+  field_conversion conversion = counted_image(1, 2);
   for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
-    program.flip_below = draw(random_bits, choice::flip);
-    CHECK(transformed<float>(program, counting(2), random_bits) == std::vector<float>{1, 2});
-    ++program.flip_below;
-    CHECK(transformed<float>(program, counting(2), random_bits) == std::vector<float>{2, 1});
+    conversion.flip_below = draw(random_bits, choice::flip);
+    CHECK(transformed<float>(conversion, counting(2), random_bits) == std::vector<float>{1, 2});
+    ++conversion.flip_below;
+    CHECK(transformed<float>(conversion, counting(2), random_bits) == std::vector<float>{2, 1});
   }
 }
 
 TEST_CASE("transform row: channels change place with the layout, each with its own scale",
           "[device][host]") {
-  field_conversion program = counted_image(1, 2);
-  program.channels = 3;
-  program.channels_last = true;  // 1 2 3, 4 5 6
-  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1, 4, 2, 5, 3, 6});
-  program.per_channel = true;
+  field_conversion conversion = counted_image(1, 2);
+  conversion.channels = 3;
+  conversion.channels_last = true;  // 1 2 3, 4 5 6
+  CHECK(transformed<float>(conversion, counting(6)) == std::vector<float>{1, 4, 2, 5, 3, 6});
+  conversion.per_channel = true;
   for (std::size_t c = 0; c < 3; ++c) {
-    program.scale[c] = std::array{1.0F, 10.0F, 100.0F}[c];
-    program.offset[c] = std::array{0.5F, 0.0F, -1.0F}[c];
+    conversion.scale[c] = std::array{1.0F, 10.0F, 100.0F}[c];
+    conversion.offset[c] = std::array{0.5F, 0.0F, -1.0F}[c];
   }
-  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 4.5, 20, 50, 299, 599});
-  program.to_channels_last = true;
-  CHECK(transformed<float>(program, counting(6)) == std::vector<float>{1.5, 20, 299, 4.5, 50, 599});
+  CHECK(transformed<float>(conversion, counting(6)) ==
+        std::vector<float>{1.5, 4.5, 20, 50, 299, 599});
+  conversion.to_channels_last = true;
+  CHECK(transformed<float>(conversion, counting(6)) ==
+        std::vector<float>{1.5, 20, 299, 4.5, 50, 599});
 }
 
 TEST_CASE("transform row: an image and its mask are cut and flipped alike", "[device][host]") {
@@ -274,13 +276,13 @@ TEST_CASE("transform row: an image and its mask are cut and flipped alike", "[de
 
 TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no such class",
           "[device][host]") {
-  field_conversion program;
-  program.what = field_conversion::operation::one_hot;
-  program.from = element_type::i16;
-  program.to = element_type::f32;
-  program.classes = 3;
+  field_conversion conversion;
+  conversion.what = field_conversion::operation::one_hot;
+  conversion.from = element_type::i16;
+  conversion.to = element_type::f32;
+  conversion.classes = 3;
   const auto of = [&](std::int16_t value) {
-    return transformed<float>(program, bytes_of(std::vector{value}));
+    return transformed<float>(conversion, bytes_of(std::vector{value}));
   };
   CHECK(of(0) == std::vector<float>{1, 0, 0});
   CHECK(of(2) == std::vector<float>{0, 0, 1});
@@ -288,14 +290,14 @@ TEST_CASE("transform row: one-hot is 1 at the class, and all 0 where there is no
   CHECK(of(-1) == std::vector<float>{0, 0, 0});
   CHECK(of(INT16_MIN) == std::vector<float>{0, 0, 0});
 
-  program.from = element_type::u64;
+  conversion.from = element_type::u64;
   const bytes beyond = bytes_of(std::vector<std::uint64_t>{(1ULL << 32) + 1});
-  CHECK(transformed<float>(program, beyond) == std::vector<float>{0, 0, 0});
+  CHECK(transformed<float>(conversion, beyond) == std::vector<float>{0, 0, 0});
   const bytes one = bytes_of(std::vector<std::uint64_t>{1});
-  program.to = element_type::f16;
-  CHECK(transformed<std::uint16_t>(program, one) == std::vector<std::uint16_t>{0, 0x3C00, 0});
-  program.to = element_type::bf16;
-  CHECK(transformed<std::uint16_t>(program, one) == std::vector<std::uint16_t>{0, 0x3F80, 0});
+  conversion.to = element_type::f16;
+  CHECK(transformed<std::uint16_t>(conversion, one) == std::vector<std::uint16_t>{0, 0x3C00, 0});
+  conversion.to = element_type::bf16;
+  CHECK(transformed<std::uint16_t>(conversion, one) == std::vector<std::uint16_t>{0, 0x3F80, 0});
 }
 
 TEST_CASE("transform row: what is to be copied stays as it is", "[device][host]") {

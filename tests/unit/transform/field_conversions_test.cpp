@@ -31,7 +31,7 @@ std::pair<field, field_conversion> converted(shape of, const field_transform& tr
 
 }  // namespace
 
-TEST_CASE("field programs: without transforms every field is copied", "[transfer][host]") {
+TEST_CASE("field conversions: without transforms every field is copied", "[transfer][host]") {
   const auto all = convert_fields(images, {});
   CHECK(all.fields == images);
   CHECK_FALSE(all.any);
@@ -42,7 +42,7 @@ TEST_CASE("field programs: without transforms every field is copied", "[transfer
 }
 
 TEST_CASE(
-    "field programs: fields that no transform names are copied beside those that are converted",
+    "field conversions: fields that no transform names are copied beside those that are converted",
     "[transfer][host]") {
   const auto all = convert_fields(images, {{.field = "image", .scale = 1 / 255.0}});
   CHECK(all.any);
@@ -53,8 +53,9 @@ TEST_CASE(
   CHECK(all.conversions[1].what == field_conversion::operation::copy);
 }
 
-TEST_CASE("field programs: a field without a layout is one line of one channel, of the same shape",
-          "[transfer][host]") {
+TEST_CASE(
+    "field conversions: a field without a layout is one line of one channel, of the same shape",
+    "[transfer][host]") {
   const auto [becomes, conversion] =
       converted({4, 5, 6, 7}, {.field = "x", .to = element_type::bf16});
   CHECK(becomes == field{"x", element_type::bf16, {4, 5, 6, 7}});
@@ -69,7 +70,7 @@ TEST_CASE("field programs: a field without a layout is one line of one channel, 
 }
 
 TEST_CASE(
-    "field programs: an image's extents are read by its layout, and its shape follows the "
+    "field conversions: an image's extents are read by its layout, and its shape follows the "
     "batch's",
     "[transfer][host]") {
   struct expected {
@@ -96,7 +97,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("field programs: an image of two extents has one channel, and keeps two",
+TEST_CASE("field conversions: an image of two extents has one channel, and keeps two",
           "[transfer][host]") {
   const auto [becomes, conversion] = converted(
       {28, 20}, {.field = "x", .layout = image_layout::hwc, .to_layout = image_layout::chw});
@@ -106,7 +107,7 @@ TEST_CASE("field programs: an image of two extents has one channel, and keeps tw
   CHECK(conversion.width == 20);
 }
 
-TEST_CASE("field programs: a crop is the batch's extents", "[transfer][host]") {
+TEST_CASE("field conversions: a crop is the batch's extents", "[transfer][host]") {
   const field_transform transform{.field = "x",
                                   .layout = image_layout::hwc,
                                   .to_layout = image_layout::chw,
@@ -121,7 +122,7 @@ TEST_CASE("field programs: a crop is the batch's extents", "[transfer][host]") {
   CHECK(conversion.random_crop);
 }
 
-TEST_CASE("field programs: mean and stddev become a product and a sum", "[transfer][host]") {
+TEST_CASE("field conversions: mean and stddev become a product and a sum", "[transfer][host]") {
   const auto one =
       converted({4}, {.field = "x", .scale = 1 / 255.0, .mean = {0.5}, .stddev = {0.25}}).second;
   CHECK_FALSE(one.per_channel);
@@ -148,7 +149,7 @@ TEST_CASE("field programs: mean and stddev become a product and a sum", "[transf
   CHECK(by_stddev.offset[1] == 0.0F);
 }
 
-TEST_CASE("field programs: scale and mean are divided before they are rounded to a float",
+TEST_CASE("field conversions: scale and mean are divided before they are rounded to a float",
           "[transfer][host]") {
   const double scale = 1 / 255.0;
   const double stddev = 0.229;
@@ -157,7 +158,7 @@ TEST_CASE("field programs: scale and mean are divided before they are rounded to
   CHECK(conversion.scale[0] != static_cast<float>(scale) / static_cast<float>(stddev));
 }
 
-TEST_CASE("field programs: a flip's probability becomes a bound of 32-bit draws",
+TEST_CASE("field conversions: a flip's probability becomes a bound of 32-bit draws",
           "[transfer][host]") {
   const auto bound = [](double flip) {
     return converted({8, 8}, {.field = "x", .layout = image_layout::hwc, .flip = flip})
@@ -169,7 +170,7 @@ TEST_CASE("field programs: a flip's probability becomes a bound of 32-bit draws"
   CHECK(bound(1) == 0x1'0000'0000);
 }
 
-TEST_CASE("field programs: random is what draws, and nothing else", "[transfer][host]") {
+TEST_CASE("field conversions: random is what draws, and nothing else", "[transfer][host]") {
   const auto is_random = [](double flip, std::optional<image_crop> crop) {
     return convert_fields({{"x", element_type::u8, {8, 9}}},
                           {{.field = "x", .layout = image_layout::chw, .flip = flip, .crop = crop}})
@@ -185,7 +186,7 @@ TEST_CASE("field programs: random is what draws, and nothing else", "[transfer][
   CHECK(is_random(0, image_crop{.height = 12, .width = 12, .padding = 2}));
 }
 
-TEST_CASE("field programs: one-hot makes a field of classes out of one integer",
+TEST_CASE("field conversions: one-hot makes a field of classes out of one integer",
           "[transfer][host]") {
   for (const shape& scalar : {shape{}, shape{1}, shape{1, 1}}) {
     const auto [becomes, conversion] = converted(
@@ -198,7 +199,7 @@ TEST_CASE("field programs: one-hot makes a field of classes out of one integer",
   }
 }
 
-TEST_CASE("field programs: a transform of a field that is not there, or has one, is refused",
+TEST_CASE("field conversions: a transform of a field that is not there, or has one, is refused",
           "[transfer][host]") {
   CHECK(message_of<usage_error>([] { (void)convert_fields(images, {{.field = "imag"}}); }) ==
         "transform of field 'imag': there is no such field; the dataset has 'image', 'label'");
