@@ -57,7 +57,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
-      request_executor_{plan_.batch_size, *strategy_.reader, *staging_, &read_ahead_},
+      request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_},
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
       cursor_{ring_} {
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));

@@ -39,7 +39,7 @@ slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset
             ? std::make_unique<batch_stage>(device, *options.batch_transform,
                                             sizes.converted(batches), sizes.delivered(batches))
             : nullptr;
-    auto reader = std::make_unique<packing_writer>(source, landing_buffer, cached);
+    auto writer = std::make_unique<packing_writer>(source, landing_buffer, cached);
     auto slot_transfer = std::make_unique<assembling_transfer>(
         device,
         assembling_transfer::formats{.rows = rows,
@@ -47,12 +47,12 @@ slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset
                                      .landing_buffer = landing_buffer,
                                      .conversions = conversions},
         cached, std::move(function));
-    return {std::move(reader), std::move(slot_transfer), std::move(cached)};
+    return {std::move(writer), std::move(slot_transfer), std::move(cached)};
   }
-  auto reader = std::make_unique<batch_writer>(source, sizes.delivered(batches),
+  auto writer = std::make_unique<batch_writer>(source, sizes.delivered(batches),
                                                sizes.rows(batches), conversions);
-  if (sizes.in_place()) return {std::move(reader), nullptr, nullptr};
-  return {std::move(reader), std::make_unique<copy_transfer>(device, sizes.delivered(batches)),
+  if (sizes.in_place()) return {std::move(writer), nullptr, nullptr};
+  return {std::move(writer), std::make_unique<copy_transfer>(device, sizes.delivered(batches)),
           nullptr};
 }
 

@@ -17,7 +17,7 @@ namespace feedline::detail {
 /// How samples get from the dataset into a device slot: what depends on placement, transforms and
 /// the kind of device, and nothing else does.
 ///
-/// |          | readers          | transfer              |
+/// |          | slot writer      | slot transfer         |
 /// | -------- | ---------------- | --------------------- |
 /// | in place | `batch_writer`   | —                     |
 /// | stream   | `batch_writer`   | `copy_transfer`       |
@@ -26,14 +26,14 @@ namespace feedline::detail {
 /// Where a user's function makes batches of batches, slots are always assembled. In place it is the
 /// readers who convert fields.
 struct slot_strategy {
-  std::unique_ptr<slot_writer> reader;
+  std::unique_ptr<slot_writer> writer;
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
   std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
 };
 
 /// Builds it; allocates what rows are cached in.
 /// @param plan   Settled with the same dataset, device and options.
-/// @param source Outlives the path.
+/// @param source Outlives the strategy.
 /// @throws out_of_memory, device_error.
 [[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
                                                const device_ptr& device,

@@ -67,7 +67,7 @@ void request_executor::read(staging_slot& slot, sample_run samples, reader_scrat
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
     const std::uint64_t run_end = std::min(samples.end, batch_end);
     try {
-      reader_.read(slot, {samples.begin, run_end}, use);
+      writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
       fail(slot, samples.begin);
       return;

@@ -62,9 +62,9 @@ class read_ahead {
 class request_executor {
  public:
   /// Borrows all three for its life. @param ahead Null: no hints are given.
-  request_executor(std::uint64_t batch_size, slot_writer& reader, staging_ring& staging,
+  request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
                    const read_ahead* ahead = nullptr)
-      : batch_size_{batch_size}, reader_{reader}, staging_{staging}, ahead_{ahead} {}
+      : batch_size_{batch_size}, writer_{writer}, staging_{staging}, ahead_{ahead} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
@@ -80,7 +80,7 @@ class request_executor {
   void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 
   const std::uint64_t batch_size_;
-  slot_writer& reader_;
+  slot_writer& writer_;
   staging_ring& staging_;
   const read_ahead* const ahead_;
   std::atomic<bool> stopping_{false};

@@ -37,7 +37,7 @@ struct stages {
         ring{std::make_shared<detail::device_ring>(device, staging, format, failures,
                                                    plan.device_slots)},
         source{dataset, order},
-        reader{source, format->layout, format->layout, {}} {}
+        writer{source, format->layout, format->layout, {}} {}
 
   /// What the slot scheduler would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,
@@ -65,7 +65,7 @@ struct stages {
   /// The same, and fills it.
   slot_index fill(const std::shared_ptr<detail::epoch_run>& run, std::uint64_t ticket) {
     const slot_index slot = open(run, ticket);
-    detail::request_executor request_executor{plan.batch_size, reader, *staging};
+    detail::request_executor request_executor{plan.batch_size, writer, *staging};
     const std::uint32_t requests = (*staging)[slot].work.requests();
     detail::reader_scratch own;
     for (std::uint32_t number = 0; number < requests; ++number)
@@ -91,7 +91,7 @@ struct stages {
   std::shared_ptr<detail::staging_ring> staging;
   std::shared_ptr<detail::device_ring> ring;
   detail::sample_source source;
-  detail::batch_writer reader;
+  detail::batch_writer writer;
 };
 
 }  // namespace feedline::test

@@ -59,7 +59,7 @@ class images final : public dataset {
   dataset_ptr of_ = make_identity_rows(samples, row_bytes);
 };
 
-/// A reader, and one slot of two batches of ten.
+/// A writer, and one slot of two batches of ten.
 struct converting {
   explicit converting(dataset_ptr of = std::make_shared<const images>())
       : data{std::move(of)},

@@ -37,7 +37,7 @@ struct doubling {
   }
 };
 
-/// A reader, and one slot of two batches of ten, cut into runs of 4 4 2.
+/// A writer, and one slot of two batches of ten, cut into runs of 4 4 2.
 struct packing {
   explicit packing(std::uint64_t keep = 0, bool varies = false, sampler order = sequential{},
                    dataset_ptr of = make_identity_rows(samples, row_bytes))

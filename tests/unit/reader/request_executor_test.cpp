@@ -36,7 +36,7 @@ const loader_options small{.batch_size = 4, .batches_per_slot = 3, .request_byte
 struct filling {
   explicit filling(dataset_ptr data = make_identity_dataset(96, 13), sampler order = sequential{})
       : parts{make_host_device(), std::move(data), small, std::move(order)},
-        under_test{parts.plan.batch_size, parts.reader, *parts.staging} {}
+        under_test{parts.plan.batch_size, parts.writer, *parts.staging} {}
 
   slot_index open(std::uint64_t ticket) {
     const slot_index slot = parts.open(run, ticket);

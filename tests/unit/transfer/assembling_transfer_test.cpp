@@ -50,13 +50,13 @@ struct carrying {
   explicit carrying(way through, std::shared_ptr<Device> on = std::make_shared<Device>())
       : device{std::move(on)},
         parts{std::in_place, device, make_identity_rows(samples, row_bytes), small(through)},
-        path{make_slot_strategy(parts->plan, *parts->dataset, device, small(through),
-                                parts->source)},
-        under_test{std::in_place, std::move(path.slot_transfer), parts->staging, parts->ring} {}
+        strategy{make_slot_strategy(parts->plan, *parts->dataset, device, small(through),
+                                    parts->source)},
+        under_test{std::in_place, std::move(strategy.slot_transfer), parts->staging, parts->ring} {}
 
   slot_index fill(std::uint64_t ticket) {
     const slot_index slot = parts->open(run, ticket);
-    request_executor request_executor{parts->plan.batch_size, *path.reader, *parts->staging};
+    request_executor request_executor{parts->plan.batch_size, *strategy.writer, *parts->staging};
     reader_scratch own;
     for (std::uint32_t number = 0; number < staged(slot).work.requests(); ++number)
       request_executor.fill({static_cast<std::uint32_t>(slot.value), number}, own);
@@ -97,7 +97,7 @@ struct carrying {
 
   std::shared_ptr<Device> device;
   std::optional<stages> parts;
-  slot_strategy path;
+  slot_strategy strategy;
   std::optional<transfer> under_test;
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
   stream_ref stream = device->make_stream();  ///< the consumer's
