@@ -6,8 +6,9 @@
 #   samples  what the samples use besides
 #   tests    the test framework, what the benchmarks write their results with, pkg-config; and
 #            liblzo2, which is under the GPL, for builds with FEEDLINE_GPL
-#   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the versions
-#            are named so that a check gives the same answer everywhere; doxygen for the reference
+#   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the
+#            versions are named so that a check gives the same answer everywhere; doxygen for the
+#            reference
 #
 # Says nothing when nothing is missing. Works as root or through sudo.
 
@@ -15,9 +16,12 @@ feedline_packages_of() {
   case $1 in
     build)
       echo "g++ cmake ninja-build libboost-dev libhdf5-dev libspdlog-dev zlib1g-dev"
-      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev libjpeg-dev libpng-dev libbz2-dev libzfp-dev"
+      echo "libdeflate-dev liblz4-dev libzstd-dev libblosc-dev libaec-dev libzip-dev" \
+        "libjpeg-dev libpng-dev libbz2-dev libzfp-dev"
       # Debian 12 has none.
-      if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then echo libblosc2-dev; fi
+      if [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") != bookworm ]]; then
+        echo libblosc2-dev
+      fi
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
     tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf" ;;
@@ -44,7 +48,8 @@ feedline_install_packages() {
   done
 
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "packages: this is no Debian or Ubuntu (there is no apt); install by other means: ${names[*]}," >&2
+    echo "packages: this is no Debian or Ubuntu (there is no apt); install by other means:" \
+      "${names[*]}," >&2
     echo "packages: then build with CMake by hand (README.md, 'Using it from CMake')" >&2
     return 1
   fi
@@ -58,7 +63,8 @@ feedline_install_packages() {
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
       echo "packages: missing: ${missing[*]}" >&2
-      echo "packages: this is not root, and there is no sudo; as root, run: apt-get install ${missing[*]}" >&2
+      echo "packages: this is not root, and there is no sudo; as root, run: apt-get install" \
+        "${missing[*]}" >&2
       return 1
     fi
     as_root=(sudo)
@@ -78,7 +84,8 @@ feedline_install_packages() {
   local began=$SECONDS
   if ! "${as_root[@]}" install --no-install-recommends "${missing[@]}" >/dev/null; then
     echo "packages: 'apt-get install ${missing[*]}' failed; see its words above." >&2
-    echo "packages: Needed is Debian 12 or 13 or Ubuntu 24.04 (on Ubuntu with 'universe' enabled)" >&2
+    echo "packages: Needed is Debian 12 or 13 or Ubuntu 24.04 (on Ubuntu with 'universe'" \
+      "enabled)" >&2
     return 1
   fi
   echo "packages: installed in $((SECONDS - began)) s"

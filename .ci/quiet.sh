@@ -40,7 +40,8 @@ feedline_show_tests() {
   done
 }
 
-# feedline_show_skipped LOG: how many tests were skipped for which reason, from ctest's LastTest.log.
+# feedline_show_skipped LOG: how many tests were skipped for which reason, from ctest's
+# LastTest.log.
 feedline_show_skipped() {
   awk '
     /^[0-9]+\/[0-9]+ Testing: / { name = $0; sub(/^[^:]*: /, "", name) }

@@ -44,13 +44,15 @@ for ((i = 0; i < $#; ++i)); do
     --data) data=${arguments[i + 1]:-} ;;
     --data=*) data=${argument#--data=} ;;
     --*)
-      grep -q -- "^  ${argument%%=*} " < <(usage) || refuse "there is no option ${argument%%=*}; --help lists them"
+      grep -q -- "^  ${argument%%=*} " < <(usage) ||
+        refuse "there is no option ${argument%%=*}; --help lists them"
       continue
       ;;
     *) continue ;;
   esac
   [[ -n $data ]] || refuse "--data wants the path of the digits"
-  [[ -e $data ]] || refuse "$data: no such file or folder (--data); data/README.md says where to get MNIST"
+  [[ -e $data ]] ||
+    refuse "$data: no such file or folder (--data); data/README.md says where to get MNIST"
 done
 
 started_in=$PWD
@@ -77,8 +79,10 @@ cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF >"$build/configure.log"
   { cat "$build/configure.log"; exit 1; }
 tail -n 4 "$build/configure.log" | grep feedline
 stage="building"
-echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes some 6 minutes the first time"
-cmake --build "$build" --parallel "$(nproc)" --target mnist_trainer make_digits feedline-convert 2>&1 |
+echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes some 6 minutes the first" \
+  "time"
+cmake --build "$build" --parallel "$(nproc)" \
+  --target mnist_trainer make_digits feedline-convert 2>&1 |
   tee "$build/build.log" | feedline_show_build run_mnist.sh
 
 chosen=()
@@ -88,7 +92,8 @@ if [[ -z $data ]]; then
   for name in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
     if [[ ! -e $digits/$name-ubyte ]]; then
       stage="making digits"
-      echo "run_mnist.sh: no --data given: making digits (data/README.md says where MNIST is to be had)"
+      echo "run_mnist.sh: no --data given: making digits" \
+        "(data/README.md says where MNIST is to be had)"
       "$build/data/make_digits" "$digits"
       break
     fi

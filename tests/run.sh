@@ -27,11 +27,15 @@ mkdir -p "$folder"
 stage="configuring"
 echo "tests/run.sh: configuring $folder"
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}  # for precompiled headers
-cmake --preset release -D FEEDLINE_TEST_PCH=ON >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
+if ! cmake --preset release -D FEEDLINE_TEST_PCH=ON >"$folder/configure.log" 2>&1; then
+  cat "$folder/configure.log"
+  exit 1
+fi
 tail -n 4 "$folder/configure.log" | grep feedline
 
 stage="building"
-echo "tests/run.sh: building with $jobs jobs; on two cores this takes some 20 minutes the first time"
+echo "tests/run.sh: building with $jobs jobs; on two cores this takes some 20 minutes the first" \
+  "time"
 cmake --build --preset release --parallel "$jobs" 2>&1 | tee "$folder/build.log" |
   feedline_show_build tests/run.sh
 

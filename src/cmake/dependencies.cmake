@@ -19,11 +19,12 @@ if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
   if(HDF5_FOUND)
     set(FEEDLINE_HAS_HDF5 ON)
   elseif(FEEDLINE_HDF5 STREQUAL "ON")
-    message(FATAL_ERROR "FEEDLINE_HDF5 is ON, but the HDF5 C library was not found: install libhdf5-dev or set HDF5_ROOT")
+    message(FATAL_ERROR "FEEDLINE_HDF5 is ON, but the HDF5 C library was not found: "
+      "install libhdf5-dev or set HDF5_ROOT")
   endif()
 endif()
 
-# What images are decoded with. A format whose library is not there is refused when a file of it is met.
+# What images are decoded with. Without its library a format's files are refused as they are met.
 foreach(library JPEG PNG)
   find_package(${library})
   set(FEEDLINE_HAS_${library} ${${library}_FOUND})
@@ -32,8 +33,10 @@ foreach(library JPEG PNG)
   endif()
 endforeach()
 
-# Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5 library and its plugins.
-set(FEEDLINE_WITHOUT "" CACHE STRING "Optional libraries to build without, though they are there: libdeflate lz4 zstd …")
+# Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5
+# library and its plugins.
+set(FEEDLINE_WITHOUT "" CACHE STRING
+  "Optional libraries to build without, though they are there: libdeflate lz4 zstd …")
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")

@@ -1,7 +1,8 @@
-# Libraries that feedline uses where they are there, and what CMake 3.25 does not know of CUDA 13. Used
-# by feedline's build and by its installed package.
+# Libraries that feedline uses where they are there, and what CMake 3.25 does not know of CUDA 13.
+# Used by feedline's build and by its installed package.
 
-# feedline_before_cuda_toolkit(), then find_package(CUDAToolkit), then feedline_after_cuda_toolkit().
+# feedline_before_cuda_toolkit(), then find_package(CUDAToolkit), then
+# feedline_after_cuda_toolkit().
 # CMake 3.25 sets a property of CUDA::nvToolsExt, and fails where a toolkit has no such library, as
 # since CUDA 13. An interface target of that name stands in, and links the library if there is one.
 macro(feedline_before_cuda_toolkit)
@@ -66,5 +67,6 @@ function(feedline_find_library name)
   endforeach()
   add_library(feedline_libraries::${name} INTERFACE IMPORTED)
   set_target_properties(feedline_libraries::${name} PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${FEEDLINE_${name}_INCLUDE_DIR}" INTERFACE_LINK_LIBRARIES "${files}")
+    INTERFACE_INCLUDE_DIRECTORIES "${FEEDLINE_${name}_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES "${files}")
 endfunction()

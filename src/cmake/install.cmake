@@ -1,5 +1,6 @@
-# `cmake --install`: headers, libraries, and a package for find_package(feedline). Each library that was built is a
-# component with an export of its own, so that a user of `core` need have neither CUDA nor HDF5.
+# `cmake --install`: headers, libraries, and a package for find_package(feedline). Each library that
+# was built is a component with an export of its own, so that a user of `core` need have neither
+# CUDA nor HDF5.
 
 include(CMakePackageConfigHelpers)
 set(feedline_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/feedline)
@@ -24,8 +25,8 @@ foreach(component core cuda hdf5 images formats feedline)
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(EXPORT feedline_${component} FILE feedline-${component}-targets.cmake NAMESPACE feedline::
-      DESTINATION ${feedline_package_dir})
+    install(EXPORT feedline_${component} FILE feedline-${component}-targets.cmake
+      NAMESPACE feedline:: DESTINATION ${feedline_package_dir})
   endif()
 endforeach()
 
@@ -37,11 +38,14 @@ else()
   set(feedline_is_static OFF)
 endif()
 configure_package_config_file(
-  ${PROJECT_SOURCE_DIR}/src/cmake/feedline-config.cmake.in ${PROJECT_BINARY_DIR}/feedline-config.cmake
+  ${PROJECT_SOURCE_DIR}/src/cmake/feedline-config.cmake.in
+  ${PROJECT_BINARY_DIR}/feedline-config.cmake
   INSTALL_DESTINATION ${feedline_package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/feedline-config-version.cmake
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/feedline-config.cmake ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
+install(FILES
+  ${PROJECT_BINARY_DIR}/feedline-config.cmake
+  ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
   ${PROJECT_SOURCE_DIR}/src/cmake/feedline-libraries.cmake
   DESTINATION ${feedline_package_dir})
 

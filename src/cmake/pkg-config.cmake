@@ -1,11 +1,12 @@
-# Files for pkg-config: feedline-core, feedline-hdf5 and so on as the package's components, and feedline
-# for all that was built. One file for all would make a user of the core link HDF5 and CUDA.
+# Files for pkg-config: feedline-core, feedline-hdf5 and so on as the package's components, and
+# feedline for all that was built. One file for all would make a user of the core link HDF5 and
+# CUDA.
 #
 # A static library leaves what it is built from to be linked by its user. There is no shared library
 # beside it, so that stands in Libs, and `pkg-config --libs` gives it without --static.
 
-# feedline_pkg_config_links(TARGET): what a user of the target links besides it. Other components are
-# put into `required`, flags into `flags`.
+# feedline_pkg_config_links(TARGET): what a user of the target links besides it. Other components
+# are put into `required`, flags into `flags`.
 function(feedline_pkg_config_links target)
   set(required "")
   set(flags "")
@@ -49,7 +50,8 @@ function(feedline_pkg_config_links target)
   set(flags "${flags}" PARENT_SCOPE)
 endfunction()
 
-# feedline_file_of(RESULT TARGET): the library's file; of feedline's own, its name; empty if it has none.
+# feedline_file_of(RESULT TARGET): the library's file; of feedline's own, its name; empty if there
+# is none.
 function(feedline_file_of result target)
   set(${result} "" PARENT_SCOPE)
   get_target_property(type ${target} TYPE)
@@ -70,7 +72,7 @@ function(feedline_file_of result target)
   endforeach()
 endfunction()
 
-# Relative, so that what was installed may be moved; but for folders that were given as absolute ones.
+# Relative, so that what was installed may be moved; but not for folders given as absolute ones.
 string(REGEX REPLACE "[^/]+" ".." feedline_up "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 set(feedline_pc_prefix "\${pcfiledir}/${feedline_up}")
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

@@ -1,11 +1,12 @@
-# Compilers: the CUDA language where there is a toolkit, sanitizers for everything, warnings for our own code.
+# Compilers: the CUDA language where there is a toolkit, sanitizers for everything, warnings for our
+# own code.
 
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
 set(FEEDLINE_HAS_CUDA OFF)
 if(NOT FEEDLINE_CUDA STREQUAL "OFF")
-  # CMake looks on the PATH alone, where a toolkit's usual place is not always. And it remembers that
-  # it found nothing: a toolkit that is installed later must be found.
+  # CMake looks on the PATH alone, where a toolkit's usual place is not always. And it remembers
+  # that it found nothing: a toolkit that is installed later must be found.
   if(NOT CMAKE_CUDA_COMPILER)
     unset(CMAKE_CUDA_COMPILER CACHE)
     find_program(feedline_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
@@ -27,32 +28,39 @@ if(NOT FEEDLINE_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(FEEDLINE_HAS_CUDA ON)
   elseif(FEEDLINE_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "FEEDLINE_CUDA is ON, but no CUDA compiler was found: put nvcc on the PATH or set CUDACXX")
+    message(FATAL_ERROR "FEEDLINE_CUDA is ON, but no CUDA compiler was found: "
+      "put nvcc on the PATH or set CUDACXX")
   endif()
 endif()
 
 if(FEEDLINE_SANITIZE STREQUAL "address")
-  set(feedline_sanitizer_flags -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined)
+  set(feedline_sanitizer_flags
+    -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined)
 elseif(FEEDLINE_SANITIZE STREQUAL "thread")
   set(feedline_sanitizer_flags -fsanitize=thread)
 elseif(FEEDLINE_SANITIZE)
-  message(FATAL_ERROR "FEEDLINE_SANITIZE is '${FEEDLINE_SANITIZE}': say address, thread, or nothing")
+  message(FATAL_ERROR
+    "FEEDLINE_SANITIZE is '${FEEDLINE_SANITIZE}': say address, thread, or nothing")
 endif()
 if(feedline_sanitizer_flags)
-  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${feedline_sanitizer_flags};-fno-omit-frame-pointer>")
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:C,CXX>:${feedline_sanitizer_flags};-fno-omit-frame-pointer>")
   add_link_options("$<$<LINK_LANGUAGE:C,CXX>:${feedline_sanitizer_flags}>")
   if(FEEDLINE_HAS_CUDA)  # nvcc hands flags to the host compiler one by one
-    list(TRANSFORM feedline_sanitizer_flags PREPEND "-Xcompiler=" OUTPUT_VARIABLE feedline_sanitizer_cuda_flags)
+    list(TRANSFORM feedline_sanitizer_flags PREPEND "-Xcompiler="
+      OUTPUT_VARIABLE feedline_sanitizer_cuda_flags)
     add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${feedline_sanitizer_cuda_flags}>")
     add_link_options("$<$<LINK_LANGUAGE:CUDA>:${feedline_sanitizer_cuda_flags}>")
   endif()
 endif()
 
-# feedline_private_options(TARGET): our own code's warnings; nothing that a user of the target would inherit.
+# feedline_private_options(TARGET): our own code's warnings; nothing that a user of the target would
+# inherit.
 function(feedline_private_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wextra;-Xcompiler=-Wconversion;-Xcompiler=-Wshadow>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall;-Xcompiler=-Wextra>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wconversion;-Xcompiler=-Wshadow>")
   # g++ 12, when it optimizes, warns of an overlap within its own std::string where
   # `"literal" + string` is inlined: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

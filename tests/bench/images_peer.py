@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""What people use in Python on a folder of JPEGs: images/s of torch's DataLoader, beside images.cpp.
+"""What Python has for a folder of JPEGs: images/s of torch's DataLoader, beside images.cpp.
 
     feedline_bench_images --make /tmp/images
     feedline_bench_images --folder /tmp/images
-    python3 tests/bench/images_peer.py /tmp/images [--workers 1,2,4,8,14] [--seconds 3] [--runs 3] [--json FILE]
+    python3 tests/bench/images_peer.py /tmp/images [--workers 1,2,4,8,14] [--seconds 3]
+        [--runs 3] [--json FILE]
 
 Peers, of which those are left out, visibly, whose packages are not there:
 
 torchvision     ImageFolder as it comes: PIL decodes and resizes to 224 x 224, a tensor of bytes
-torchvision io  torchvision.io decodes (libjpeg-turbo), torchvision's resize of tensors of bytes, antialiased
+torchvision io  torchvision.io decodes (libjpeg-turbo), torchvision's resize of tensors of bytes,
+                antialiased
 PIL             the same as the first by PIL alone, where torchvision is not there
 PIL draft       PIL with JPEG's reduced decoding (Image.draft)
 
-One thread a worker (torch.set_num_threads(1)). The first epoch of each is not measured; workers live on. A core's rate
-is images by CPU seconds of the main process and its workers.
+One thread a worker (torch.set_num_threads(1)). The first epoch of each is not measured; workers
+live on. A core's rate is images by CPU seconds of the main process and its workers.
 """
 
 import argparse
@@ -81,7 +83,8 @@ def decode_by_pil_draft(path):
 
 
 def decode_by_torchvision_io(path):
-    image = torchvision.io.decode_image(torchvision.io.read_file(path), torchvision.io.ImageReadMode.RGB)
+    image = torchvision.io.decode_image(torchvision.io.read_file(path),
+                                        torchvision.io.ImageReadMode.RGB)
     return v2.functional.resize(image, SIZE, antialias=True)
 
 
@@ -144,7 +147,8 @@ def measure(data, workers, batch, seconds, runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--workers", default="1,2,4,8,14")
     parser.add_argument("--batch-size", type=int, default=64)
@@ -157,7 +161,8 @@ def main():
     versions += [f"torchvision {torchvision.__version__}"] if torchvision is not None else []
     versions += [f"PIL {PIL.__version__}"] if PIL is not None else []
     print(", ".join(versions))
-    print(f"{'peer':<16} {'workers':>7} {'images/s':>12} {'':>18} {'a CPU second':>14} {'scaling':>9}")
+    print(f"{'peer':<16} {'workers':>7} {'images/s':>12} {'':>18} {'a CPU second':>14} "
+          f"{'scaling':>9}")
     rows = []
     for name, data in peers_of(arguments.folder):
         alone = None
@@ -167,11 +172,13 @@ def main():
             alone = rate if workers == 1 else alone
             scaling = rate / (workers * alone) if alone and workers else 1.0
             spread = f"[{found[0][0]:7.0f}, {found[-1][0]:7.0f}]"
-            print(f"{name:<16} {workers:>7} {rate:>12.0f} {spread:>18} {a_core:>14.0f} {scaling:>9.2f}", flush=True)
+            print(f"{name:<16} {workers:>7} {rate:>12.0f} {spread:>18} {a_core:>14.0f} "
+                  f"{scaling:>9.2f}", flush=True)
             rows.append({"peer": name, "workers": workers, "images_per_second": rate,
                          "images_per_cpu_second": a_core, "scaling": scaling})
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"program": "images_peer", "rows": rows}, indent=1))
+        results = {"program": "images_peer", "rows": rows}
+        pathlib.Path(arguments.json).write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

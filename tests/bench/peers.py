@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What people use in Python instead, on the shapes of delivery.cpp: batches/s with an empty consumer.
+"""What Python has instead, on the shapes of delivery.cpp: batches/s with an empty consumer.
 
     python3 tests/bench/peers.py [--seconds 0.5] [--runs 5] [--json FILE]
 
-DataLoader      torch.utils.data.DataLoader over tensors, shuffled, pinned, workers that live on, fetching whole batches
-                by index (the fast way to use it), copies on a side stream
+DataLoader      torch.utils.data.DataLoader over tensors, shuffled, pinned, workers that live on,
+                fetching whole batches by index (the fast way to use it), copies on a side stream
 index_select    torch.index_select into a ring of two pinned buffers, copies on a side stream
-cupy ring       numpy.take into a ring of two pinned buffers, asynchronous copies by CuPy (left out without CuPy)
+cupy ring       numpy.take into a ring of two pinned buffers, asynchronous copies by CuPy (left out
+                without CuPy)
 all on the GPU  the whole dataset in the GPU's memory, a batch by torch's indexing
 
-Each peer is a generator that yields when a batch's copy has been issued. The first second of each is not measured.
+Each peer is a generator that yields when a batch's copy has been issued. The first second of each
+is not measured.
 """
 
 import argparse
@@ -56,7 +58,8 @@ def batches_of(samples, batch, device="cpu"):
 
 
 def data_loader(images, labels, batch, workers):
-    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(labels), batch, drop_last=True)
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(labels), batch,
+                                            drop_last=True)
     loader = torch.utils.data.DataLoader(
         Rows(images, labels),
         sampler=sampler,
@@ -102,12 +105,13 @@ def cupy_ring(images, labels, batch):
 
     def pinned(shape):
         size = math.prod(shape)
-        return numpy.frombuffer(cupy.cuda.alloc_pinned_memory(size), numpy.uint8, size).reshape(shape)
+        memory = cupy.cuda.alloc_pinned_memory(size)
+        return numpy.frombuffer(memory, numpy.uint8, size).reshape(shape)
 
     shape = (batch, *images.shape[1:])
     ring = [
-        (pinned(shape), pinned((batch,)), cupy.empty(shape, cupy.uint8), cupy.empty(batch, cupy.uint8),
-         cupy.cuda.Event(disable_timing=True))
+        (pinned(shape), pinned((batch,)), cupy.empty(shape, cupy.uint8),
+         cupy.empty(batch, cupy.uint8), cupy.cuda.Event(disable_timing=True))
         for _ in range(2)
     ]
     stream = cupy.cuda.Stream(non_blocking=True)
@@ -166,10 +170,12 @@ def peers(images, labels, batch, workers):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=0.5, help="of one run")
     parser.add_argument("--runs", type=int, default=5, help="of which the median counts")
-    parser.add_argument("--workers", type=lambda text: [int(each) for each in text.split(",")], default=[4, 8, 14],
+    parser.add_argument("--workers", type=lambda text: [int(each) for each in text.split(",")],
+                        default=[4, 8, 14],
                         help="numbers of the DataLoader's workers to try, as 4,8,14")
     parser.add_argument("--json", help="file that the results go to, for report.py")
     options = parser.parse_args()
@@ -200,7 +206,8 @@ def main():
                          "cpu_seconds_per_gb": cpu / batch_bytes * 1e9})
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"program": "peers_python", "machine": versions, "rows": rows}, file, indent=1)
+            json.dump({"program": "peers_python", "machine": versions, "rows": rows}, file,
+                      indent=1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The plot that report.py draws: what was delivered, how it grows with readers, and how well it hides."""
+"""The plot report.py draws: what was delivered, how it grows with readers, how well it hides."""
 
 from matplotlib import pyplot
 
@@ -11,13 +11,17 @@ LINES = ["#0b4f8a", "#c4572f", "#3f8f4f", "#8a5fb0", "#999999"]
 
 
 def deliveries(axes, results, shapes):
-    """Bars in groups, a group a shape: feedline's best of each placement, then the peers, each always in its own place."""
+    """Bars in groups, a group a shape: feedline's best of each placement, then the peers, each
+    always in its own place."""
     peers = sorted({row["peer"] for shape in shapes for row in results.peers(shape)},
                    key=lambda peer: (peer == ON_THE_GPU, peer))
-    feeds = [name for name in PLACEMENTS if any(row["placement"] == name for s in shapes for row in results.feeds(s))]
+    feeds = [name for name in PLACEMENTS
+             if any(row["placement"] == name for s in shapes for row in results.feeds(s))]
     width = 0.86 / max(len(feeds) + len(peers), 1)
     labels = [*(f"feedline {name}" for name in feeds), *peers]
-    colours = [*(BLUES[name] for name in feeds), *(TAN if peer == ON_THE_GPU else GREYS[i % len(GREYS)] for i, peer in enumerate(peers))]
+    colours = [*(BLUES[name] for name in feeds),
+               *(TAN if peer == ON_THE_GPU else GREYS[i % len(GREYS)]
+                 for i, peer in enumerate(peers))]
     for place, (label, colour) in enumerate(zip(labels, colours)):
         heights = []
         for shape in shapes:
@@ -28,26 +32,31 @@ def deliveries(axes, results, shapes):
         axes.bar(at, heights, width, label=label, color=colour, edgecolor="white", linewidth=0.4)
         for x, height in zip(at, heights):
             if height > 0:
-                axes.text(x, height * 1.1, f"{height:.3g}" if height < 1000 else f"{height:.0f}", ha="center",
-                          va="bottom", fontsize=6.5, rotation=90, bbox={"color": "white", "pad": 0.3})
+                axes.text(x, height * 1.1, f"{height:.3g}" if height < 1000 else f"{height:.0f}",
+                          ha="center", va="bottom", fontsize=6.5, rotation=90,
+                          bbox={"color": "white", "pad": 0.3})
     bus = results.bus()
     if bus:
-        axes.axhline(bus / 1e9, color="#c4572f", linewidth=1, linestyle="--", label=f"pinned copies, {bus / 1e9:.1f} GB/s")
+        axes.axhline(bus / 1e9, color="#c4572f", linewidth=1, linestyle="--",
+                     label=f"pinned copies, {bus / 1e9:.1f} GB/s")
     axes.set_yscale("log")
     axes.set_ylim(top=axes.get_ylim()[1] * 4)
     axes.set_xticks(range(len(shapes)), [SHAPES[shape].replace(", ", "\n") for shape in shapes])
     axes.set_ylabel("delivered on the GPU, GB/s (log scale)")
     axes.set_title("Delivery to an empty consumer, best setting of each", fontsize=10)
-    axes.legend(fontsize=7.5, ncols=1, loc="center left", bbox_to_anchor=(1.005, 0.5), frameon=False)
+    axes.legend(fontsize=7.5, ncols=1, loc="center left", bbox_to_anchor=(1.005, 0.5),
+                frameon=False)
 
 
 def scaling(axes, results, shapes):
     bus = results.bus()
     for shape, colour in zip(shapes, LINES):
-        rows = sorted(results.rows("delivery", shape=shape, placement="stream"), key=lambda row: row["readers"])
+        rows = sorted(results.rows("delivery", shape=shape, placement="stream"),
+                      key=lambda row: row["readers"])
         rows = [row for row in rows if row["readers"] > 0]
         if rows and bus:
-            axes.plot([row["readers"] for row in rows], [100 * row["bytes_per_second"] / bus for row in rows],
+            axes.plot([row["readers"] for row in rows],
+                      [100 * row["bytes_per_second"] / bus for row in rows],
                       marker="o", markersize=4, color=colour, label=SHAPES[shape])
     axes.axhline(100, color="#c4572f", linewidth=1, linestyle="--")
     axes.set_ylim(bottom=0)
@@ -87,5 +96,6 @@ def figure(results):
         axes.set_axisbelow(True)
     document = results.document
     made.suptitle("feedline on " + results.machine() + "\n" + ", ".join(
-        f"{name} {document[name]}" for name in ("date", "commit") if document.get(name)), fontsize=9.5)
+        f"{name} {document[name]}" for name in ("date", "commit") if document.get(name)),
+        fontsize=9.5)
     return made

@@ -1,8 +1,8 @@
 # cmake -D SOURCE=… -P layers_test.cmake: which folder may include which.
 #
-# A folder of include/feedline and the folder of that name in src are one room. A room may include itself, those that
-# stand behind its colon, and include/feedline's own files (errors, indices, the version). It may name only rooms
-# above it in this list, so that includes form no ring.
+# A folder of include/feedline and the folder of that name in src are one room. A room may include
+# itself, those that stand behind its colon, and include/feedline's own files (errors, indices, the
+# version). It may name only rooms above it in this list, so that includes form no ring.
 
 cmake_minimum_required(VERSION 3.25)
 set(max_files 30)
@@ -25,7 +25,8 @@ set(rooms
   "hdf5/library: detail io dataset hdf5 hdf5/filter hdf5/format"
   "hdf5/rows: detail io rows dataset hdf5 hdf5/filter hdf5/format hdf5/library"
   "hdf5/vlen: detail rows ragged hdf5 hdf5/format hdf5/library hdf5/rows"
-  "formats/open: detail io dataset image formats formats/idx formats/npy formats/records formats/tar formats/tokens hdf5"
+  "formats/open: detail io dataset image formats formats/idx formats/npy formats/records \
+formats/tar formats/tokens hdf5"
   "sampler: detail dataset ragged"
   "device: detail dataset"
   "staging: detail dataset device"
@@ -37,7 +38,8 @@ set(rooms
   "cuda: detail dataset device"
   "programs/convert/work: io loader"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
-  "programs/convert: dataset formats sampler device loader programs/convert/work programs/convert/output"
+  "programs/convert: dataset formats sampler device loader programs/convert/work \
+programs/convert/output"
 )
 
 set(known "")
@@ -48,14 +50,16 @@ foreach(line IN LISTS rooms)
   list(REMOVE_ITEM allowed "")
   foreach(other IN LISTS allowed)
     if(NOT other IN_LIST known)
-      message(FATAL_ERROR "the list of rooms lets ${room} include ${other}, which does not stand above it")
+      message(FATAL_ERROR
+        "the list of rooms lets ${room} include ${other}, which does not stand above it")
     endif()
   endforeach()
   list(APPEND known ${room})
   set("allowed_${room}" ${room} ${allowed})
 endforeach()
 
-# room_of(RESULT PATH): the folder of a path below src or include/feedline; empty for include/feedline's own files.
+# room_of(RESULT PATH): the folder of a path below src or include/feedline; empty for
+# include/feedline's own files.
 function(room_of result path)
   string(REGEX REPLACE "^(src|include/feedline|feedline)/" "" path "${path}")
   cmake_path(GET path PARENT_PATH room)
@@ -67,7 +71,8 @@ function(check_includes list file text)
   room_of(room ${file})
   set(found_faults ${${list}})
   if(room AND NOT room IN_LIST known)
-    list(APPEND found_faults "${file} lies in the folder ${room}, which is not in layers_test.cmake's list")
+    list(APPEND found_faults
+      "${file} lies in the folder ${room}, which is not in layers_test.cmake's list")
     set(text "")
   endif()
   string(REGEX MATCHALL "#include [<\"][^>\"\n]+[>\"]" includes "${text}")
@@ -85,8 +90,10 @@ function(check_includes list file text)
 endfunction()
 
 # The check sees what it is there for.
-foreach(wrong "src/detail/log.hpp|loader/pipeline.hpp" "src/hdf5/filter/undo.hpp|hdf5/library/session.hpp"
-    "include/feedline/device/device.hpp|feedline/loader/loader.hpp" "src/attic/old.hpp|detail/log.hpp")
+foreach(wrong "src/detail/log.hpp|loader/pipeline.hpp"
+    "src/hdf5/filter/undo.hpp|hdf5/library/session.hpp"
+    "include/feedline/device/device.hpp|feedline/loader/loader.hpp"
+    "src/attic/old.hpp|detail/log.hpp")
   string(REPLACE "|" ";" wrong "${wrong}")
   list(POP_FRONT wrong file header)
   set(faults "")
@@ -100,7 +107,8 @@ file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/src/* ${SOURCE}/include/fee
 list(FILTER files INCLUDE REGEX "\\.(hpp|cpp|cuh?)$")
 list(LENGTH files count)
 if(count LESS 200)
-  message(FATAL_ERROR "only ${count} files found under ${SOURCE}: this test looks in the wrong place")
+  message(FATAL_ERROR
+    "only ${count} files found under ${SOURCE}: this test looks in the wrong place")
 endif()
 set(faults "")
 foreach(file IN LISTS files)

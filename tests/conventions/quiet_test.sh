@@ -9,15 +9,20 @@ mkdir -p "$work"
 same() {
   local found
   found=$(sed -E 's/\([0-9]+ s\)/(N s)/' <<<"$3")
-  [[ $found == "$2" ]] || { printf 'FAILED: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$found" >&2; exit 1; }
+  if [[ $found != "$2" ]]; then
+    printf 'FAILED: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$found" >&2
+    exit 1
+  fi
 }
 
 steps() { for ((i = 1; i <= $1; ++i)); do echo "[$i/$1] Building CXX object $i.o"; done; }
-same "a build of 30 steps" "$(for n in 3 6 9 12 15 18 21 24 27 30; do echo "t: built $n of 30 (N s)"; done)" \
+same "a build of 30 steps" \
+  "$(for n in 3 6 9 12 15 18 21 24 27 30; do echo "t: built $n of 30 (N s)"; done)" \
   "$(steps 30 | feedline_show_build t)"
-same "a build that fails" $'t: built 1 of 2 (N s)\nx.cpp:3: error: no\nFAILED: x.o\nninja: build stopped' \
-  "$(printf '%s\n' 'ninja: Entering directory' '[1/2] Building x.o' 'x.cpp:3: error: no' 'FAILED: x.o' \
-    'ninja: build stopped' | feedline_show_build t)"
+same "a build that fails" \
+  $'t: built 1 of 2 (N s)\nx.cpp:3: error: no\nFAILED: x.o\nninja: build stopped' \
+  "$(printf '%s\n' 'ninja: Entering directory' '[1/2] Building x.o' 'x.cpp:3: error: no' \
+    'FAILED: x.o' 'ninja: build stopped' | feedline_show_build t)"
 
 cat >"$work/ctest" <<'END'
 Test project x

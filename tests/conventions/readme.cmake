@@ -1,10 +1,11 @@
 # cmake -D SOURCE=… [-D UPDATE=ON] -P readme.cmake: the code in the documents is compiled code.
 #
-# The documents are README.md and all of docs/ (but docs/howto, whose code tests/howto compiles). Each ```cpp and ```cmake block in them stands below
-# a line <!-- extract: path#name -->. In the file of that path, the lines between `// [name]` and
-# `// [/name]` (or `# [name]`, `# [/name]`), less their common indentation, must be the block.
-# UPDATE=ON writes them into the documents. The documents also name each member of loader_options
-# and each of feedline's CMake options; what they link is there, and each of them is linked.
+# The documents are README.md and all of docs/ (but docs/howto, whose code tests/howto compiles).
+# Each ```cpp and ```cmake block in them stands below a line <!-- extract: path#name -->. In the
+# file of that path, the lines between `// [name]` and `// [/name]` (or `# [name]`, `# [/name]`),
+# less their common indentation, must be the block. UPDATE=ON writes them into the documents.
+# The documents also name each member of loader_options and each of feedline's CMake options; what
+# they link is there, and each of them is linked.
 
 cmake_minimum_required(VERSION 3.25)
 set(faults "")

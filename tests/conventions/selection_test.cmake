@@ -1,4 +1,5 @@
-# cmake -D PROGRAM=… -P selection_test.cmake: a test program that selects no test fails, and one that selects some passes.
+# cmake -D PROGRAM=… -P selection_test.cmake: a test program that selects no test fails, and one
+# that selects some passes.
 
 cmake_minimum_required(VERSION 3.25)
 

@@ -11,7 +11,8 @@ file(GLOB_RECURSE files RELATIVE ${SOURCE}
 list(FILTER files INCLUDE REGEX "\\.(hpp|cpp|cuh?|cmake|in|sh|txt)$")
 list(LENGTH files count)
 if(count LESS 50)
-  message(FATAL_ERROR "only ${count} files found under ${SOURCE}: this test looks in the wrong place")
+  message(FATAL_ERROR
+    "only ${count} files found under ${SOURCE}: this test looks in the wrong place")
 endif()
 
 set(boost_headers "")
@@ -31,8 +32,10 @@ foreach(file IN LISTS files)
   endif()
   if(text MATCHES "#include [<\"]((cuda|cublas|cudnn|cub/|thrust/|nvtx3|nvml)[^>\"]*)[>\"]")
     set(header "${CMAKE_MATCH_1}")
-    if(NOT file MATCHES "\\.cuh?$" AND NOT file MATCHES "(^|/)cuda(/|_[a-z_]*\\.)" AND NOT file MATCHES "^tests/(gpu|bench)/")
-      list(APPEND faults "${file} includes ${header}: only cuda/, cuda_*, .cu files and the GPU's tests and benchmarks may")
+    if(NOT file MATCHES "\\.cuh?$" AND NOT file MATCHES "(^|/)cuda(/|_[a-z_]*\\.)" AND
+       NOT file MATCHES "^tests/(gpu|bench)/")
+      list(APPEND faults "${file} includes ${header}: only cuda/, cuda_*, .cu files and the GPU's \
+tests and benchmarks may")
     endif()
   endif()
   if(text MATCHES "#include [<\"]((hdf5|H5)[A-Za-z0-9_]*\\.h)[>\"]")
@@ -47,10 +50,12 @@ foreach(file IN LISTS files)
   endif()
   # Catch2's discovery splits such a name in two, and neither half is a test.
   if(text MATCHES "TEST_CASE[A-Z_]*\\([^\"]*(${string}[ \n]*)*(${string_with_semicolon})")
-    list(APPEND faults "${file} names a test case with a semicolon, by which ctest would never run it")
+    list(APPEND faults
+      "${file} names a test case with a semicolon, by which ctest would never run it")
   endif()
   if(file MATCHES "^include/" AND text MATCHES "\nnamespace feedline {")
-    list(APPEND faults "${file} opens namespace feedline without FEEDLINE_EXPORT (feedline/export.hpp): a shared library would not export it")
+    list(APPEND faults "${file} opens namespace feedline without FEEDLINE_EXPORT \
+(feedline/export.hpp): a shared library would not export it")
   endif()
   if(file MATCHES "\\.(hpp|cuh)$" AND NOT text MATCHES "#pragma once")
     list(APPEND faults "${file} has no #pragma once")
@@ -59,7 +64,8 @@ endforeach()
 
 list(LENGTH boost_headers boost_count)
 if(NOT boost_count EQUAL 1 OR NOT boost_headers MATCHES "^src/detail/[a-z_]+\\.hpp$")
-  list(APPEND faults "Boost is included by '${boost_headers}': it belongs in one header of src/detail")
+  list(APPEND faults
+    "Boost is included by '${boost_headers}': it belongs in one header of src/detail")
 endif()
 
 if(faults)

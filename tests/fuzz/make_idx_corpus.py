@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the IDX reader's seed corpus, tests/fuzz/corpus/idx: one small file for each way a file can
-be right or wrong. The files are checked in; run this after a change here."""
+"""Writes the IDX reader's seed corpus, tests/fuzz/corpus/idx: one small file for each way a file
+can be right or wrong. The files are checked in; run this after a change here."""
 
 import gzip
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the NumPy reader's seed corpus, tests/fuzz/corpus/npy: one small file for each way a file can
-be right or wrong. The files are checked in; run this after a change here."""
+"""Writes the NumPy reader's seed corpus, tests/fuzz/corpus/npy: one small file for each way a file
+can be right or wrong. The files are checked in; run this after a change here."""
 
 import pathlib
 import struct
@@ -54,7 +54,8 @@ seeds = {
     "rank_65": array(header("|u1", "(2," + "1," * 64 + ")"), counting(2)),
     "python_2": array("{'descr': '|u1', 'fortran_order': False, 'shape': (2L, 3L)}", counting(6)),
     "other_order": array('{"shape":(6,),"fortran_order":False,"descr":"|u1"}', counting(6)),
-    "spaces": array("{ 'descr' :\t'|u1' , 'fortran_order' : True , 'shape' : ( 2 , 3 , ) , }", counting(6)),
+    "spaces": array("{ 'descr' :\t'|u1' , 'fortran_order' : True , 'shape' : ( 2 , 3 , ) , }",
+                    counting(6)),
     "no_tuple": array(header("|u1", "(6)"), counting(6)),
     "key_twice": array("{'shape': (6,), 'shape': (6,)}", counting(6)),
     "key_unknown": array("{'order': 'C'}", counting(6)),
@@ -71,7 +72,8 @@ seeds = {
     "object": array(header("|O", "(1,)"), counting(8)),
     "string": array(header("<U2", "(1,)"), counting(8)),
     "raw": array(header("|V2", "(3,)"), counting(6)),
-    "records": array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", counting(4)),
+    "records": array("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+                     counting(4)),
 }
 
 folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tar reader's seed corpus, tests/fuzz/corpus/tar: one small archive for each way one can be right
-or wrong. The files are checked in; run this after a change here."""
+"""Writes the tar reader's seed corpus, tests/fuzz/corpus/tar: one small archive for each way one
+can be right or wrong. The files are checked in; run this after a change here."""
 
 import gzip
 import io
@@ -35,7 +35,8 @@ def with_bytes(block, at, content):
 
 
 def pax(records, kind=b"x"):
-    return header("pax", len(records), kind, form=tarfile.USTAR_FORMAT) + records + bytes(-len(records) % 512)
+    begin = header("pax", len(records), kind, form=tarfile.USTAR_FORMAT)
+    return begin + records + bytes(-len(records) % 512)
 
 
 sample = member("a/1.jpg", b"image") + member("a/1.cls", b"7")
@@ -61,7 +62,8 @@ seeds = {
     "size_lies": with_bytes(member("1.jpg"), 124, b"77777777777\0") + END,
     "size_no_number": with_bytes(member("1.jpg"), 124, b"12x45678901\0") + END,
     "size_short": with_bytes(member("1.jpg", bytes(600)), 124, b"00000000001\0") + END,
-    "checksum_wrong": with_bytes(member("1.jpg"), 0, b"2")[:148] + b"0000000 " + member("1.jpg")[156:] + END,
+    "checksum_wrong": with_bytes(member("1.jpg"), 0, b"2")[:148] + b"0000000 "
+                      + member("1.jpg")[156:] + END,
     "old": with_bytes(member("1.jpg"), 257, bytes(8)) + END,
     "hard_link": header("1.jpg", 0, tarfile.LNKTYPE, "0.jpg") + END,
     "symbolic_link": sample + header("2.jpg", 0, tarfile.SYMTYPE, "/etc/passwd") + END,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of token shards, tests/fuzz/corpus/tokens; tokens_fuzz.cpp says what an input
-consists of. The files are checked in; run this after a change here."""
+"""Writes the seed corpus of token shards, tests/fuzz/corpus/tokens; tokens_fuzz.cpp says what an
+input consists of. The files are checked in; run this after a change here."""
 
 import pathlib
 import struct
@@ -42,7 +42,8 @@ seeds = {
     "stride_long": case(TYPED, 2, 79, narrow(1, 200)),
     "shards": case(TYPED, 5, 2, narrow(1, 7), narrow(8, 1), narrow(9, 20), narrow(29, 3)),
     "shards_empty": case(TYPED, 5, 3, b"", narrow(1, 9), b"", narrow(10, 9)),
-    "window_over_shards": case(TYPED, 20, 1, narrow(1, 6), narrow(7, 6), narrow(13, 6), narrow(19, 6)),
+    "window_over_shards": case(TYPED, 20, 1, narrow(1, 6), narrow(7, 6), narrow(13, 6),
+                               narrow(19, 6)),
     "by_pread": case(TYPED | PREAD, 5, 2, narrow(1, 7), narrow(8, 1), narrow(9, 20)),
     "gpt2": case(0, 4, 0, gpt2),
     "llama": case(0, 4, 0, llama),

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of files: tests/fuzz/run.sh [SECONDS, default 60] [TARGET...]
 #
-# SECONDS are for each target, as many at a time as there are cores: all that CMakeLists.txt lists, or those named.
-# Builds them with clang in build/fuzz and runs each on a copy of its seed corpus, which it extends
-# there. Fails on any finding: a crash, a sanitizer's report, a hang, more than 1 GiB of memory. A
-# finding's input lies in build/fuzz/findings; give it a unit test, and the corpus the file.
+# SECONDS are for each target, as many at a time as there are cores: all that CMakeLists.txt lists,
+# or those named. Builds them with clang in build/fuzz and runs each on a copy of its seed corpus,
+# which it extends there. Fails on any finding: a crash, a sanitizer's report, a hang, more than
+# 1 GiB of memory. A finding's input lies in build/fuzz/findings; give it a unit test, and the
+# corpus the file.
 # FEEDLINE_FUZZ_CXX names the compiler where it is not clang++ or clang++-14.
 set -euo pipefail
 
@@ -23,7 +24,8 @@ generator=()
 command -v ninja > /dev/null && generator=(-G Ninja)
 cmake -S "$source_dir" -B "$build_dir" "${generator[@]}" --log-level=WARNING \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFEEDLINE_FUZZ=ON \
-  -DFEEDLINE_CUDA=OFF -DFEEDLINE_GPL=ON -DFEEDLINE_HDF5=AUTO -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
+  -DFEEDLINE_CUDA=OFF -DFEEDLINE_GPL=ON -DFEEDLINE_HDF5=AUTO \
+  -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
 
 declare -A max_bytes=()
 all=()
@@ -57,7 +59,8 @@ fuzz() {
     tail -60 "$log"
     echo "tests/fuzz/run.sh: $name FAILED (exit code $code); the input is in $build_dir/findings"
   else
-    echo "tests/fuzz/run.sh: $name: nothing found in $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+    echo "tests/fuzz/run.sh: $name: nothing found in" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
   fi
   return "$code"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The GPU tests under compute-sanitizer: memcheck, then racecheck. Needs a GPU and a build with CUDA.
+# The GPU tests under compute-sanitizer: memcheck, then racecheck. Needs a GPU, and a build with
+# CUDA.
 #
 #   tests/gpu/sanitize.sh [BUILD_FOLDER]     default: build/release
 set -euo pipefail
@@ -16,8 +17,11 @@ if [[ ! -x $tests ]]; then
 fi
 for tool in memcheck racecheck; do
   echo "sanitize: $tool"
-  # Calls that fail are not reported: a test asks for more memory than there is, and checks the refusal.
-  # Rows behind the bus are read by whole lines. Where a user pinned an array that begins within a page, the first and last
-  # line reach past it, on its own pages: memcheck, which counts bytes, takes that for another's memory.
-  compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$tests" "~[whole_lines]"
+  # Calls that fail are not reported: a test asks for more memory than there is, and checks the
+  # refusal.
+  # Rows behind the bus are read by whole lines. Where a user pinned an array that begins within a
+  # page, the first and last line reach past it, on its own pages: memcheck, which counts bytes,
+  # takes that for another's memory.
+  compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 \
+    "$tests" "~[whole_lines]"
 done

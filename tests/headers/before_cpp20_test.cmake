@@ -1,7 +1,7 @@
 # cmake -D CXX=compiler -D INCLUDE=folder -D HEADERS=a,b,… -D WORK=folder -P before_cpp20_test.cmake
 #
-# A program that includes a public header and is compiled as C++17 gets one #error, in feedline's words,
-# and none about what comes behind it.
+# A program that includes a public header and is compiled as C++17 gets one #error, in feedline's
+# words, and none about what comes behind it.
 
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" headers "${HEADERS}")

@@ -1,5 +1,6 @@
-# cmake -D CXX=compiler -D INCLUDE=folder -D WORK=folder -P filesystem_test.cmake: <filesystem> is most of the lines that
-# a program would compile with feedline, so paths are strings in public headers, and none of them includes it.
+# cmake -D CXX=compiler -D INCLUDE=folder -D WORK=folder -P filesystem_test.cmake: <filesystem> is
+# most of the lines that a program would compile with feedline, so paths are strings in public
+# headers, and none of them includes it.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -24,7 +25,8 @@ endif()
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/*.hpp)
 list(LENGTH headers count)
 if(count LESS 50)
-  message(FATAL_ERROR "only ${count} headers found under ${INCLUDE}: this test looks in the wrong place")
+  message(FATAL_ERROR
+    "only ${count} headers found under ${INCLUDE}: this test looks in the wrong place")
 endif()
 list(JOIN headers ">\n#include <" all)
 includes_filesystem(found "#include <${all}>\n")

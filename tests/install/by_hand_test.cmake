@@ -16,7 +16,8 @@ set(package_of_spdlog libspdlog-dev)
 set(package_of_Threads g++)
 
 set(hidden "")
-file(GLOB_RECURSE files ${SOURCE}/src/CMakeLists.txt ${SOURCE}/src/*.cmake ${SOURCE}/samples/CMakeLists.txt
+file(GLOB_RECURSE files
+  ${SOURCE}/src/CMakeLists.txt ${SOURCE}/src/*.cmake ${SOURCE}/samples/CMakeLists.txt
   ${SOURCE}/data/CMakeLists.txt ${SOURCE}/tests/CMakeLists.txt ${SOURCE}/tests/unit/*.cmake)
 foreach(file IN LISTS files)
   file(STRINGS ${file} lines REGEX "find_package\\([A-Za-z]")
@@ -35,16 +36,19 @@ if(at EQUAL -1)
   message(FATAL_ERROR "the search for find_package found ${hidden}, and not CLI11")
 endif()
 
-file(STRINGS ${SOURCE}/src/cmake/feedline-libraries.cmake libraries REGEX "^set\\(feedline_library_")
+file(STRINGS ${SOURCE}/src/cmake/feedline-libraries.cmake libraries
+  REGEX "^set\\(feedline_library_")
 list(TRANSFORM libraries REPLACE "^set\\(feedline_library_([a-z0-9]+) .*" "\\1")
 
 file(REMOVE_RECURSE ${WORK})
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${CXX}
-    ${options} ${hide} -D FEEDLINE_CUDA=OFF "-DFEEDLINE_WITHOUT=${libraries}"
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G ${GENERATOR}
+    -D CMAKE_CXX_COMPILER=${CXX} ${options} ${hide} -D FEEDLINE_CUDA=OFF
+    "-DFEEDLINE_WITHOUT=${libraries}"
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "README's build by hand needs packages that it does not name:\n${output}")
-elseif(NOT output MATCHES "HDF5 OFF, tests OFF" OR NOT output MATCHES "feedline-convert is left out")
+elseif(NOT output MATCHES "HDF5 OFF, tests OFF" OR
+       NOT output MATCHES "feedline-convert is left out")
   message(FATAL_ERROR "packages were found that must be hidden:\n${output}")
 endif()
 file(REMOVE_RECURSE ${WORK})

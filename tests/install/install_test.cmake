@@ -20,7 +20,8 @@ string(APPEND ours "|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
 foreach(file IN LISTS installed)
   if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$)" AND
      NOT file MATCHES "^lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/|pkgconfig/feedline)")
-    message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries, package and converter are")
+    message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries, package "
+      "and converter are")
   elseif(file MATCHES "\\.(cmake|hpp|pc)$")
     file(READ ${prefix}/${file} text)
     if(text MATCHES "[Bb]oost")

@@ -1,5 +1,5 @@
-# Included by the tests of what is installed: installs the build, and moves what was installed to `prefix`.
-# Needs BUILD, WORK, CONFIG, GENERATOR, CXX and CXX_FLAGS.
+# Included by the tests of what is installed: installs the build, and moves what was installed to
+# `prefix`. Needs BUILD, WORK, CONFIG, GENERATOR, CXX and CXX_FLAGS.
 
 set(source ${CMAKE_CURRENT_LIST_DIR})
 set(prefix ${WORK}/moved)
@@ -26,5 +26,6 @@ set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG}
   -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON -D CMAKE_FIND_PACKAGE_PREFER_CONFIG=OFF)
 
 file(REMOVE_RECURSE ${WORK})
-must_run("cmake --install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed --config ${CONFIG})
+must_run("cmake --install"
+  ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed --config ${CONFIG})
 file(RENAME ${WORK}/installed ${prefix})

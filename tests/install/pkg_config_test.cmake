@@ -1,6 +1,7 @@
 # cmake -D PKG_CONFIG=… -D BUILD=… and what installed.cmake needs -P pkg_config_test.cmake
 #
-# A program is compiled and linked with the words of pkg-config, and runs: of all parts, and of the core alone.
+# A program is compiled and linked with the words of pkg-config, and runs: of all parts, and of the
+# core alone.
 
 cmake_minimum_required(VERSION 3.25)
 if(NOT PKG_CONFIG)
@@ -17,7 +18,8 @@ set(ENV{LD_LIBRARY_PATH} ${libraries})
 # ask(WORD…): what pkg-config says, as a list in `answer`.
 function(ask)
   execute_process(COMMAND ${PKG_CONFIG} ${ARGN}
-    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE errors OUTPUT_STRIP_TRAILING_WHITESPACE)
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE errors
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "pkg-config ${ARGN} failed: ${errors}")
   endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# convert_full_disk_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert ends well where a disk is full.
+# convert_full_disk_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert ends well on a full disk.
 #   WORK  folder for what the test makes
 #   hdf5  given where it was built with HDF5
 set -euo pipefail
@@ -10,7 +10,8 @@ if [[ ${CONVERT_FULL_DISK:-} != inside ]]; then
   for privilege in "" --map-root-user; do
     # shellcheck disable=SC2086
     if unshare $privilege --mount true 2>/dev/null; then
-      exec env CONVERT_FULL_DISK=inside unshare $privilege --mount "$(realpath "$0")" "$convert" "$work" $hdf5
+      exec env CONVERT_FULL_DISK=inside unshare $privilege --mount \
+        "$(realpath "$0")" "$convert" "$work" $hdf5
     fi
   done
 fi
@@ -44,7 +45,8 @@ fails_in() {
   "$convert" x.npy --output "$at/out" $1 >printed 2>errors || code=$?
   [[ $code == 1 ]] || fail "exit code $code, not 1, for: $1: $(cat errors)"
   [[ $(wc -l <errors) == 1 ]] || fail "for: $1: not one line: $(cat errors)"
-  grep -q "^feedline-convert: $at/out.part/unfinished.*$words" errors || fail "for: $1: no '$words' in: $(cat errors)"
+  grep -q "^feedline-convert: $at/out.part/unfinished.*$words" errors ||
+    fail "for: $1: no '$words' in: $(cat errors)"
   [[ ! -e $at/out ]] || fail "for: $1: an output was put in place"
 }
 
@@ -56,7 +58,8 @@ for arguments in "${formats[@]}"; do
     fails_in . 'File too large' "$arguments"
   )
   # shellcheck disable=SC2086
-  "$convert" x.npy --output out $arguments >printed || fail "does not go on without the limit: $arguments"
+  "$convert" x.npy --output out $arguments >printed ||
+    fail "does not go on without the limit: $arguments"
   if [[ $arguments == "--checkpoint 1" ]]; then
     grep -q 'by an earlier run' printed || fail "does not go on from its checkpoint: $(cat printed)"
   fi
@@ -71,7 +74,8 @@ fi
 mkdir disk
 mount -t tmpfs -o size=4m none disk
 for arguments in "${formats[@]}"; do
-  fails_in disk 'there is no room on the disk for [0-9]* bytes: No space left on device' "$arguments"
+  fails_in disk 'there is no room on the disk for [0-9]* bytes: No space left on device' \
+    "$arguments"
   [[ $(ls -A disk) == '' ]] || fail "for: $arguments: left on the full disk: $(find disk)"
 done
 umount disk

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# convert_safety_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert leaves alone what is not its own.
+# convert_safety_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert does not change what is
+# not its own.
 #   WORK  folder for what the test makes
 #   hdf5  given where it was built with HDF5
 set -euo pipefail
@@ -84,6 +85,7 @@ else
   grep -q 'bears no mark' errors || fail "own/ was refused by: $(cat errors)"
 fi
 
-for words in --force 'OUTPUT.part' 'contains or lies inside an input' 'two at once on one output'; do
+for words in --force 'OUTPUT.part' 'contains or lies inside an input' \
+  'two at once on one output'; do
   "$convert" --help | tr -s '\n ' ' ' | grep -q -- "$words" || fail "--help says nothing of $words"
 done

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# feedline_convert_test.sh FEEDLINE_CONVERT DIGITS WORK [hdf5]: the command line of feedline-convert.
+# feedline_convert_test.sh FEEDLINE_CONVERT DIGITS WORK [hdf5]: the command line of
+# feedline-convert.
 #   DIGITS  folder with IDX files, left as it is
 #   WORK    folder for what the test makes
 #   hdf5    given where it was built with HDF5
@@ -15,15 +16,19 @@ fail() {
   exit 1
 }
 
-# prints WORDS ARGUMENTS...: succeeds, and prints these lines, the checksums of which are one format's or another's.
+# crc32_from BYTE FILE: of what the file holds from that byte on, counted from 1; gzip writes it.
+crc32_from() { tail -c "+$1" "$2" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/'; }
 expected="1000 samples, written and read back equal
-  image: uint8[28, 28]  crc32 $(tail -c +17 "$images" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/')
-  label: uint8[]  crc32 $(tail -c +9 "$labels" | gzip -c | tail -c 8 | head -c 4 | od -An -tx4 | sed 's/ /0x/')"
+  image: uint8[28, 28]  crc32 $(crc32_from 17 "$images")
+  label: uint8[]  crc32 $(crc32_from 9 "$labels")"
+
+# prints OUTPUT ARGUMENTS...: succeeds, and prints these lines, whatever the formats.
 prints() {
   local output=$1
   shift
   "$convert" "$@" --output "$output" >printed 2>errors || fail "$*: $(cat errors)"
-  [[ $(cat printed) == "$output: $expected" ]] || fail "$*: printed $(cat printed), not $output: $expected"
+  [[ $(cat printed) == "$output: $expected" ]] ||
+    fail "$*: printed $(cat printed), not $output: $expected"
   [[ ! -s errors ]] || fail "$*: said $(cat errors)"
 }
 
@@ -37,7 +42,8 @@ refused() {
   [[ ! -e refused ]] || fail "something was written for: $*"
 }
 
-"$convert" --version | grep -qE '^feedline-convert [0-9]+\.[0-9]+\.[0-9]+$' || fail "no version: $("$convert" --version)"
+"$convert" --version | grep -qE '^feedline-convert [0-9]+\.[0-9]+\.[0-9]+$' ||
+  fail "no version: $("$convert" --version)"
 prints arrays "image=$images" "label=$labels" --to npy
 prints records "image=$images" "label=$labels" --to records --readers 0
 prints renamed arrays/image.npy arrays/label.npy --to npy --restart

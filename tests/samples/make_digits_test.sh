@@ -25,7 +25,8 @@ expect "a longer set begins with the shorter one" \
   "$(tail -c +17 "$folder/seven/train-images-idx3-ubyte" | cksum)"
 
 "$1" "$folder/eight" --train 300 --test 40 --seed 8
-if cmp --silent "$folder/seven/train-images-idx3-ubyte" "$folder/eight/train-images-idx3-ubyte"; then
+if cmp --silent "$folder/seven/train-images-idx3-ubyte" \
+  "$folder/eight/train-images-idx3-ubyte"; then
   echo "FAILED: seeds 7 and 8 give the same digits" >&2
   exit 1
 fi
@@ -33,4 +34,5 @@ fi
 code=0
 "$1" /dev/null/nowhere --train 1 --test 1 2>"$folder/words" || code=$?
 expect "exit code where no folder can be made" "$code" 1
-expect "words where no folder can be made" "$(grep -c '^make_digits: .*/dev/null/nowhere' "$folder/words")" 1
+expect "words where no folder can be made" \
+  "$(grep -c '^make_digits: .*/dev/null/nowhere' "$folder/words")" 1

@@ -39,9 +39,12 @@ bash "$script" --help >"$work/help"
 "$trainer" --help | grep -oE '^ +(-h,)?--[a-z-]+' | grep -oE -- '--.*' >"$work/options"
 [[ $(wc -l <"$work/options") -ge 10 ]] || fail "only these options found: $(cat "$work/options")"
 while read -r option; do
-  grep -q -- "^  $option " "$work/help" || fail "run_mnist.sh --help does not name the trainer's $option"
+  grep -q -- "^  $option " "$work/help" ||
+    fail "run_mnist.sh --help does not name the trainer's $option"
 done <"$work/options"
 
 # With arguments that may be right, it goes on.
-PATH=$work/bin:$PATH bash "$script" --data "$work" --epochs=2 >"$work/output" 2>&1 && fail "it passed with nothing to run"
-grep -q 'FAILED while installing packages' "$work/output" || fail "it did not get to installing: $(cat "$work/output")"
+PATH=$work/bin:$PATH bash "$script" --data "$work" --epochs=2 >"$work/output" 2>&1 &&
+  fail "it passed with nothing to run"
+grep -q 'FAILED while installing packages' "$work/output" ||
+  fail "it did not get to installing: $(cat "$work/output")"

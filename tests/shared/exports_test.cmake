@@ -1,5 +1,5 @@
-# cmake -D NM=… -D LIBRARIES=a,b,… -P exports_test.cmake: shared libraries export feedline's API, and nothing
-# of feedline::detail, of Boost, spdlog, fmt, or any other.
+# cmake -D NM=… -D LIBRARIES=a,b,… -P exports_test.cmake: shared libraries export feedline's API,
+# and nothing of feedline::detail, of Boost, spdlog, fmt, or any other.
 
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" libraries "${LIBRARIES}")
@@ -18,7 +18,8 @@ foreach(library IN LISTS libraries)
   foreach(symbol IN LISTS symbols)
     string(REGEX REPLACE "^[0-9a-f]+ . " "" name "${symbol}")
     string(REGEX REPLACE
-      "^(vtable|VTT|typeinfo|typeinfo name|guard variable) for |^(non-virtual|virtual) thunk to " "" name "${name}")
+      "^(vtable|VTT|typeinfo|typeinfo name|guard variable) for |^(non-virtual|virtual) thunk to "
+      "" name "${name}")
     string(APPEND all_exported "${name}\n")
     # A template's name stands behind the type that it returns.
     if(name MATCHES "^feedline::detail::" OR NOT name MATCHES "(^| )feedline::")

@@ -69,7 +69,8 @@ feedline_add_tests(feedline_hdf5_tests
 
 # A program, for it is the program's end that matters.
 add_executable(feedline_hdf5_exit_program support/hdf5/writer.cpp unit/hdf5/exit_program.cpp)
-target_link_libraries(feedline_hdf5_exit_program PRIVATE feedline_test_support feedline::hdf5 HDF5::HDF5)
+target_link_libraries(feedline_hdf5_exit_program
+  PRIVATE feedline_test_support feedline::hdf5 HDF5::HDF5)
 feedline_private_options(feedline_hdf5_exit_program)
 add_test(NAME "hdf5: a program that was refused a file with a cache image ends well"
   COMMAND feedline_hdf5_exit_program)
@@ -88,7 +89,9 @@ target_link_libraries(feedline_hdf5_plugin_program PRIVATE
   feedline_test_support feedline::hdf5 HDF5::HDF5 spdlog::spdlog)
 add_dependencies(feedline_hdf5_plugin_program feedline_hdf5_plugin)
 feedline_private_options(feedline_hdf5_plugin_program)
-add_test(NAME "hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so"
+set(name
+  "hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so")
+add_test(NAME "${name}"
   COMMAND feedline_hdf5_plugin_program ${CMAKE_CURRENT_BINARY_DIR}/hdf5_plugins)
-set_tests_properties("hdf5: a filter that feedline does not undo is undone by its plugin, and a warning says so"
+set_tests_properties("${name}"
   PROPERTIES TIMEOUT ${feedline_test_timeout} ENVIRONMENT "${feedline_lsan_options}")
