@@ -1,6 +1,7 @@
 /// How well shuffle{.within = chunks(W)} mixes, and what it costs to compute: no GPU, no dataset.
 ///
-///     feedline_bench_shuffle_quality [--samples 204800] [--classes 10] [--batch-size 256] [--epochs 40]
+///     feedline_bench_shuffle_quality [--samples 204800] [--classes 10] [--batch-size 256]
+///         [--epochs 40]
 ///
 /// Method: samples are taken to lie sorted by class, the worst case for an order that follows the
 /// disk. The number of each class in each batch is counted; chi-square over its degrees of freedom

@@ -1,9 +1,12 @@
 /// How fast chunks of HDF5 files are decoded, filter by filter and thread by thread, with nothing
 /// else to do: the bound of what can be delivered from such files.
 ///
-///     feedline_bench_decode                                             all filters, three kinds of rows
-///     feedline_bench_decode --filter deflate --threads 1,8,16           deflate alone, beside libdeflate by itself
+///     feedline_bench_decode
+///     feedline_bench_decode --filter deflate --threads 1,8,16
 ///     feedline_bench_decode --row 784 --rows-per-chunk 16,256
+///
+/// The first tries all filters on three kinds of rows; the second deflate alone, beside libdeflate
+/// by itself.
 ///
 /// Each thread decodes chunk after chunk, of a few dozen, into memory of its own which stays in its
 /// cache. Rows are those of MNIST where it is there (FEEDLINE_TEST_DATA), else drawn; longer rows
