@@ -60,9 +60,8 @@ class cuda_context {
 /// - the thread's current context, none included. The runtime would put back device 0 instead, and
 ///   make a context there that nobody asked for;
 /// - the thread's capture mode. In the scope it is relaxed: while any thread captures a stream in
-/// the
-///   global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every thread
-///   of another mode, and the capture is lost.
+///   the global mode, which is the default, CUDA refuses a call such as cudaEventQuery on every
+///   thread of another mode, and the capture is lost.
 class cuda_current_device {
  public:
   /// @throws cuda_error

@@ -33,8 +33,7 @@ using sample_augmentation =
 /// A dataset whose samples are another's, transformed on the CPU as they are read.
 /// @param fields What the transform writes.
 /// @throws usage_error if the transform is empty or there are no fields. What the transform throws
-/// is
-///         nested in a dataset_error that names the sample.
+///         is nested in a dataset_error that names the sample.
 [[nodiscard]] dataset_ptr map(dataset_ptr of, std::vector<field> fields,
                               sample_transform transform);
 

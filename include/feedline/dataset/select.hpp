@@ -30,8 +30,7 @@ struct selected_field {
 /// (`dataset::select`): files of all formats, arrays, and what subset, concatenate and zip make of
 /// them. Elsewhere it is read into memory of its own, as much as a run takes for each thread.
 /// @throws usage_error if the dataset is null, no field is named, there is none of a name, or one
-/// is named
-///         twice.
+///         is named twice.
 [[nodiscard]] dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields);
 
 }  // namespace feedline

@@ -14,8 +14,7 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// Its chunks are the largest of the parts'; it is read by one thread at a time if one of them is.
 /// @throws usage_error if there is none, one is null, or a field's name is there twice;
-/// dataset_error
-///         if their sizes differ, naming a field of the first that differs.
+///         dataset_error if their sizes differ, naming a field of the first that differs.
 [[nodiscard]] dataset_ptr zip(std::vector<dataset_ptr> parts);
 
 }  // namespace feedline

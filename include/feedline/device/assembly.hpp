@@ -57,16 +57,14 @@ struct field_assembly {
 ///
 /// A landing buffer is device memory into which a staging slot was copied as it is. It holds
 /// - at `sources_at`, for each sample a u32: a cached row's number, or `arrived` plus the row's
-/// place
-///   in the chunk of the sample's run;
+///   place in the chunk of the sample's run;
 /// - at `random_bits_at`, if any conversion is random, for each sample a u32 to draw from;
 /// - at `directory_at`, for each run 2 + fields u32: its chunk's rows, then in units of 16 bytes
-/// from
-///   the landing buffer's start where the chunk's keep numbers lie, then where each field's rows
-///   lie;
+///   from the landing buffer's start where the chunk's keep numbers lie, then where each field's
+///   rows lie;
 /// - the chunks: for each row a u32 keep number (the cached row that it becomes, or `not_cached`;
-/// absent
-///   unless `keeps`), then field after field the rows, dense, each part at a multiple of 16 bytes.
+///   absent unless `keeps`), then field after field the rows, dense, each part at a multiple of 16
+///   bytes.
 ///
 /// A run is the part of a batch that one read filled: run r of a slot holds samples (r mod
 /// runs_per_batch) × run_samples … of batch r ÷ runs_per_batch.

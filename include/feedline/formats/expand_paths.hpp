@@ -15,8 +15,7 @@ namespace FEEDLINE_EXPORT feedline {
 /// its bytes. A path that has none of them, or names what there is as it stands, stays. Functions
 /// that take several paths take patterns too.
 /// @throws dataset_error naming the pattern: nothing matches it, a number of its range has no file,
-/// a
-///         folder cannot be read.
+///         a folder cannot be read.
 /// @throws usage_error if a range runs backwards or has more than a million numbers.
 [[nodiscard]] std::vector<std::string> expand_paths(const std::vector<std::string>& patterns);
 

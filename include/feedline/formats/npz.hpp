@@ -18,10 +18,9 @@ struct npz_options {
 /// member is a field of its name ("images" for the member images.npy), a sample is a row of each.
 ///
 /// Members that are not compressed are read from the archive as `open_npy` reads a file, mapped or
-/// not
-/// (`map_files`), with no memory of their own; the archive's checksums of them are not looked at.
-/// Compressed members, and those in Fortran order, are decoded into memory at opening, checksums
-/// verified.
+/// not (`map_files`), with no memory of their own; the archive's checksums of them are not looked
+/// at. Compressed members, and those in Fortran order, are decoded into memory at opening,
+/// checksums verified.
 ///
 ///     auto train = feedline::open_npz("mnist.npz", {"x_train", "y_train"});
 ///

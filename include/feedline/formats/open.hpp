@@ -65,9 +65,8 @@ struct open_options {
 /// "label" (.cls), and arrays by their extension without ".npy"; other members are left out.
 /// @param path May be a pattern, as of `expand_paths`: then all that match, one after the other.
 /// @throws dataset_error naming the path: of no known format (with those there are), HDF5 datasets
-/// or members
-///         that do not belong together, or that cannot be read while no fields are named, and all
-///         that its reader refuses.
+///         or members that do not belong together, or that cannot be read while no fields are
+///         named, and all that its reader refuses.
 /// @throws usage_error if a field is asked for that there is not, or the options do not suit the
 /// format.
 [[nodiscard]] dataset_ptr open(const std::string& path, const open_options& options = {});
@@ -96,8 +95,7 @@ struct listed_field {
 /// tells more of HDF5.
 /// @param file One file or folder; no pattern.
 /// @param options As for `open`, but that `fields` and `like` choose nothing. Shards of tokens are
-/// listed
-///        with one token a sample, unless `tokens_per_sample` says otherwise.
+///        listed with one token a sample, unless `tokens_per_sample` says otherwise.
 /// @throws dataset_error as `open`; fields that cannot be read are no error, where the rest can be.
 [[nodiscard]] std::vector<listed_field> list_fields(const std::string& file,
                                                     const open_options& options = {});

@@ -42,8 +42,7 @@ struct record_options {
 /// @throws dataset_error naming the file: unreadable, shorter than its header, no record, no whole
 ///         number of records.
 /// @throws usage_error if there is no file or no field, two fields have one name, or a field
-/// reaches
-///         beyond `record_bytes`.
+///         reaches beyond `record_bytes`.
 [[nodiscard]] dataset_ptr open_records(const std::vector<std::string>& files,
                                        const std::vector<record_field>& fields,
                                        const record_options& options = {});

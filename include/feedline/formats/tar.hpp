@@ -51,14 +51,12 @@ struct tar_options {
 /// cannot be read so; write it to a file first.
 /// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming shard, member or sample, and byte: no tar archive, compressed (a
-/// `.tar.gz`
-///         cannot be read in any order), damaged, cut short; sparse members, links and
+///         `.tar.gz` cannot be read in any order), damaged, cut short; sparse members, links and
 ///         devices where a field wants them, names with ".."; unless `lenient`: no end mark, joined
 ///         with cat, absolute names; two members for one field, members that are missing, no sample
 ///         at all.
 /// @throws usage_error if there is no shard or no field, a field has no extension or no decoder, or
-/// two have
-///         one name.
+///         two have one name.
 [[nodiscard]] dataset_ptr open_tar(const std::vector<std::string>& shards,
                                    const std::vector<tar_field>& fields,
                                    const tar_options& options = {});

@@ -78,11 +78,10 @@ struct hdf5_options {
 /// that is built thread-safe, as Debian's and Ubuntu's are.
 /// @param fields At least one.
 /// @throws hdf5_error naming file and dataset: not HDF5, cut short, no such dataset or member (with
-/// those
-///         there are), records as a whole, first dimensions that differ, no samples, types without
-///         an element_type, a filter, raw file or virtual source that is not there, an index of
-///         chunks that is damaged, metadata in a cache image, samples larger than the machine's
-///         memory.
+///         those there are), records as a whole, first dimensions that differ, no samples, types
+///         without an element_type, a filter, raw file or virtual source that is not there, an
+///         index of chunks that is damaged, metadata in a cache image, samples larger than the
+///         machine's memory.
 /// @throws usage_error if there is no field, or two have one name.
 [[nodiscard]] dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});

@@ -28,9 +28,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// @param options `max_host_cache_bytes` is what places, or places and values kept, may take.
 ///        `max_resident_bytes` means nothing here.
 /// @throws hdf5_error as `open_hdf5`; and for values of one length, several dimensions, sequences
-/// of
-///         what is no element type, members of records in an array, a value whose place in the file
-///         is damaged (naming the sample), more to be kept than `max_host_cache_bytes`.
+///         of what is no element type, members of records in an array, a value whose place in the
+///         file is damaged (naming the sample), more to be kept than `max_host_cache_bytes`.
 [[nodiscard]] ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                                   const hdf5_options& options = {});
 

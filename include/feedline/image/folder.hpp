@@ -35,9 +35,8 @@ struct image_folder {
 /// are passed over, others counted, and told in the log. Links are followed. An image takes 16
 /// bytes of memory, its name's and its label's; what is in the files is seen when it is read.
 /// @throws dataset_error naming folder or file: unreadable, no class folder, a class without an
-/// image, more
-///         classes than the label's type counts; when read: what `make_image_decoder` refuses, a
-///         file that is gone or larger than 1 GiB.
+///         image, more classes than the label's type counts; when read: what `make_image_decoder`
+///         refuses, a file that is gone or larger than 1 GiB.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] image_folder open_image_folder(const std::string& root,
                                              const image_folder_options& options = {});

@@ -88,10 +88,9 @@ using ragged_dataset_ptr = std::shared_ptr<const ragged_dataset>;
 ///                                                feedline::open_npy("offsets.npy", "offset"));
 ///
 /// @param values  One field: an element a row. Rows in memory are copied from there; others are
-/// read
-///                up to 8192 rows or 256 KiB at a time, in at most 448 KiB of memory a thread. If
-///                they are stored in compressed chunks, give `load_into_memory(values)`, or samples
-///                in random order decode a chunk each.
+///                read up to 8192 rows or 256 KiB at a time, in at most 448 KiB of memory a thread.
+///                If they are stored in compressed chunks, give `load_into_memory(values)`, or
+///                samples in random order decode a chunk each.
 /// @param offsets One field, a whole number of any type a row: one row more than there are samples,
 ///                from 0 to the number of values, never falling. All are read and checked now; 8
 ///                bytes a sample stay in memory (none where 64-bit offsets lie in memory already).

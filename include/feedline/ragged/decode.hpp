@@ -18,9 +18,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// thread at a time, that is so; values are decoded by all.
 /// @param of Samples of bytes: elements of type u8 or i8, without a shape.
 /// @throws usage_error if either is null, elements are no bytes, or there is no sample; what
-/// reading and
-///         describing the first sample throws. Reading throws dataset_error naming the sample that
-///         could not be decoded.
+///         reading and describing the first sample throws. Reading throws dataset_error naming the
+///         sample that could not be decoded.
 [[nodiscard]] dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by);
 
 }  // namespace feedline

@@ -65,9 +65,8 @@ class packed_dataset : public dataset {
 /// so the same samples share a row in every epoch. A sample of no elements is one of its row's all
 /// the same.
 /// @throws usage_error if the dataset is null, T is 0, T or `max_samples` is more than 2^31 - 2,
-/// the padding
-///         is no value of the field's type, or the rows of a split sample do not fit in memory;
-///         dataset_error naming the first sample that is longer, and its length.
+///         the padding is no value of the field's type, or the rows of a split sample do not fit in
+///         memory; dataset_error naming the first sample that is longer, and its length.
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of,
                                                          const pack_options& options);
 

@@ -39,8 +39,7 @@ struct pad_options {
 /// `bucket_by_length` lets the computation stop at a batch's longest sample, `pack` has little
 /// padding to begin with.
 /// @throws usage_error if the dataset is null, L is 0 or more than 2^31 - 1, or the padding is no
-/// value
-///         of the field's type; dataset_error naming the first sample that is longer, and its
+///         value of the field's type; dataset_error naming the first sample that is longer, and its
 ///         length.
 [[nodiscard]] dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options = {});
 

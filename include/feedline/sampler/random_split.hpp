@@ -37,11 +37,9 @@ class split_size {
 /// in memory that does not grow with the dataset. A part's samples are in random order, so they
 /// have no `chunks()` and no `rows()`; reading a whole part in its order jumps about.
 /// @param sizes All shares, whose sum is 1, or all counts, whose sum is the dataset's size. A share
-/// ends
-///              where the sum up to it, times the size, is rounded to.
+///              ends where the sum up to it, times the size, is rounded to.
 /// @throws usage_error if the dataset is null, there are no sizes, one is negative, kinds are
-/// mixed, or the
-///         sum is another.
+///         mixed, or the sum is another.
 [[nodiscard]] std::vector<dataset_ptr> random_split(dataset_ptr of,
                                                     const std::vector<split_size>& sizes,
                                                     std::uint64_t seed);

@@ -5,8 +5,8 @@
 ///
 /// For each shape, slots of about 8 MiB (at least a batch), of an image and a label of a byte, out
 /// of rows at random places:
-/// - "device": kept in device memory; "arrived": in the landing buffer; "host": kept in mapped host
-/// memory;
+/// - "device": cached in device memory; "arrived": in the landing buffer; "host": cached in mapped
+///   host memory;
 /// - as they are, or with images as HWC bytes converted to CHW floats.
 /// GB/s is of what is delivered. The host's time is that of the call; the stream's, of its share of
 /// a long run, between two events. Slots and landing buffers go round in fours, as a loader's do.
