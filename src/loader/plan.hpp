@@ -44,7 +44,7 @@ struct placement_choice {
                                                 const loader_options& options);
 
 /// The forms that samples take on their way, and what a slot takes in each, for any number of
-/// batches a slot: what a plan is settled with, and built by.
+/// batches a slot: a plan is made with it, and so is the pipeline.
 class slot_memory {
  public:
   /// @param rows          A dataset's fields.

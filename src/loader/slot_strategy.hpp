@@ -32,7 +32,7 @@ struct slot_strategy {
 };
 
 /// Builds it; allocates what rows are cached in.
-/// @param plan   Settled with the same dataset, device and options.
+/// @param plan   Made with the same dataset, device and options.
 /// @param source Outlives the strategy.
 /// @throws out_of_memory, device_error.
 [[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,

@@ -28,8 +28,8 @@ struct load_into_memory_options {
 /// Each thread reads whole chunks, in their order, straight to where the samples will lie. A
 /// dataset that has `rows()` already is returned as it is.
 /// @throws usage_error if the samples vary by epoch or take more than `max_bytes`, before anything
-///         is read, or memory cannot be had; what the first sample that cannot be read throws, or,
-///         if that is no dataset_error, one that names the samples of the run and has it nested.
+///         is read, or memory cannot be had; what the first sample that cannot be read throws. An
+///         exception that is no dataset_error is nested in one that names the samples of the run.
 ///         Nothing is held then.
 [[nodiscard]] dataset_ptr load_into_memory(dataset_ptr of,
                                            const load_into_memory_options& options = {});

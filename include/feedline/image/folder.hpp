@@ -26,7 +26,7 @@ struct image_folder {
 
 /// Opens a folder that holds a folder of images for each class. Target `feedline::images`.
 ///
-///     auto [train, classes, left_out, examples] =
+///     auto [train, classes, skipped_files, examples] =
 ///         feedline::open_image_folder("imagenet/train", {.image = {.shorter_side = 256}});
 ///
 /// Classes are the sub-folders in order of their names' bytes; images, those in a class's folder

@@ -17,7 +17,7 @@ namespace FEEDLINE_EXPORT feedline {
 /// What becomes of the last batch of an epoch when the samples do not fill it.
 enum class partial_batch : std::uint8_t {
   keep,   ///< delivered with fewer samples
-  drop,   ///< left out
+  drop,   ///< not delivered
   error,  ///< usage_error at construction
 };
 
@@ -57,23 +57,23 @@ struct loader_options {
           ///< more while they fill slots in a millisecond, up to some 30 MiB, 40 if resident
   std::size_t staging_slots = 0;      ///< depth of the staging ring; 0: 4, or 3 or 2 when slots are
                                       ///< large, so that 128 MiB do
-  std::size_t device_slots = 0;       ///< depth of the device ring; 0: likewise;
+  std::size_t device_slots = 0;       ///< depth of the device ring; 0: as for `staging_slots`;
                                       ///< unused where batches are read in place
   std::size_t request_bytes = 0;      ///< about how much one reader fills at a time; 0: 256 KiB
-  std::size_t max_staging_bytes = 0;  ///< budget for staging memory; 0: none
-  std::size_t max_device_bytes = 0;   ///< budget for device memory but for cached rows; 0: none
+  std::size_t max_staging_bytes = 0;  ///< limit of staging memory; 0: none
+  std::size_t max_device_bytes = 0;   ///< limit of device memory, without cached rows; 0: none
   feedline::placement placement = feedline::placement::automatic;  ///< where rows come from
   std::size_t max_device_cache_bytes =
-      0;  ///< budget for rows cached in device memory; 0: none are kept,
+      0;  ///< limit of device memory for cached rows; 0: none are cached,
           ///< unless `placement` is resident: then there is no limit
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
   std::uint64_t transform_seed =
       0;  ///< of all random choices for a sample: those of transforms, and
           ///< what datasets, maps and decoders draw (`sample_context`)
   std::optional<feedline::batch_transform> batch_transform =
-      {};  ///< the user's own work on each batch, behind them
+      {};  ///< your own work on each batch, after the transforms
   std::vector<expected_field> expected_fields =
-      {};  ///< checked against the batches' fields at construction; empty: nothing is
+      {};  ///< checked against the batches' fields at construction; empty: no check
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

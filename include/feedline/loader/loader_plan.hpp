@@ -11,9 +11,9 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// What a loader settled on, in full; fixed at construction. `staging_bytes` and `device_bytes` are
-/// all the memory the loader allocates for samples, ever, but for up to 4 MiB of staging memory
-/// through which the small fields of a gather pass while it is made.
+/// What a loader chose, in full; fixed at construction. `staging_bytes` and `device_bytes` are all
+/// the memory that the loader ever allocates for samples, except up to 4 MiB of staging memory: the
+/// small fields of a gather pass through it while the loader is made.
 struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
@@ -24,7 +24,7 @@ struct loader_plan {
   std::uint64_t batches_per_slot = 0;  ///< that a slot has room for
   bool slots_grow =
       false;  ///< slots begin with one batch and grow while readers keep up; else each
-              ///< holds `batches_per_slot`, but the epoch's last
+              ///< holds `batches_per_slot`, except the epoch's last
   std::uint64_t slots_per_epoch = 0;  ///< if all are full; more while they grow
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
   std::uint64_t cached_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in

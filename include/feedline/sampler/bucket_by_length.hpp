@@ -39,8 +39,8 @@ struct bucket_options {
 /// whole batches, and all batches are shuffled, those of long samples among those of short ones.
 /// What is left of each bucket, less than a batch, makes batches in the order of the buckets,
 /// shuffled among the others. So fewer buckets, or more samples in each, mean fewer batches of
-/// several buckets. Of which samples the last batch is, if it is not full, is drawn anew, each as
-/// likely.
+/// several buckets. If the last batch is not full, its samples are drawn again in each epoch, each
+/// sample as likely.
 ///
 /// All by arithmetic over one table, of 4 bytes a sample (8 from 2^32 samples on), which copies
 /// share; 16 bytes a sample more are in use while it is made. The order depends on (seed, epoch,

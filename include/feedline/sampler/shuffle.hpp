@@ -21,7 +21,7 @@ struct chunk_window {
   return {count};
 }
 
-/// Every sample once, in an order drawn anew for each epoch by a seeded bijection; O(1) memory.
+/// Every sample once, in an order that a seeded bijection draws for each epoch; O(1) memory.
 ///
 /// The order depends on (seed, epoch, number of samples) alone. It is the same on every platform
 /// and is kept across versions of feedline: a change of it would be a major version. Two epochs'
