@@ -29,6 +29,16 @@ namespace feedline::detail {
   return all;
 }
 
+/// Lets a stream wait for an event, if the device still lets it: else false.
+[[nodiscard]] inline bool try_wait(device& device, stream_ref stream, event_handle event) noexcept {
+  try {
+    device.wait(stream, event);
+    return true;
+  } catch (...) {
+    return false;  // likewise
+  }
+}
+
 /// Blocks until all that stands before an event is done, for memory that it uses is to be freed.
 /// False, with an error in the log, if the device refuses: then the memory must be leaked.
 /// @param whose "a device ring"

@@ -14,8 +14,8 @@
 namespace feedline::detail {
 namespace {
 
-/// A copy reaches the bus's rate at megabytes: a slot of 30 MiB spends under 1 % of its time on
-/// what lies between two copies, and four of them, with their tables, fit in 128 MiB.
+/// Of a device slot: its batches' rows come in one piece, and may grow by conversion. Four such
+/// slots fit in 128 MiB.
 constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
 /// Rows that stay on the device cross the bus once, and slots of them are made in microseconds:
 /// what each costs beside counts more than a ring three deep.
@@ -56,16 +56,18 @@ void check_expectations(const std::vector<field>& fields,
   }
 }
 
-/// As many batches as make a good copy, but so few that a short epoch still spreads over the ring,
-/// or over two slots where the next epoch's stand behind them; and the same for all of an epoch's
+/// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
+/// over two slots where the next epoch's stand behind them; and the same for all of an epoch's
 /// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
 std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& options,
-                              std::size_t batch_bytes) {
+                              const slot_memory& sizes) {
   const std::uint64_t fewest = options.epochs > 1 ? fewest_slots : usual_slots;
   const std::uint64_t spread = divide_up(plan.batches_per_epoch, fewest);
-  const std::size_t goal =
-      plan.placement == placement::resident ? max_resident_slot_bytes : max_slot_bytes;
-  const std::uint64_t most = std::clamp<std::uint64_t>(goal / batch_bytes, 1, spread);
+  const std::uint64_t fitting =
+      plan.placement == placement::resident
+          ? max_resident_slot_bytes / sizes.largest_batch_bytes()
+          : std::min(max_slot_bytes / sizes.largest_batch_bytes(), sizes.batches_of_piece());
+  const std::uint64_t most = std::clamp<std::uint64_t>(fitting, 1, spread);
   return divide_up(plan.batches_per_epoch, divide_up(plan.batches_per_epoch, most));
 }
 
@@ -123,9 +125,10 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   loader_plan plan;
   check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
-  const slot_memory sizes{dataset.fields(), options, choice.placement,
-                          cached_share(choice.cached_samples, dataset.size()),
-                          device.reads_staging};
+  const int readers = reader_count(options, choice.placement, dataset.concurrency());
+  const slot_memory sizes{dataset.fields(),     options,
+                          choice.placement,     cached_share(choice.cached_samples, dataset.size()),
+                          device.reads_staging, readers};
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
   plan.fields = sizes.delivered();
@@ -139,8 +142,7 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   plan.batch_bytes = sizes.delivered(1).batch_bytes();
 
   const bool fixed = options.batches_per_slot != 0;
-  std::uint64_t batches = fixed ? options.batches_per_slot
-                                : batches_of_slot(plan, options, sizes.largest_batch_bytes());
+  std::uint64_t batches = fixed ? options.batches_per_slot : batches_of_slot(plan, options, sizes);
   batches = std::min(batches, plan.batches_per_epoch);
 
   const ring_size staging{"max_staging_bytes", options.max_staging_bytes, options.staging_slots,
@@ -154,6 +156,7 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   plan.batches_per_slot = batches;
   plan.slots_grow = !fixed && batches > 1 && plan.placement != placement::gather;
   plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
+  plan.piece_samples = sizes.piece_samples(batches);
   plan.slot_bytes = sizes.staging_bytes(batches);
   plan.staging_slots = depth_of(staging, batches);
   plan.staging_bytes = ring_bytes(plan.staging_slots, plan.slot_bytes);
@@ -165,7 +168,8 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
                         plan.cache_bytes;
   }
   plan.request_samples = sizes.requests(batches).request_samples();
-  plan.readers = reader_count(options, plan.placement, dataset.concurrency());
+  plan.min_requests = sizes.min_requests();
+  plan.readers = readers;
   plan.background = options.readers != 0;
   return plan;
 }
@@ -175,8 +179,10 @@ slot_plan slots_of(const loader_plan& plan) noexcept {
           .batch_size = plan.batch_size,
           .batches_per_epoch = plan.batches_per_epoch,
           .batches_per_slot = plan.batches_per_slot,
+          .piece_samples = plan.piece_samples,
           .slots_grow = plan.slots_grow,
           .request_samples = plan.request_samples,
+          .min_requests = plan.min_requests,
           .staging_slots = plan.staging_slots,
           .readers = plan.readers};
 }

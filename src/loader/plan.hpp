@@ -44,16 +44,18 @@ struct placement_choice {
                                                 const loader_options& options);
 
 /// The forms that samples take on their way, and what a slot takes in each, for any number of
-/// batches a slot: a plan is made with it, and so is the pipeline.
+/// batches a slot: a plan is made with it, and so is the pipeline. A staging slot holds a piece:
+/// whole batches, or a part of one that is larger than a piece is to be.
 class slot_memory {
  public:
   /// @param rows          A dataset's fields.
   /// @param placement     Not `automatic`.
   /// @param cached_share    Of the samples: whose rows are cached.
   /// @param reads_staging The device's capability.
+  /// @param readers       Threads that share a slot.
   /// @throws usage_error if the transforms don't fit the fields.
   slot_memory(std::vector<field> rows, const loader_options& options, feedline::placement placement,
-              double cached_share, bool reads_staging);
+              double cached_share, bool reads_staging, int readers);
 
   /// Slots are put together by the device.
   [[nodiscard]] bool assembled() const noexcept { return assembled_; }
@@ -67,11 +69,19 @@ class slot_memory {
   [[nodiscard]] slot_layout rows(std::uint64_t batches) const;
   [[nodiscard]] slot_layout converted(std::uint64_t batches) const;
   [[nodiscard]] slot_layout delivered(std::uint64_t batches) const;
-  /// Of one batch in the largest of these forms: by it slots are sized, so that neither what is
-  /// read nor what is delivered takes more than a slot should.
+  /// Of one batch in the largest of these forms: by it device slots are sized, so that neither what
+  /// is read nor what is delivered takes more than a slot should.
   [[nodiscard]] std::size_t largest_batch_bytes() const;
-  /// How a slot is cut.
+  /// Whole batches that make a piece; 0 if one is larger, without end if nothing of it is staged.
+  [[nodiscard]] std::uint64_t batches_of_piece() const;
+  /// Samples that a staging slot has room for.
+  [[nodiscard]] std::uint64_t piece_samples(std::uint64_t batches) const;
+  /// Requests that a staging slot is cut into at least, if it has so many samples; 0: any number.
+  [[nodiscard]] std::uint64_t min_requests() const noexcept { return min_requests_; }
+  /// How a staging slot is cut.
   [[nodiscard]] request_layout requests(std::uint64_t batches) const;
+  /// What lies where in a staging slot, as far as it is rows or batches.
+  [[nodiscard]] slot_layout piece(std::uint64_t batches) const;
   /// A staging slot's form where slots are assembled.
   [[nodiscard]] landing_layout landing_buffer(std::uint64_t batches) const;
 
@@ -84,13 +94,17 @@ class slot_memory {
  private:
   [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
   [[nodiscard]] std::size_t bytes_per_sample() const;
+  [[nodiscard]] slot_layout staged(std::uint64_t samples) const;
 
   std::vector<field> rows_;
   converted_fields converted_;
   std::vector<field> delivered_;
   std::uint64_t batch_size_;
+  std::uint64_t fixed_batches_;  ///< of a slot; 0: automatic
+  std::size_t piece_bytes_;
   std::size_t request_bytes_;  ///< 0: automatic
   std::size_t staging_slots_;
+  std::uint64_t min_requests_;
   feedline::placement placement_;
   double cached_share_;
   bool has_batch_transform_;
@@ -101,6 +115,14 @@ class slot_memory {
 /// The part of a dataset's samples that is kept, exactly 1 for all.
 [[nodiscard]] inline double cached_share(std::uint64_t cached, std::uint64_t samples) noexcept {
   return samples == 0 ? 0.0 : static_cast<double>(cached) / static_cast<double>(samples);
+}
+
+/// About what is staged and copied at a time, unless the user says otherwise. Copies of so much
+/// reach the bus's rate but for 1 or 2 %, and four such pieces stay in a processor's last-level
+/// cache. Where a part of the rows is cached a piece is larger, for it has room for all rows of its
+/// batches, though few of them come.
+[[nodiscard]] constexpr std::size_t usual_piece_bytes(placement where) noexcept {
+  return std::size_t{where == placement::cached ? 31U : 8U} << 20;
 }
 
 /// Depths that rings have unless the user or a budget says otherwise.

@@ -5,6 +5,7 @@
 #include "transfer/assembling_transfer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,11 +14,23 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
+/// Of a slot, at least: then readers end it together, though one request takes longer than others.
+constexpr std::uint64_t requests_a_reader = 4;
 /// Readers that share a slot of which some rows are cached.
 constexpr std::uint64_t max_sharers = 8;
 constexpr double least_streamed = 1.0 / 64;
 /// Requests of all slots stand in one channel, whose size is bounded.
 constexpr std::uint64_t max_requests = 60'000;
+/// And those of small slots, which are cut for all readers.
+constexpr std::uint64_t max_more_requests = 5'000;
+
+/// Requests that a slot is cut into at least, so that all readers share it.
+std::uint64_t shared_requests(int readers, std::size_t slots) {
+  if (readers < 2) return 0;
+  const std::uint64_t wanted = requests_a_reader * static_cast<std::uint64_t>(readers);
+  const std::uint64_t room = max_more_requests / slots;
+  return std::min(wanted, room < 4 ? 0 : room / 2 - 1);
+}
 
 /// Large slots are deep enough in time that three, or two, of them overlap as well as four.
 constexpr std::size_t usual_ring_bytes = std::size_t{128} << 20;
@@ -58,13 +71,19 @@ std::uint64_t largest_fitting(const ring_size& ring, std::size_t depth, std::uin
 }  // namespace
 
 slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
-                         feedline::placement placement, double cached_share, bool reads_staging)
+                         feedline::placement placement, double cached_share, bool reads_staging,
+                         int readers)
     : rows_{std::move(rows)},
       converted_{convert_fields(rows_, options.transforms)},
       delivered_{options.batch_transform ? options.batch_transform->fields : converted_.fields},
       batch_size_{options.batch_size},
+      fixed_batches_{options.batches_per_slot},
+      piece_bytes_{options.piece_bytes != 0 ? options.piece_bytes : usual_piece_bytes(placement)},
       request_bytes_{options.request_bytes},
       staging_slots_{options.staging_slots == 0 ? usual_slots : options.staging_slots},
+      min_requests_{options.batches_per_slot == 0 && options.request_bytes == 0
+                        ? shared_requests(readers, staging_slots_)
+                        : 0},
       placement_{placement},
       cached_share_{cached_share},
       has_batch_transform_{options.batch_transform.has_value()},
@@ -86,6 +105,20 @@ slot_layout slot_memory::delivered(std::uint64_t batches) const {
 
 std::size_t slot_memory::largest_batch_bytes() const {
   return std::max({rows(1).batch_bytes(), converted(1).batch_bytes(), delivered(1).batch_bytes()});
+}
+
+std::uint64_t slot_memory::batches_of_piece() const {
+  if (placement_ == placement::gather) return std::numeric_limits<std::uint64_t>::max();
+  return piece_bytes_ / staged(batch_size_).batch_bytes();
+}
+
+std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
+  const std::uint64_t slot_samples = batches * batch_size_;
+  if (in_place_ || placement_ == placement::gather || fixed_batches_ > 1) return slot_samples;
+  if (const std::uint64_t whole = batches_of_piece(); whole != 0)
+    return std::min(whole, batches) * batch_size_;
+  const std::uint64_t most = piece_bytes_ / staged(1).sample_bytes();
+  return request_layout{batch_size_, std::clamp<std::uint64_t>(most, 1, batch_size_)}.run_samples();
 }
 
 request_layout slot_memory::requests(std::uint64_t batches) const {
@@ -117,12 +150,28 @@ std::size_t slot_memory::bytes_per_sample() const {
 
 landing_layout slot_memory::landing_buffer(std::uint64_t batches) const {
   const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
-  return {rows(batches), requests(batches), converted_.random, placement_ != placement::gather,
-          keeps};
+  const std::uint64_t samples = piece_samples(batches);
+  // Where no row is read any more, a slot is one piece.
+  return {placement_ == placement::resident ? rows(batches) : staged(samples),
+          requests(batches),
+          converted_.random,
+          placement_ == placement::gather ? 0 : samples,
+          keeps,
+          request_partition::more_requests(min_requests_)};
+}
+
+slot_layout slot_memory::piece(std::uint64_t batches) const {
+  return staged(piece_samples(batches));
+}
+
+/// So many samples, whole batches or a part of one, in the form in which they are staged.
+slot_layout slot_memory::staged(std::uint64_t samples) const {
+  return {assembled_ ? rows_ : delivered_, std::min(samples, batch_size_),
+          divide_up(samples, batch_size_)};
 }
 
 std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
-  return assembled_ ? landing_buffer(batches).slot_bytes() : delivered(batches).slot_bytes();
+  return assembled_ ? landing_buffer(batches).slot_bytes() : piece(batches).slot_bytes();
 }
 
 std::size_t slot_memory::device_bytes(std::uint64_t batches) const {

@@ -25,9 +25,12 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const loader_plan& plan,
 slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
                                  const device_ptr& device, const loader_options& options,
                                  sample_source& source) {
-  const slot_memory sizes{dataset.fields(), options, plan.placement,
+  const slot_memory sizes{dataset.fields(),
+                          options,
+                          plan.placement,
                           cached_share(plan.cached_samples, dataset.size()),
-                          device->capabilities().reads_staging};
+                          device->capabilities().reads_staging,
+                          plan.readers};
   const std::uint64_t batches = plan.batches_per_slot;
   const auto& conversions = sizes.converted().conversions;
   if (sizes.assembled()) {
@@ -49,10 +52,11 @@ slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset
         cached, std::move(function));
     return {std::move(writer), std::move(slot_transfer), std::move(cached)};
   }
-  auto writer = std::make_unique<batch_writer>(source, sizes.delivered(batches),
-                                               sizes.rows(batches), conversions);
+  auto writer = std::make_unique<batch_writer>(source, sizes.piece(batches), sizes.rows(batches),
+                                               conversions);
   if (sizes.in_place()) return {std::move(writer), nullptr, nullptr};
-  return {std::move(writer), std::make_unique<copy_transfer>(device, sizes.delivered(batches)),
+  return {std::move(writer),
+          std::make_unique<copy_transfer>(device, sizes.piece(batches), sizes.delivered(batches)),
           nullptr};
 }
 

@@ -38,7 +38,7 @@ class read_ahead {
         samples_{plan.samples_per_epoch},
         distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
         piece_{std::max(plan.request_samples, std::uint64_t{1})},
-        in_flight_{plan.staging_slots * plan.batches_per_slot * plan.batch_size} {}
+        in_flight_{plan.staging_slots * std::max(plan.piece_samples, plan.batch_size)} {}
 
   /// @param first,end Positions about to be read.
   /// @param use The calling reader's.

@@ -16,7 +16,7 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
       staging_{staging},
       requests_{staging.size() * partition_.max_requests(plan.batches_per_slot * plan.batch_size)},
       now_{std::move(now)},
-      growth_{plan.batches_per_slot} {}
+      growth_{partition_.max_batches()} {}
 
 std::optional<request> slot_scheduler::next() {
   for (;;) {
@@ -47,44 +47,58 @@ std::optional<request> slot_scheduler::next() {
 }
 
 std::size_t slot_scheduler::open_next() {
-  learn_from_last();
-  const auto next = schedule_.take();
-  if (!next) {
+  if (!begun_ && !begin_next()) {
     staging_.end_opening({});
     return 0;
   }
   try {
     const auto slot = staging_.claim();
-    if (!slot) return 0;
-    return open(*next, *slot);
+    return slot ? open_piece(*slot) : 0;
   } catch (...) {
-    const slot_work work{
-        .run = next->run, .ticket = next->ticket, .first_batch = next->first_batch};
+    const scheduled_ticket next = begun_->ticket;
+    begun_.reset();
+    const slot_work work{.run = next.run, .ticket = next.ticket, .first_batch = next.first_batch};
     staging_.end_opening(failure{work.at(stage::staging), std::current_exception()});
     schedule_.close();
     return 0;
   }
 }
 
-std::size_t slot_scheduler::open(const scheduled_ticket& next, slot_index slot) {
-  const std::uint64_t batches = batches_of(next);
-  const std::uint64_t first = next.first_batch * plan_.batch_size;
-  const std::uint64_t samples =
-      std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first);
-  schedule_.opened(next, batches);
+bool slot_scheduler::begin_next() {
+  learn_from_last();
+  const auto next = schedule_.take();
+  if (!next) return false;
+  const std::uint64_t batches = batches_of(*next);
+  const std::uint64_t first = next->first_batch * plan_.batch_size;
+  begun_ = {.ticket = *next,
+            .batches = batches,
+            .samples = std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first),
+            .pieces = partition_.pieces()};
+  return true;
+}
+
+std::size_t slot_scheduler::open_piece(slot_index slot) {
+  const begun_ticket& ticket = *begun_;
+  const scheduled_ticket& next = ticket.ticket;
+  if (ticket.next_piece == 0) schedule_.opened(next, ticket.batches);
+  const sample_run piece = ticket.pieces.request(ticket.next_piece, ticket.samples);
   slot_work work{.run = next.run,
                  .ticket = next.ticket,
-                 .first = position{first},
+                 .first = position{next.first_batch * plan_.batch_size + piece.begin},
                  .first_batch = next.first_batch,
-                 .samples = samples,
-                 .batches = batches,
-                 .layout = partition_.next()};
+                 .samples = piece.end - piece.begin,
+                 .batches = ticket.batches,
+                 .begin = piece.begin,
+                 .ends_ticket = piece.end == ticket.samples,
+                 .layout = partition_.next(piece.end - piece.begin)};
   const std::uint32_t requests = work.requests();
+  const bool is_last = work.ends_ticket;
   staging_.open(slot, std::move(work));
-  for (std::uint32_t number = 0; number < requests; ++number) {
+  for (std::uint32_t number = 0; number < requests; ++number)
     requests_.put({static_cast<std::uint32_t>(slot.value), number});
-  }
-  if (plan_.slots_grow) last_ = {next.run, batches, now_()};
+  if (plan_.slots_grow && ticket.next_piece == 0) last_ = {next.run, ticket.batches, now_()};
+  ++begun_->next_piece;
+  if (is_last) begun_.reset();
   return requests;
 }
 
@@ -96,7 +110,7 @@ void slot_scheduler::learn_from_last() {
 std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
   const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
   if (!plan_.slots_grow || !partition_.rows_are_read())
-    return std::min(plan_.batches_per_slot, left);
+    return std::min(partition_.max_batches(), left);
   const bool after_pause =
       !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());
   return std::min(growth_.next(after_pause), left);

@@ -60,8 +60,9 @@ class slot_growth {
 
 /// Gives readers their next request, and turns tickets into requests when there are none left.
 ///
-/// Whichever reader finds nothing to do opens the next ticket: it claims a staging slot, waiting
-/// for the slot's last copy if it must, and offers the slot's requests to all. One reader opens at
+/// Whichever reader finds nothing to do opens the next ticket, or the next piece of one that is
+/// larger than a staging slot: it claims a staging slot, waiting for the slot's last copy if it
+/// must, and offers the slot's requests to all. One reader opens at
 /// a time, the others sleep; so each thread waits for one thing only, and no thread does nothing
 /// but wait. As many readers are woken as there are requests.
 ///
@@ -90,6 +91,15 @@ class slot_scheduler {
   }
 
  private:
+  /// A ticket whose pieces are being opened. It is opened to its end, even if nobody wants it any
+  /// more: then its pieces go round unread.
+  struct begun_ticket {
+    scheduled_ticket ticket;
+    std::uint64_t batches;
+    std::uint64_t samples;
+    request_layout pieces;
+    std::uint64_t next_piece = 0;
+  };
   /// A ticket that was opened.
   struct opened_ticket {
     std::shared_ptr<epoch_run> run;
@@ -99,7 +109,8 @@ class slot_scheduler {
 
   /// The requests that were offered; 0: there is nothing to open any more.
   std::size_t open_next();
-  std::size_t open(const scheduled_ticket& next, slot_index slot);
+  [[nodiscard]] bool begin_next();
+  std::size_t open_piece(slot_index slot);
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 
@@ -111,6 +122,7 @@ class slot_scheduler {
   std::atomic<bool> opening_{false};  ///< somebody opens; a lock whose waiters wait for requests
   clock now_;
   slot_growth growth_;                 ///< under that lock
+  std::optional<begun_ticket> begun_;  ///< likewise
   std::optional<opened_ticket> last_;  ///< likewise
 };
 

@@ -17,13 +17,15 @@ struct slot_plan {
   std::uint64_t batch_size = 0;
   std::uint64_t batches_per_epoch = 0;
   std::uint64_t batches_per_slot = 0;
+  std::uint64_t piece_samples = 0;
   bool slots_grow = false;
   std::uint64_t request_samples = 0;
+  std::uint64_t min_requests = 0;
   std::size_t staging_slots = 0;
   int readers = 0;
 };
 
-/// A part of a slot's samples: the unit a reader takes.
+/// A part of a staging slot's samples: the unit a reader takes.
 struct request {
   std::uint32_t slot;    ///< place in the staging ring
   std::uint32_t number;  ///< within the slot, as `request_layout` counts
@@ -37,7 +39,8 @@ struct sample_run {
 
 /// How a slot is cut: into requests, each the work of one reader, and these into runs, each one
 /// read of the dataset. A request is as many whole batches as fit the size asked for, or an equal
-/// part of one; a run is the part of a request that lies in one batch.
+/// part of one; a run is the part of a request that lies in one batch. A ticket is cut into pieces
+/// in the same way.
 class request_layout {
  public:
   /// @param batch_size   At least 1.
@@ -50,6 +53,7 @@ class request_layout {
   explicit constexpr request_layout(const slot_plan& plan) noexcept
       : request_layout{plan.batch_size, plan.request_samples} {}
 
+  [[nodiscard]] constexpr std::uint64_t batch_size() const noexcept { return batch_size_; }
   /// Of all requests but a batch's or slot's last.
   [[nodiscard]] constexpr std::uint64_t request_samples() const noexcept {
     return request_samples_;
@@ -90,24 +94,48 @@ class request_layout {
   std::uint64_t request_samples_;
 };
 
-/// Chooses how the next slot is cut: by the size of its rows while they may have to be read, and
-/// coarsely once the device holds them all, when readers only write down where they are. Slot
-/// scheduler.
+/// Chooses how the next ticket is cut, into pieces and these into requests: by the size of its rows
+/// while they may have to be read, and coarsely once the device holds them all, when readers only
+/// write down where they are. Slot scheduler.
 class request_partition {
  public:
   /// @param cached Null where no rows are cached.
   explicit request_partition(const slot_plan& plan,
                              std::shared_ptr<const device_row_cache> cached = nullptr)
-      : reading_{plan},
+      : batch_size_{plan.batch_size},
+        request_samples_{plan.request_samples},
+        min_requests_{plan.min_requests},
         numbering_{plan.batch_size, numbered_samples(plan)},
+        pieces_{plan.batch_size, std::max<std::uint64_t>(plan.piece_samples, 1)},
+        slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
         cached_{std::move(cached)} {}
 
-  [[nodiscard]] request_layout next() const { return rows_are_read() ? reading_ : numbering_; }
+  /// How a piece of so many samples is cut into requests. Of one batch each reader gets some: then
+  /// it takes no longer than all of them need, and the time that they take says how fast they are.
+  [[nodiscard]] request_layout next(std::uint64_t samples) const {
+    if (!rows_are_read()) return numbering_;
+    const std::uint64_t share = min_requests_ == 0 ? samples : divide_up(samples, min_requests_);
+    return {batch_size_, std::min(request_samples_, share)};
+  }
+  /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which
+  /// no row is read is one piece.
+  [[nodiscard]] request_layout pieces() const { return rows_are_read() ? pieces_ : slot_; }
+  /// Batches that a ticket holds at most: one that is cut holds one.
+  [[nodiscard]] std::uint64_t max_batches() const {
+    return std::max<std::uint64_t>(pieces().request_samples() / batch_size_, 1);
+  }
   /// Some row may still have to be read; else a slot is made in microseconds, however large.
   [[nodiscard]] bool rows_are_read() const noexcept { return !cached_ || !cached_->holds_all(); }
-  /// Requests of a slot of so many samples, however it is cut.
+  /// Requests of a slot of at most so many samples, however it is cut.
   [[nodiscard]] std::uint64_t max_requests(std::uint64_t samples) const noexcept {
-    return std::max(reading_.requests(samples), numbering_.requests(samples));
+    const request_layout reading{batch_size_, request_samples_};
+    return std::max(reading.requests(samples) + more_requests(min_requests_),
+                    numbering_.requests(samples));
+  }
+  /// By how many requests, and runs, a slot may be cut into more than by its rows' sizes: by those
+  /// asked for, and as many again, for requests end where batches do.
+  [[nodiscard]] static constexpr std::uint64_t more_requests(std::uint64_t min_requests) noexcept {
+    return min_requests == 0 ? 0 : 2 * min_requests + 2;
   }
 
  private:
@@ -119,8 +147,12 @@ class request_partition {
     return std::max({plan.batch_size, plan.request_samples, std::uint64_t{2048}});
   }
 
-  request_layout reading_;
+  std::uint64_t batch_size_;
+  std::uint64_t request_samples_;
+  std::uint64_t min_requests_;
   request_layout numbering_;
+  request_layout pieces_;
+  request_layout slot_;
   std::shared_ptr<const device_row_cache> cached_;
 };
 

@@ -40,21 +40,22 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
 }
 
 landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
-                               bool arrives, bool keeps)
+                               std::uint64_t arriving, bool keeps, std::uint64_t more_runs)
     : row_bytes_{rows.row_bytes()}, varies_{varies}, keeps_{keeps} {
   const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
   random_bits_at_ = table;
   directory_at_ = random_bits_at_ + (varies ? table : 0);
-  chunks_at_ =
-      round_up(directory_at_ + runs.runs(samples) * entry_words() * word, slot_layout::alignment);
+  chunks_at_ = round_up(directory_at_ + (runs.runs(samples) + more_runs) * entry_words() * word,
+                        slot_layout::alignment);
   slot_bytes_ = chunks_at_;
-  if (arrives) {
-    const std::uint64_t full = rows.batch_size() / runs.run_samples();
-    const std::uint64_t rest = rows.batch_size() % runs.run_samples();
-    const std::size_t batch_bytes = full * chunk_bytes(runs.run_samples()) + chunk_bytes(rest);
-    slot_bytes_ += batch_bytes * rows.batches_per_slot();
-  }
+  const auto runs_bytes = [&](std::uint64_t in_batch) {
+    return in_batch / runs.run_samples() * chunk_bytes(runs.run_samples()) +
+           chunk_bytes(in_batch % runs.run_samples());
+  };
+  slot_bytes_ += arriving / runs.batch_size() * runs_bytes(runs.batch_size()) +
+                 runs_bytes(arriving % runs.batch_size());
+  if (arriving != 0) slot_bytes_ += more_runs * (fields() + 1) * alignment;  // each rounds them up
   slot_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
   if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
       samples >= assembly::arrived) {

@@ -77,10 +77,11 @@ class landing_layout {
   /// @param rows     As the dataset has them; its batches and their number.
   /// @param runs     How slots are cut.
   /// @param varies   Some conversion draws.
-  /// @param arrives  Rows may have to be copied: there is room for all of a slot's.
+  /// @param more_runs By how many runs a slot may be cut otherwise.
+  /// @param arriving Samples whose rows may have to be copied: there is room for so many.
   /// @param keeps    Rows that arrive may be kept.
-  landing_layout(const slot_layout& rows, const request_layout& runs, bool varies, bool arrives,
-                 bool keeps);
+  landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
+                 std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0);
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }

@@ -33,14 +33,17 @@ struct epoch_run {
   bool ended = false;
 };
 
-/// What a slot, staging or device, is filled with: the batches of one ticket.
+/// What a slot, staging or device, is filled with: the batches of one ticket, or in a staging slot a
+/// piece of them.
 struct slot_work {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket = {};
   position first = {};            ///< of its first sample, in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;
+  std::uint64_t batches = 0;    ///< that it holds, or holds a part of
+  std::uint64_t begin = 0;      ///< samples of the ticket before its first
+  bool ends_ticket = true;      ///< there are none behind its last
   request_layout layout{1, 1};  ///< how it is cut into requests
 
   [[nodiscard]] std::uint32_t requests() const noexcept {

@@ -60,7 +60,6 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
                        .cached_on_host = cached_ && cached_->on_host(place),
                        .keep = cached_ ? cached_->keeping(place) : nullptr,
                        .row_bytes = formats_.rows.row_bytes(place),
-                       .to_offset = formats_.batches.field_offset(place),
                        .to_row_bytes = formats_.batches.row_bytes(place),
                        .conversion = formats_.conversions[place]});
   }
@@ -88,16 +87,19 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     device_->copy(through.data, from.data, bytes, stream);
     device_->record(from.copied.get(), stream);
     device_->wait(stream, to.released.get());
-    // A slot of an epoch that was left may be on its way still, on another stream: nobody took it.
+    // On another stream the batch's piece before this one may be on its way still; or, where nobody
+    // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
     assemble(from, through, to, samples, keeps);
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);
   } catch (...) {
-    // What was issued may use the slots, and the landing buffer.
+    // What was issued may use the slots, and the landing buffer; and so may the pieces before.
+    const bool joined = from.work.begin == 0 || try_wait(*device_, stream, to.ready.get());
     if (!try_record_behind(*device_, stream,
-                           {from.copied.get(), through.assembled.get(), to.ready.get()})) {
+                           {from.copied.get(), through.assembled.get(), to.ready.get()}) ||
+        !joined) {
       from.lost = to.lost = through.lost = true;
     }
     throw;
@@ -131,6 +133,9 @@ void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stre
 void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
                                    device_slot& to, std::uint64_t samples, bool keeps) {
   const stream_ref stream = through.order.get();
+  for (std::size_t place = 0; place < fields_.size(); ++place)
+    fields_[place].to_offset =
+        formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);
   device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
                      .batch_size = formats_.batches.batch_size(),
                      .batch_bytes = formats_.batches.batch_bytes(),
@@ -145,7 +150,8 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
                      .keeps = keeps,
                      .fields = fields_},
                     stream);
-  if (batch_stage_) batch_stage_->run(to.data, from.work, samples, stream);
+  if (batch_stage_ && from.work.ends_ticket)
+    batch_stage_->run(to.data, from.work, from.work.begin + samples, stream);
 }
 
 template <class Visit>

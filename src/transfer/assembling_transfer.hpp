@@ -59,7 +59,7 @@ class batch_stage {
 ///
 ///     copy, record the staging slot's `copied`,
 ///     wait for the device slot's `released`, and `ready`, which another stream may have to record
-///     yet for a slot of an epoch that was left,
+///     yet for a slot of an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the
@@ -110,7 +110,7 @@ class assembling_transfer final : public slot_transfer {
   formats formats_;
   std::shared_ptr<device_row_cache> cached_;
   std::unique_ptr<batch_stage> batch_stage_;
-  std::vector<field_assembly> fields_;
+  std::vector<field_assembly> fields_;  ///< `to_offset`: of the rows of the piece at hand
   device_memory memory_;
   std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
   std::uint64_t carried_ = 0;            ///< slots

@@ -5,16 +5,44 @@
 namespace feedline::detail {
 
 void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  const stream_ref stream = stream_.get();
+  const stream_ref stream = streams_[carried_++ % streams_.size()].get();
+  const bool follows = from.work.begin != 0;
   try {
-    device_->wait(stream, to.released.get());
-    device_->copy(to.data, from.data, layout_.used_bytes(samples), stream);
-    device_->record(to.ready.get(), stream);
+    if (!follows) wait_for_room(from, to, stream);
+    copy(from, to, samples, stream);
     device_->record(from.copied.get(), stream);
+    if (follows) device_->wait(stream, copied_before_);
+    device_->record(to.ready.get(), stream);
   } catch (...) {
-    if (!try_record_behind(*device_, stream, {to.ready.get(), from.copied.get()}))
+    // What was issued may use both slots, and so may the pieces before.
+    const bool copied = try_record_behind(*device_, stream, {from.copied.get()});
+    const bool joined = !follows || try_wait(*device_, stream, copied_before_);
+    if (!try_record_behind(*device_, stream, {to.ready.get()}) || !copied || !joined)
       from.lost = to.lost = true;
     throw;
+  }
+  copied_before_ = from.copied.get();
+}
+
+void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& to,
+                                  stream_ref first) {
+  for (const auto& each : streams_) {
+    if (from.work.ends_ticket && each.get() != first) continue;  // takes no part
+    device_->wait(each.get(), to.released.get());
+    device_->wait(each.get(), to.ready.get());
+  }
+}
+
+void copy_transfer::copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
+                         stream_ref stream) {
+  if (pieces_.batch_size() == slots_.batch_size()) {
+    device_->copy(to.data, from.data, slots_.used_bytes(samples), stream);
+    return;
+  }
+  for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
+    const std::size_t row_bytes = slots_.row_bytes(place);
+    device_->copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
+                  from.data + pieces_.field_offset(place), samples * row_bytes, stream);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -20,12 +21,13 @@ struct batch_failure {
 };
 
 /// Issues all that brings a filled staging slot's samples into a device slot, and waits for
-/// nothing.
+/// nothing. A device slot whose ticket came in pieces is brought one after the other, in order.
 ///
 /// What it issues begins to write the device slot behind `to.released` and has `to.ready` recorded
-/// behind it; `from.copied` is recorded behind the last of it that reads the staging slot. If it
-/// throws, these events stand behind all that was issued, and both slots can be used again; where
-/// the device does not allow even that, both are marked `lost`. Threads: the transfer's.
+/// behind it and the pieces before; `from.copied` is recorded behind the last of it that reads the
+/// staging slot. If it throws, these events stand behind all that was issued, and both slots can be
+/// used again; where the device does not allow even that, both are marked `lost`. Threads: the
+/// transfer's.
 class slot_transfer {
  public:
   slot_transfer() = default;
@@ -33,7 +35,7 @@ class slot_transfer {
   slot_transfer& operator=(const slot_transfer&) = delete;
   virtual ~slot_transfer() = default;
 
-  /// @param samples The slot's first ones; at least 1.
+  /// @param samples The staging slot's first ones; at least 1.
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 
@@ -45,18 +47,38 @@ class slot_transfer {
   [[nodiscard]] virtual bool uses_others_memory() const noexcept { return false; }
 };
 
-/// Carries slots that are a device slot's image: one copy, on a stream of its own.
+/// Carries slots that are a device slot's image by one copy, and parts of a batch by a copy for
+/// each field.
+///
+/// Two streams take turns, so that what lies between two copies on one of them (events, and copies
+/// of a few bytes) hides behind the other's copy. On a piece's stream:
+///
+///     wait for the device slot's `released` and `ready`, once for all pieces of it: nobody took a
+///     slot of an epoch that was left, so what was put there may be on its way still,
+///     copy, record the staging slot's `copied`,
+///     wait for `copied` of the piece before, if it is the same batch's, record `ready`
 class copy_transfer final : public slot_transfer {
  public:
+  /// @param pieces Where things lie in a staging slot. @param slots In a device slot.
   /// @throws device_error if there is no stream to be had.
-  copy_transfer(device_ptr device, slot_layout layout)
-      : device_{std::move(device)}, layout_{std::move(layout)}, stream_{device_} {}
+  copy_transfer(device_ptr device, slot_layout pieces, slot_layout slots)
+      : device_{std::move(device)},
+        pieces_{std::move(pieces)},
+        slots_{std::move(slots)},
+        streams_{{stream{device_}, stream{device_}}} {}
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
 
  private:
+  void wait_for_room(const staging_slot& from, const device_slot& to, stream_ref first);
+  void copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
+            stream_ref stream);
+
   device_ptr device_;
-  slot_layout layout_;
-  stream stream_;
+  slot_layout pieces_;
+  slot_layout slots_;
+  std::array<stream, 2> streams_;
+  std::uint64_t carried_ = 0;                        ///< staging slots
+  event_handle copied_before_ = event_handle::none;  ///< `copied` of the last one
 };
 
 }  // namespace feedline::detail

@@ -29,32 +29,39 @@ bool transfer::deliver(slot_index slot) {
     staging_->recycle(slot);
     return true;
   }
-  const std::uint64_t batches = failed ? failed->good_batches : filled.work.batches;
-  slot_content content{filled.work, std::move(failed)};
-  content.batches = batches;
-  content.samples = std::min(content.samples, batches * ring_->format().layout.batch_size());
+  if (filled.work.begin == 0) content_ = {filled.work};
+  const bool is_last = filled.work.ends_ticket;
+  const std::uint64_t samples = add(filled.work, std::move(failed));
   if (ring_->in_place()) {
     staging_->lend(slot);
-    ring_->deliver(slot, std::move(content));
+    ring_->deliver(slot, std::move(content_));
     return true;
   }
-  const auto to = ring_->acquire();
-  if (!to) return false;
-  if (batches == 0) {
+  if (!to_) to_ = ring_->acquire();
+  if (!to_) return false;
+  if (samples == 0) {
     staging_->recycle(slot);
   } else {
-    carry(slot, *to, content);
+    carry(filled, samples);
     staging_->recycle_after_copy(slot);
   }
-  ring_->deliver(*to, std::move(content));
+  if (is_last) ring_->deliver(*std::exchange(to_, std::nullopt), std::move(content_));
   return true;
 }
 
-void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
-  staging_slot& from = (*staging_)[slot];
+std::uint64_t transfer::add(const slot_work& work, std::optional<slot_failure> failed) {
+  if (content_.failure) return 0;  // a piece before it failed
+  if (failed) content_.batches = failed->good_batches;
+  content_.failure = std::move(failed);
+  content_.samples =
+      std::min(work.begin + work.samples, content_.batches * ring_->format().layout.batch_size());
+  return content_.samples - std::min(content_.samples, work.begin);
+}
+
+void transfer::carry(staging_slot& from, std::uint64_t samples) {
   batch_failure failed{0, nullptr};
   try {
-    slot_transfer_->carry(from, (*ring_)[to], content.samples);
+    slot_transfer_->carry(from, (*ring_)[*to_], samples);
     return;
   } catch (const batch_failure& of_function) {
     failed = of_function;
@@ -62,9 +69,9 @@ void transfer::carry(slot_index slot, slot_index to, slot_content& content) {
     failed.cause = std::current_exception();
   }
   if (from.lost) std::rethrow_exception(failed.cause);
-  content.batches = failed.good_batches;
-  content.samples = failed.good_batches * ring_->format().layout.batch_size();
-  content.failure = failure{from.work.at(stage::transfer, failed.good_batches), failed.cause};
+  content_.batches = failed.good_batches;
+  content_.samples = failed.good_batches * ring_->format().layout.batch_size();
+  content_.failure = failure{from.work.at(stage::transfer, failed.good_batches), failed.cause};
 }
 
 }  // namespace feedline::detail

@@ -7,11 +7,13 @@
 #include "transfer/slot_transfer.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace feedline::detail {
 
-/// Moves filled staging slots into device slots, in ticket order.
+/// Moves filled staging slots into device slots, in ticket order: one into one, or the pieces of a
+/// large batch into one, which is delivered with the last of them.
 ///
 /// It never waits for the device: how a slot's bytes get there is its slot transfer's affair, which
 /// orders them behind the last use of the device slot, records what the consumer and the staging
@@ -27,9 +29,9 @@ class transfer {
         staging_{std::move(staging)},
         ring_{std::move(ring)} {}
 
-  /// Moves the next slot; blocks until it is filled and there is room for it. False when nothing
-  /// comes after it: the rings closed, opening failed, or slots were lost. Delivery has ended then,
-  /// with that failure.
+  /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
+  /// nothing comes after it: the rings closed, opening failed, or slots were lost. Delivery has
+  /// ended then, with that failure.
   bool step() noexcept;
 
   /// Ends the transfer, whose thread is gone: its slot transfer, which may have work on the device.
@@ -39,12 +41,17 @@ class transfer {
 
  private:
   bool deliver(slot_index slot);
-  /// If the slot transfer fails and both slots can be used again, the content becomes that failure.
-  void carry(slot_index slot, slot_index to, slot_content& content);
+  /// Adds what is good of a staging slot to the content, and returns its samples.
+  std::uint64_t add(const slot_work& work, std::optional<slot_failure> failed);
+  /// Carries a staging slot's first samples. If the slot transfer fails and both slots can be used
+  /// again, the content becomes that failure.
+  void carry(staging_slot& from, std::uint64_t samples);
 
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
+  std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
+  slot_content content_ = {};     ///< of it, as far as it came
 };
 
 }  // namespace feedline::detail

@@ -81,6 +81,21 @@ TEST_CASE("cuda: any readers, slots and depths deliver the host's batches", "[lo
                               .device_slots = slots}) == on_host());
 }
 
+TEST_CASE("cuda: batches that come in pieces are the host's, wherever rows are", "[loader][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const gpu_stream stream;
+  const int readers = GENERATE(0, 1, 8);
+  const std::size_t piece_samples = GENERATE(1, 7, 47);
+  const placement where = GENERATE(placement::stream, placement::resident, placement::cached);
+  CAPTURE(readers, piece_samples, to_string(where));
+  CHECK(on_gpu(stream.get(), {.batch_size = 48,
+                              .readers = readers,
+                              .piece_bytes = piece_samples * 308,
+                              .placement = where,
+                              .max_device_cache_bytes =
+                                  where == placement::cached ? 2'000U * 308 : 0}) == on_host());
+}
+
 TEST_CASE("cuda: the legacy and the per-thread default stream serve as consumer's streams",
           "[loader][gpu]") {
   FEEDLINE_NEEDS_GPU();

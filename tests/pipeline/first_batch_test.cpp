@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <future>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -80,6 +82,30 @@ TEST_CASE("loader: the first batch is there once its own samples are read", "[lo
       by.load(gate.data(), sequential{}, {.batch_size = batch_size, .readers = readers});
   REQUIRE(loader.plan().batches_per_slot > 1);
   CHECK(is_epoch(take_first_alone(loader, by, gate, 0)));
+}
+
+TEST_CASE("loader: all readers share the first batch", "[loader][host]") {
+  const way through = GENERATE(from_range(first_reading_ways()));
+  CAPTURE(to_string(through));
+  constexpr int readers = 4;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0;
+  bool met = true;
+  // Whoever reads of the first batch waits there for the others.
+  const auto data = gated(make_identity_rows(batches * batch_size, 16), [&](auto samples) {
+    if (samples.front().value >= batch_size) return;
+    std::unique_lock lock{mutex};
+    ++inside;
+    changed.notify_all();
+    met = changed.wait_for(lock, 20s, [&] { return inside >= readers; }) && met;
+  });
+  const travelling by{through};
+  loader loader = by.load(data, sequential{}, {.batch_size = batch_size, .readers = readers});
+  recorder record{by.looks()};
+  for (batch& batch : loader.epoch(0, by.stream)) record(batch);
+  CHECK(is_epoch(record.seen()));
+  CHECK(met);
 }
 
 TEST_CASE("loader: an epoch that is not read ahead gives its first batch as early as the first did",

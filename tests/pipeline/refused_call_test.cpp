@@ -116,13 +116,16 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
   const std::uint64_t times = GENERATE(1U, 2U, 4U);
   const int readers = GENERATE(0, 2);
   const way through = GENERATE(way::stream, way::resident);
+  const std::size_t piece_bytes = GENERATE(0U, 3U * 17U);  // a batch in one piece, and in three
   for (std::uint64_t nth = 1; nth <= 12; ++nth) {
-    CAPTURE(static_cast<int>(call), nth, times, readers, to_string(through));
+    CAPTURE(static_cast<int>(call), nth, times, readers, to_string(through), piece_bytes);
     const log_capture log;
     const travelling by{through};
     recorder record{by.looks()};
     {
-      loader loader = by.load(make_identity_rows(64, 8), sequential{}, options(readers));
+      loader_options loading = options(readers);
+      loading.piece_bytes = piece_bytes;
+      loader loader = by.load(make_identity_rows(64, 8), sequential{}, loading);
       by.on.device->fail_call(call, nth, times);
       auto range = loader.epoch(0, by.stream);
       try {

@@ -41,7 +41,7 @@ struct expected_field {
 ///
 /// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
 /// declaration, or compilers refuse it: batch_size, partial_batch, readers, epochs,
-/// batches_per_slot, staging_slots, device_slots, request_bytes, max_staging_bytes,
+/// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
 /// batch_transform, expected_fields. Set one by one, in any.
 struct loader_options {
@@ -54,7 +54,11 @@ struct loader_options {
                              ///< the one before ends; 0: unknown
   std::uint64_t batches_per_slot =
       0;  ///< batches that share a slot and its copy, in every slot; 0: one where readers are slow,
-          ///< more while they fill slots in a millisecond, up to some 30 MiB, 40 if resident
+          ///< more while they fill slots in a millisecond, up to `piece_bytes`, or 40 MiB where
+          ///< the device holds all rows
+  std::size_t piece_bytes =
+      0;  ///< about how much is staged and copied at a time, of several batches
+          ///< or a part of one; 0: 8 MiB, 31 if cached
   std::size_t staging_slots = 0;      ///< depth of the staging ring; 0: 4, or 3 or 2 when slots are
                                       ///< large, so that 128 MiB do
   std::size_t device_slots = 0;       ///< depth of the device ring; 0: as for `staging_slots`;

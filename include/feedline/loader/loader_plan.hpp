@@ -21,12 +21,17 @@ struct loader_plan {
   std::uint64_t samples_per_epoch = 0;  ///< delivered: without those of a dropped last batch
   std::uint64_t batch_size = 0;
   std::uint64_t batches_per_epoch = 0;
-  std::uint64_t batches_per_slot = 0;  ///< that a slot has room for
+  std::uint64_t batches_per_slot = 0;  ///< that a device slot has room for
+  std::uint64_t piece_samples =
+      0;  ///< that a staging slot has room for: whole batches, or a part of
+          ///< a large one
   bool slots_grow =
       false;  ///< slots begin with one batch and grow while readers keep up; else each
               ///< holds `batches_per_slot`, except the epoch's last
   std::uint64_t slots_per_epoch = 0;  ///< if all are full; more while they grow
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
+  std::uint64_t min_requests = 0;    ///< that a slot is cut into if it has so many samples, so that
+                                     ///< readers share its first batch; 0: any number
   std::uint64_t cached_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
                                      ///< the dataset's memory (gather)
   std::size_t batch_bytes = 0;       ///< of one batch within a device slot, each field aligned

@@ -20,6 +20,17 @@ bool tables_are_poison(const assembly& work) {
                      [](std::byte byte) { return byte == scripted_device::poison; });
 }
 
+/// Overwrites what an assembly is going to write, and no more: a slot may come in pieces.
+void poison_slot(const assembly& work, std::span<const field_assembly> fields) {
+  for (std::uint64_t done = 0; done < work.samples; done += work.batch_size) {
+    std::byte* const batch = work.slot + done / work.batch_size * work.batch_bytes;
+    const std::uint64_t count = std::min(work.batch_size, work.samples - done);
+    for (const field_assembly& field : fields)
+      std::memset(batch + field.to_offset, static_cast<int>(scripted_device::poison),
+                  count * field.to_row_bytes);
+  }
+}
+
 }  // namespace
 
 void scripted_device::run() {
@@ -71,8 +82,7 @@ bool scripted_device::may_run(operation& next) {
       if (!next.started) {
         next.started = true;
         const assembly& work = next.assembled;
-        const std::uint64_t batches = (work.samples + work.batch_size - 1) / work.batch_size;
-        std::memset(work.slot, static_cast<int>(poison), batches * work.batch_bytes);
+        poison_slot(work, next.fields);
         ++started_assemblies_;
         changed_.notify_all();
       }

@@ -28,8 +28,9 @@ struct feeding {
   stages parts{device, make_identity_dataset(18, 8),
                loader_options{
                    .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
-  transfer moving{std::make_unique<copy_transfer>(device, parts.format->layout), parts.staging,
-                  parts.ring};
+  transfer moving{
+      std::make_unique<copy_transfer>(device, parts.format->layout, parts.format->layout),
+      parts.staging, parts.ring};
   batch_cursor cursor{parts.ring};
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(1);
   stream_ref stream = device->make_stream();

@@ -58,39 +58,40 @@ std::string refusal_of(const shaped_dataset& data, const loader_options& options
 
 }  // namespace
 
-TEST_CASE("plan: small batches share a slot of about 30 MiB, four deep", "[loader][host]") {
+TEST_CASE("plan: small batches share a slot of about 8 MiB, four deep", "[loader][host]") {
   const loader_plan planned = plan(600'000, {.batch_size = 64});
   CHECK(planned.batches_per_epoch == 9'375);
   CHECK(planned.batch_bytes == 512 + 50'176);
-  CHECK(planned.batches_per_slot == 625);  // 641 are 31 MiB, which makes 15 slots
+  CHECK(planned.batches_per_slot == 165);  // 8 MiB, which makes 57 slots
   CHECK(planned.slots_per_epoch == divide_up<std::uint64_t>(9'375, planned.batches_per_slot));
   CHECK(planned.slot_bytes == planned.batches_per_slot * planned.batch_bytes);
   CHECK(planned.staging_slots == 4);
   CHECK(planned.device_slots == 4);
   CHECK(planned.staging_bytes == 4 * planned.slot_bytes);
   CHECK(planned.device_bytes == 4 * planned.slot_bytes);
-  CHECK(planned.staging_bytes <= std::size_t{124} << 20);
+  CHECK(planned.staging_bytes <= std::size_t{32} << 20);
   CHECK(planned.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
 }
 
 TEST_CASE("plan: an epoch's slots are of one size, as near as can be", "[loader][host]") {
-  // 500 batches are 24 MiB; slots of at most 641 would leave a last one of 78.
-  const loader_plan planned = plan(2'000 * 64, {.batch_size = 64});
-  CHECK(planned.batches_per_epoch == 2'000);
-  CHECK(planned.batches_per_slot == 500);
+  // Slots of 165 batches, which are 8 MiB, would leave a last one of 5.
+  const loader_plan planned = plan(500 * 64, {.batch_size = 64});
+  CHECK(planned.batches_per_epoch == 500);
+  CHECK(planned.batches_per_slot == 125);
   CHECK(planned.slots_per_epoch == 4);
-  CHECK(plan(2'001 * 64, {.batch_size = 64}).batches_per_slot == 501);
+  CHECK(plan(501 * 64, {.batch_size = 64}).batches_per_slot == 126);
 }
 
 TEST_CASE("plan: slots of rows that stay on the device are larger, and three deep",
           "[loader][host]") {
   const loader_plan planned = plan(600'000, {.batch_size = 64, .placement = placement::resident});
   CHECK(planned.batches_per_slot == 782);  // 848 are 41 MiB, which makes 12 slots
-  CHECK(planned.staging_slots == 3);
-  CHECK(planned.staging_bytes <= std::size_t{128} << 20);
+  CHECK(planned.staging_slots == 4);       // whose rows, as they first come, are staged in pieces
+  CHECK(planned.device_slots == 3);
+  CHECK(planned.staging_bytes <= std::size_t{34} << 20);
 }
 
-TEST_CASE("plan: slots are sized by the larger of what is read and what is delivered",
+TEST_CASE("plan: slots are sized by what is staged, and by the larger of it and what is delivered",
           "[loader][host]") {
   constexpr std::size_t max_slot = std::size_t{31} << 20;
   const shaped_dataset mnist{
@@ -111,7 +112,8 @@ TEST_CASE("plan: slots are sized by the larger of what is read and what is deliv
                                             {.batch_size = batch_size, .transforms = {transform}});
       CAPTURE(to_string(planned));
       CHECK(planned.batches_per_slot > 1);
-      CHECK(planned.batches_per_slot * planned.batch_bytes > max_slot / 2);
+      const std::size_t max_staged = std::size_t{8} << 20;
+      CHECK((planned.slot_bytes > max_staged / 2 || planned.device_slot_bytes > max_slot / 2));
       CHECK(planned.batches_per_slot * planned.batch_bytes <= max_slot);
       CHECK(planned.slot_bytes <= max_slot);
       CHECK(planned.device_slot_bytes <= max_slot);
@@ -128,8 +130,8 @@ TEST_CASE("plan: where transforms make samples smaller, slots are sized by what 
       .field = "image", .layout = image_layout::hwc, .crop = image_crop{.height = 8, .width = 8}};
   const loader_plan planned =
       make_plan(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}});
-  CHECK(planned.batches_per_slot == 20);  // of 1.5 MiB
-  CHECK(planned.slot_bytes <= std::size_t{31} << 20);
+  CHECK(planned.batches_per_slot == 5);  // of 1.5 MiB
+  CHECK(planned.slot_bytes <= std::size_t{9} << 20);
 }
 
 TEST_CASE("plan: a short epoch is still spread over the ring", "[loader][host]") {
@@ -146,13 +148,16 @@ TEST_CASE("plan: where another epoch stands behind it, a short one is spread ove
   CHECK(plan(640, {.batch_size = 64, .epochs = 1}).batches_per_slot == 3);
 }
 
-TEST_CASE("plan: large slots are three or two deep, so that 128 MiB do, or two that need more",
-          "[loader][host]") {
+TEST_CASE(
+    "plan: large device slots are three or two deep, so that 128 MiB do, or two that need more, "
+    "and are staged in pieces",
+    "[loader][host]") {
   const auto depth_with = [](std::uint64_t batch_size) {
     const loader_plan planned = plan(1'000'000, {.batch_size = batch_size});
     REQUIRE(planned.batches_per_slot == 1);
-    CHECK(planned.device_slots == planned.staging_slots);
-    return planned.staging_slots;
+    CHECK(planned.staging_slots == 4);
+    CHECK(planned.slot_bytes <= std::size_t{8} << 20);
+    return planned.device_slots;
   };
   CHECK(depth_with(40'000) == 4);  // 30 MiB
   CHECK(depth_with(50'000) == 3);
@@ -212,6 +217,19 @@ TEST_CASE("plan: a request is at least a sample, at most a slot, and their numbe
         60'000);
 }
 
+TEST_CASE("plan: readers share small slots, unless requests were sized by the user",
+          "[loader][host]") {
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 8}).min_requests == 32);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 1}).min_requests == 0);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .request_bytes = 1'000}).min_requests == 0);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .batches_per_slot = 2}).min_requests == 0);
+  for (const std::size_t slots : {2U, 100U, 4'096U}) {
+    const loader_plan planned =
+        plan(640'000, {.batch_size = 1, .readers = 1'024, .staging_slots = slots});
+    CHECK(slots * detail::request_partition::more_requests(planned.min_requests) <= 5'000);
+  }
+}
+
 TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[loader][host]") {
   CHECK(plan(10, {.batch_size = 4}).batches_per_epoch == 3);
   CHECK(plan(10, {.batch_size = 4}).samples_per_epoch == 10);
@@ -257,7 +275,7 @@ TEST_CASE("plan: a dataset that cannot be batched is refused", "[loader][host]")
 TEST_CASE("plan: rings that fit in no address space are refused before anything is allocated",
           "[loader][host]") {
   CHECK(refusal_of({std::uint64_t{1} << 62, {{"x", element_type::u8, {}}}},
-                   {.batch_size = std::uint64_t{1} << 61, .staging_slots = 4'096}) ==
+                   {.batch_size = std::uint64_t{1} << 61, .device_slots = 4'096}) ==
         "4096 slots of 2305843009213693952 bytes do not fit in 64 bits: lower batch_size, "
         "batches_per_slot or the number of slots");
 }

@@ -17,7 +17,7 @@ const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
 
 slot_memory sizes(placement where, double cached,
                   const loader_options& options = {.batch_size = 64}, bool reads_staging = false) {
-  return {mnist, options, where, cached, reads_staging};
+  return {mnist, options, where, cached, reads_staging, 0};
 }
 
 loader_options converting() {

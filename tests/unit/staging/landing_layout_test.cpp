@@ -28,7 +28,9 @@ struct shape {
 
   slot_layout rows() const { return {fields, batch_size, batches}; }
   request_layout runs() const { return {batch_size, max_samples}; }
-  landing_layout landing_buffer() const { return {rows(), runs(), varies, arrives, keeps}; }
+  landing_layout landing_buffer() const {
+    return {rows(), runs(), varies, arrives ? samples() : 0, keeps};
+  }
   std::uint64_t samples() const { return batch_size * batches; }
 };
 

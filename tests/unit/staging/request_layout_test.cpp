@@ -148,12 +148,12 @@ TEST_CASE("request partition: slots are cut by their rows until the device holds
       std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 3, 3);
   const request_partition under_test{large_rows(4), cached};
   for (std::uint32_t row = 0; row < 3; ++row) {
-    CHECK(under_test.next().request_samples() == 1);
+    CHECK(under_test.next(slot_samples).request_samples() == 1);
     cached->hold(row);
   }
-  CHECK(under_test.next().request_samples() == 2048);
-  CHECK(under_test.next().requests(slot_samples) == 3);
-  CHECK(under_test.next().runs_per_batch() == 1);
+  CHECK(under_test.next(slot_samples).request_samples() == 2048);
+  CHECK(under_test.next(slot_samples).requests(slot_samples) == 3);
+  CHECK(under_test.next(slot_samples).runs_per_batch() == 1);
 }
 
 TEST_CASE("request partition: where only a part is kept, rows go on being read", "[reader][host]") {
@@ -163,7 +163,7 @@ TEST_CASE("request partition: where only a part is kept, rows go on being read",
   const request_partition under_test{large_rows(4), cached};
   cached->hold(0);
   cached->hold(1);
-  CHECK(under_test.next().request_samples() == 1);
+  CHECK(under_test.next(slot_samples).request_samples() == 1);
 }
 
 TEST_CASE("request partition: who shares a slot with nobody takes it whole", "[reader][host]") {
@@ -172,7 +172,32 @@ TEST_CASE("request partition: who shares a slot with nobody takes it whole", "[r
       std::make_shared<device_row_cache>(device, std::vector<std::size_t>{16}, 1, 1);
   cached->hold(0);
   const request_partition under_test{large_rows(0), cached};
-  CHECK(under_test.next().requests(slot_samples) == 1);
+  CHECK(under_test.next(slot_samples).requests(slot_samples) == 1);
+}
+
+TEST_CASE("request partition: a slot of few samples is shared by all readers", "[reader][host]") {
+  slot_plan plan = large_rows(8);
+  plan.request_samples = 2'000;
+  plan.min_requests = 16;
+  const request_partition under_test{plan};
+  CHECK(under_test.next(256).requests(256) == 16);
+  CHECK(under_test.next(5).requests(5) == 5);
+  CHECK(under_test.next(4 * 256).requests(4 * 256) == 16);
+  CHECK(under_test.next(slot_samples).requests(slot_samples) == 20);  // whole batches
+  plan.min_requests = 0;
+  CHECK(request_partition{plan}.next(256).requests(256) == 1);
+  plan.min_requests = 16;
+  for (plan.batch_size = 1; plan.batch_size < 300; ++plan.batch_size) {
+    const request_partition any{plan};
+    for (std::uint64_t batches = 1; batches < 40; ++batches) {
+      const std::uint64_t samples = batches * plan.batch_size - plan.batch_size / 3;
+      const request_layout cut = any.next(samples);
+      const request_layout by_size{plan.batch_size, plan.request_samples};
+      const std::uint64_t more = request_partition::more_requests(16);
+      CHECK(cut.requests(samples) <= any.max_requests(40 * plan.batch_size));
+      CHECK(cut.runs(samples) <= by_size.runs(40 * plan.batch_size) + more);
+    }
+  }
 }
 
 TEST_CASE("request partition: there is room for the requests of either cut", "[reader][host]") {

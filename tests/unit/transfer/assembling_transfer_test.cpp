@@ -90,7 +90,7 @@ struct carrying {
   staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
   std::size_t table_bytes() const {
     const request_layout runs{parts->slots};
-    return landing_layout{slot_layout{parts->dataset->fields(), 4, 3}, runs, false, false, false}
+    return landing_layout{slot_layout{parts->dataset->fields(), 4, 3}, runs, false, 0, false}
         .chunks_at();
   }
   std::string failure() { return parts->failure(); }
@@ -292,7 +292,7 @@ TEST_CASE(
   // Tables, and the rows of batches 1 and 2, whose work was never issued.
   CHECK(on.staged(again).chunk_bytes.load() ==
         2 * landing_layout{slot_layout{on.parts->dataset->fields(), 4, 3},
-                           request_layout{on.parts->slots}, false, true, true}
+                           request_layout{on.parts->slots}, false, 12, true}
                 .chunk_bytes(4));
 }
 

@@ -36,8 +36,9 @@ template <class Device>
 struct transferring {
   std::shared_ptr<Device> device = std::make_shared<Device>();
   stages parts{device, make_identity_dataset(18, 8), small};
-  transfer under_test{std::make_unique<copy_transfer>(device, parts.format->layout), parts.staging,
-                      parts.ring};
+  transfer under_test{
+      std::make_unique<copy_transfer>(device, parts.format->layout, parts.format->layout),
+      parts.staging, parts.ring};
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
 
   staging_slot& staged(slot_index slot) { return (*parts.staging)[slot]; }
@@ -67,21 +68,23 @@ TEST_CASE("transfer: a slot moves in one copy, behind its last use and before bo
   const slot_index slot = on.parts.fill(on.run, 0);
   REQUIRE(on.under_test.step());
   const auto calls = on.device->calls();
-  REQUIRE(calls.size() == 4);
+  REQUIRE(calls.size() == 5);
   const slot_index to = on.parts.ring->take().value();
   const device_slot& target = (*on.parts.ring)[to];
   const stream_ref stream = calls[1].stream;
   CHECK(stream);
   CHECK(calls[0] ==
         recorded_call{.what = device_call::wait, .event = target.released.get(), .stream = stream});
-  CHECK(calls[1] == recorded_call{.what = device_call::copy,
+  CHECK(calls[1] ==
+        recorded_call{.what = device_call::wait, .event = target.ready.get(), .stream = stream});
+  CHECK(calls[2] == recorded_call{.what = device_call::copy,
                                   .stream = stream,
                                   .bytes = on.parts.format->layout.used_bytes(12)});
-  CHECK(calls[2] ==
-        recorded_call{.what = device_call::record, .event = target.ready.get(), .stream = stream});
   CHECK(calls[3] == recorded_call{.what = device_call::record,
                                   .event = on.staged(slot).copied.get(),
                                   .stream = stream});
+  CHECK(calls[4] ==
+        recorded_call{.what = device_call::record, .event = target.ready.get(), .stream = stream});
   CHECK(on.state(slot) == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
 }
@@ -101,7 +104,7 @@ TEST_CASE("transfer: what it delivers says what it holds, and a short slot is co
   CHECK(content.first_batch == 3);
   CHECK(content.samples == 6);
   CHECK(content.batches == 2);
-  CHECK(on.device->calls()[5].bytes == on.parts.format->layout.used_bytes(6));
+  CHECK(on.device->calls()[7].bytes == on.parts.format->layout.used_bytes(6));
 }
 
 TEST_CASE("transfer: the bytes arrive", "[transfer][host]") {
@@ -187,7 +190,7 @@ TEST_CASE("transfer: good batches before a failed read are delivered with it, an
   CHECK(content.failure->where.batch == 2);
   CHECK(test::message_of<std::runtime_error>(
             [&] { std::rethrow_exception(content.failure->cause); }) == "unreadable");
-  CHECK(on.device->calls()[1].bytes == on.parts.format->layout.used_bytes(8));
+  CHECK(on.device->calls()[2].bytes == on.parts.format->layout.used_bytes(8));
   const auto next = on.parts.ring->take();
   REQUIRE(next);
   CHECK_FALSE((*on.parts.ring)[*next].content.failure);
