@@ -55,6 +55,7 @@ all() {
   fi
   measure limits "$programs/feedline_bench_limits" "${few[@]}"
   measure delivery "$programs/feedline_bench_delivery" "${few[@]}" "${short[@]}"
+  measure gpus "$programs/feedline_bench_gpus" "${few[@]}" "${short[@]}"
   measure latency "$programs/feedline_bench_latency"
   measure stall "$programs/feedline_bench_stall" "${few[@]}" "${stall[@]}"
   measure cpu "$programs/feedline_bench_cpu" "${few[@]}" "${short[@]}" "${idle[@]}"

@@ -40,6 +40,7 @@ struct options : common_options {
   int other_readers = automatic_readers;
   double cached_share = 0.5;
   std::uint64_t batches_per_slot = 0;
+  std::size_t piece_bytes = 0;
   std::size_t staging_slots = 0;
   std::size_t device_slots = 0;
 };
@@ -60,6 +61,7 @@ loader_options loading(const shape& shape, placement placement, int readers,
       .readers = readers,
       .epochs = UINT64_MAX,
       .batches_per_slot = options.batches_per_slot,
+      .piece_bytes = options.piece_bytes,
       .staging_slots = options.staging_slots,
       .device_slots = options.device_slots,
       .placement = placement,
@@ -74,14 +76,13 @@ void report(const shape& shape, const loader_plan& plan, const spread& runs, dou
   const std::string placement{to_string(plan.placement)};
   const double cached_share =
       static_cast<double>(plan.cached_samples) / static_cast<double>(shape.samples);
-  std::printf(
-      "%-12s %-9s %7d %12.0f %8.2f [%7.2f, %7.2f] %8.1f %% %8.1f %9.1f %9.1f\n", shape.name.c_str(),
-      placement.c_str(), plan.readers, median.batches_per_second(), median.bytes_per_second() / 1e9,
-      runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
-      100 * median.bytes_per_second() / copies,
-      static_cast<double>(plan.assembled ? plan.device_slot_bytes : plan.slot_bytes) / (1 << 20),
-      static_cast<double>(plan.staging_bytes) / (1 << 20),
-      static_cast<double>(plan.device_bytes) / (1 << 20));
+  std::printf("%-12s %-9s %7d %12.0f %8.2f [%7.2f, %7.2f] %8.1f %% %8.1f %9.1f %9.1f\n",
+              shape.name.c_str(), placement.c_str(), plan.readers, median.batches_per_second(),
+              median.bytes_per_second() / 1e9, runs.least().bytes_per_second() / 1e9,
+              runs.most().bytes_per_second() / 1e9, 100 * median.bytes_per_second() / copies,
+              static_cast<double>(plan.device_slot_bytes) / (1 << 20),
+              static_cast<double>(plan.staging_bytes) / (1 << 20),
+              static_cast<double>(plan.device_bytes) / (1 << 20));
   std::fflush(stdout);
   found.add({{"shape", shape.name},
              {"placement", placement},
@@ -157,6 +158,7 @@ int main(int argc, char* argv[]) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
+  app.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
   app.add_option("--device-slots", options.device_slots, "0: automatic");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });

@@ -6,7 +6,9 @@
 /// Method: host clock, CUDA context up before. First batch: a loader is made, and the clock stops
 /// when the stream has passed the first batch's copy. Steps: an empty consumer, each step timed,
 /// sorted into those within a slot, those that take a new slot, and those that take an epoch's
-/// first batch. The bus sets their mean, and readers that share a machine their spread.
+/// first batch. The bus sets their mean, and readers that share a machine their spread. Slow reads:
+/// 256-byte rows of which each takes a millisecond, in batches of 32, beside the time that a batch's
+/// own samples take all readers; a break after ten batches, and the next epoch's first.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -21,11 +23,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -116,6 +122,59 @@ void add(nlohmann::json& row, const std::string& name, const std::vector<double>
   row[name + "_p99"] = quantile(values, 0.99);
 }
 
+/// Rows of which each takes a millisecond, as from a slow disk.
+class slow_rows final : public dataset {
+ public:
+  std::uint64_t size() const override { return 6'400; }
+  std::vector<field> fields() const override { return {{"row", element_type::u8, {256}}}; }
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>>) const override {
+    std::this_thread::sleep_for(samples.size() * std::chrono::milliseconds{1});
+  }
+};
+
+void measure_slow_reads(const gpu_stream& stream, results& found) {
+  constexpr std::uint64_t batch_size = 32;
+  std::printf("\nslow reads, ms: 1 ms a sample, batches of %d\n", static_cast<int>(batch_size));
+  std::printf("%8s %10s %10s %10s %10s %12s %12s\n", "readers", "own time", "first", "gap", "most",
+              "after break", "ms a batch");
+  for (const int readers : {1, 4, 8}) {
+    const double own = 1e-3 * static_cast<double>(batch_size) / readers;
+    const auto start = clock_type::now();
+    loader loader{std::make_shared<const slow_rows>(),
+                  shuffle{.seed = 1},
+                  make_cuda_device(0),
+                  {.batch_size = batch_size, .readers = readers}};
+    const auto take = [&](std::uint64_t epoch, std::uint64_t count) {
+      std::vector<double> times;
+      const auto begun = clock_type::now();
+      auto range = loader.epoch(epoch, stream_ref{stream.get()});
+      for (std::uint64_t i = 0; i < count && range.next(); ++i) {
+        stream.sync();
+        times.push_back(seconds_since(begun));
+      }
+      return times;
+    };
+    const double made = seconds_since(start);
+    const std::vector<double> times = take(0, 10);
+    const std::vector<double> again = take(1, 60);
+    std::vector<double> gaps;
+    for (std::size_t i = 1; i < again.size(); ++i) gaps.push_back(again[i] - again[i - 1]);
+    const double each = (again.back() - again.front()) / static_cast<double>(gaps.size());
+    std::printf("%8d %10.2f %10.2f %10.2f %10.2f %12.2f %12.2f\n", readers, 1e3 * own,
+                1e3 * times.front(), 1e3 * quantile(gaps, 0.5), 1e3 * quantile(gaps, 1),
+                1e3 * again.front(), 1e3 * each);
+    found.add({{"slow_readers", readers},
+               {"construction_ms", 1e3 * made},
+               {"own_ms", 1e3 * own},
+               {"first_ms", 1e3 * times.front()},
+               {"gap_ms", 1e3 * quantile(gaps, 0.5)},
+               {"most_gap_ms", 1e3 * quantile(gaps, 1)},
+               {"after_break_ms", 1e3 * again.front()},
+               {"batch_ms", 1e3 * each}});
+  }
+}
+
 void run(const options& options) {
   results found{"latency", machine_facts()};
   std::printf("%s\n", describe_machine().c_str());
@@ -153,6 +212,7 @@ void run(const options& options) {
     add(row, "step_new_epoch_us", taken.new_epoch);
     found.add(std::move(row));
   }
+  measure_slow_reads(stream, found);
   found.write(options.json);
 }
 

@@ -1,0 +1,197 @@
+/// How fast batches reach several GPUs of one host at once: a loader and a consumer for each, out of
+/// one dataset in RAM, beside plain pinned copies to all of them.
+///
+///     feedline_bench_gpus                           # 1 to all GPUs, several numbers of readers
+///     feedline_bench_gpus --shape cifar256 --readers 8 --gpus 2
+///
+/// Method: for each cell a thread for each GPU builds a loader (placement stream, `--readers` readers
+/// each), consumes one epoch to warm up, waits for the others, and then consumes epochs back to back
+/// for the time asked. Each thread's rate is its own bytes by its own time; what is printed is their
+/// sum, median of the runs, with the slowest and the fastest GPU of that run. Pinned copies go to all
+/// GPUs at once in the same way. Content is not checked here: the tests do that.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/support/consume.hpp"
+#include "bench/support/copies.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
+#include "cuda/check.hpp"
+#include "device/owned.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+struct options : common_options {
+  std::vector<int> readers{4, 8, 12};
+  std::vector<int> gpus;  ///< empty: 1, 2, 4 … and all
+  std::size_t piece_bytes = 0;
+  std::size_t staging_slots = 0;
+};
+
+/// Bytes a second of each GPU, in one run.
+using rates = std::vector<double>;
+
+double sum(const rates& each) {
+  return std::accumulate(each.begin(), each.end(), 0.0);
+}
+
+/// Calls `work(gpu, run)` for each GPU on a thread of its own, run after run, all runs begun
+/// together; the first exception is thrown here, when all threads have ended.
+/// @param prepare Makes a GPU's work, on its thread, before the first run.
+std::vector<rates> on_all(int gpus, int runs,
+                          const std::function<std::function<double()>(int gpu)>& prepare) {
+  std::vector<rates> found(static_cast<std::size_t>(runs), rates(static_cast<std::size_t>(gpus)));
+  std::barrier together{gpus};
+  std::mutex mutex;
+  std::exception_ptr failed;
+  const auto drive = [&](int gpu) {
+    try {
+      FEEDLINE_CUDA_CHECK(cudaSetDevice(gpu));
+      const auto work = prepare(gpu);
+      for (auto& run : found) {
+        together.arrive_and_wait();
+        run[static_cast<std::size_t>(gpu)] = work();
+      }
+    } catch (...) {
+      const std::scoped_lock lock{mutex};
+      if (!failed) failed = std::current_exception();
+      together.arrive_and_drop();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int gpu = 0; gpu < gpus; ++gpu) threads.emplace_back(drive, gpu);
+  for (std::thread& thread : threads) thread.join();
+  if (failed) std::rethrow_exception(failed);
+  std::sort(found.begin(), found.end(),
+            [](const rates& a, const rates& b) { return sum(a) < sum(b); });
+  return found;
+}
+
+std::vector<rates> copy_to_all(int gpus, const options& options) {
+  static constexpr std::size_t bytes = std::size_t{64} << 20;
+  struct ends {
+    explicit ends(int gpu) : device{make_cuda_device(gpu)} {}
+    device_ptr device;
+    detail::device_memory from{device, memory_kind::staging, bytes};
+    detail::device_memory to{device, memory_kind::device, bytes};
+    gpu_stream stream;
+  };
+  return on_all(gpus, options.runs, [&](int gpu) {
+    return [&options, of = std::make_shared<ends>(gpu)] {
+      return copy_rate(of->to.data(), of->from.data(), bytes, of->stream.get(), options.seconds);
+    };
+  });
+}
+
+std::vector<rates> feed_all(int gpus, const shape& shape, const dataset_ptr& data, int readers,
+                            const options& options) {
+  const loader_options loading{.batch_size = shape.batch_size,
+                               .readers = readers,
+                               .epochs = UINT64_MAX,
+                               .piece_bytes = options.piece_bytes,
+                               .staging_slots = options.staging_slots,
+                               .placement = placement::stream};
+  return on_all(gpus, options.runs, [&](int gpu) {
+    auto from = std::make_shared<loader>(data, shuffle{.seed = 1}, make_cuda_device(gpu), loading);
+    auto stream = std::make_shared<gpu_stream>();
+    std::uint64_t epoch = 0;
+    (void)consume(*from, epoch, *stream, 0);
+    return [&options, from, stream, epoch]() mutable {
+      return consume(*from, epoch, *stream, options.seconds).bytes_per_second();
+    };
+  });
+}
+
+void report(const std::string& name, int gpus, int readers, const std::vector<rates>& runs,
+            double copies, results& found) {
+  const rates& median = runs[runs.size() / 2];
+  const auto [slowest, fastest] = std::minmax_element(median.begin(), median.end());
+  std::printf("%-12s %5d %8d %9.1f [%7.1f, %7.1f] %9.1f %9.1f %9.1f %%\n", name.c_str(), gpus,
+              readers, sum(median) / 1e9, sum(runs.front()) / 1e9, sum(runs.back()) / 1e9,
+              *slowest / 1e9, *fastest / 1e9, 100 * sum(median) / copies);
+  std::fflush(stdout);
+  found.add({{"shape", name},
+             {"gpus", gpus},
+             {"readers", readers},
+             {"bytes_per_second", sum(median)},
+             {"least_bytes_per_second", sum(runs.front())},
+             {"most_bytes_per_second", sum(runs.back())},
+             {"slowest_gpu_bytes_per_second", *slowest},
+             {"fastest_gpu_bytes_per_second", *fastest},
+             {"of_copies", sum(median) / copies}});
+}
+
+std::vector<int> numbers_of_gpus(const options& options) {
+  if (!options.gpus.empty()) return options.gpus;
+  int all = 0;
+  FEEDLINE_CUDA_CHECK(cudaGetDeviceCount(&all));
+  std::vector<int> numbers;
+  for (int gpus = 1; gpus < all; gpus *= 2) numbers.push_back(gpus);
+  numbers.push_back(all);
+  return numbers;
+}
+
+void run(const options& options) {
+  results found{"gpus", machine_facts()};
+  std::printf("%s", describe_machine().c_str());
+  std::printf(
+      "method:    shuffled rows in RAM, one dataset, a loader and an empty consumer a GPU; sum "
+      "over "
+      "GPUs, median of %d runs of %.1f s [least, most]\n\n",
+      options.runs, options.seconds);
+  std::printf("%-12s %5s %8s %9s %18s %9s %9s %11s\n", "shape", "GPUs", "readers", "GB/s", "",
+              "slowest", "fastest", "of copies");
+  const std::vector<int> numbers = numbers_of_gpus(options);
+  std::vector<double> copies;
+  for (const int gpus : numbers) {
+    const auto runs = copy_to_all(gpus, options);
+    copies.push_back(sum(runs[runs.size() / 2]));
+    report("copies", gpus, 0, runs, copies.back(), found);
+  }
+  for (const shape& shape : main_shapes(options.shape)) {
+    const auto data = make_data(shape);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      for (const int readers : options.readers)
+        report(shape.name, numbers[i], readers, feed_all(numbers[i], shape, data, readers, options),
+               copies[i], found);
+  }
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Delivery of batches to several GPUs at once, beside pinned copies to all of them"};
+  options options;
+  add_common_options(app, options);
+  app.add_option("--readers", options.readers, "numbers of reader threads to try, for each GPU")
+      ->delimiter(',');
+  app.add_option("--gpus", options.gpus, "numbers of GPUs to try; all powers of two, and all")
+      ->delimiter(',');
+  app.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
+  app.add_option("--staging-slots", options.staging_slots, "0: automatic");
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+}
