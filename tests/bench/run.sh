@@ -58,6 +58,9 @@ all() {
   measure gpus "$programs/feedline_bench_gpus" "${few[@]}" "${short[@]}"
   measure latency "$programs/feedline_bench_latency"
   measure stall "$programs/feedline_bench_stall" "${few[@]}" "${stall[@]}"
+  if [[ -x $programs/feedline_bench_busy ]]; then
+    measure busy "$programs/feedline_bench_busy" "${few[@]}" "${short[@]}"
+  fi
   measure cpu "$programs/feedline_bench_cpu" "${few[@]}" "${short[@]}" "${idle[@]}"
   measure peers "$programs/feedline_bench_peers" "${few[@]}" "${short[@]}"
   if [[ -x $programs/feedline_bench_peers_libtorch ]]; then

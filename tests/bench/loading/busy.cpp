@@ -1,0 +1,225 @@
+/// What feeding costs a GPU that is busy: steps of matrix products in bf16, or of a copy within the
+/// GPU's memory, alone and beside a loader, for every placement, with and without a conversion.
+///
+///     feedline_bench_busy
+///     feedline_bench_busy --shape cifar256 --placement gather --readers 12
+///
+/// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
+/// 4096 matrices, or copies of 256 MiB. Three loops over the same number of batches, each until the
+/// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer, and
+/// both. Nothing can be faster than the longer of the first two: the ratio is the loop's time over
+/// that. Medians of the runs, each a round of all three.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/support/gpu_stream.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "bench/support/shapes.hpp"
+#include "cuda/check.hpp"
+#include "device/owned.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+struct options : common_options {
+  std::vector<std::string> placements{"stream", "gather", "resident"};
+  int readers = 8;
+  std::vector<int> products{4, 16};  ///< in a step
+};
+
+void check(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error{std::string{"cuBLAS: "} + cublasGetStatusString(status)};
+}
+
+/// What a step of the consumer's does, in memory of its own.
+class work {
+ public:
+  explicit work(const gpu_stream& stream) : stream_{stream} {
+    check(cublasCreate(&blas_));
+    check(cublasSetStream(blas_, stream.get()));
+    // Not zeros, of which products are faster: every byte 0x3C or 0x3D, so numbers near 0.01.
+    FEEDLINE_CUDA_CHECK(cudaMemset(memory_.data(), 0x3C, memory_.bytes()));
+    FEEDLINE_CUDA_CHECK(cudaMemset(memory_.data(), 0x3D, matrix_bytes / 2));
+  }
+  work(const work&) = delete;
+  work& operator=(const work&) = delete;
+  ~work() { cublasDestroy(blas_); }
+
+  void multiply(int products) {
+    const float one = 1;
+    const float none = 0;
+    std::byte* const at = memory_.data();
+    for (int i = 0; i < products; ++i)
+      check(cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, extent, extent, extent, &one, at,
+                         CUDA_R_16BF, extent, at + matrix_bytes, CUDA_R_16BF, extent, &none,
+                         at + 2 * matrix_bytes, CUDA_R_16BF, extent, CUBLAS_COMPUTE_32F,
+                         CUBLAS_GEMM_DEFAULT));
+  }
+  void copy() {
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(memory_.data() + copied_bytes, memory_.data(), copied_bytes,
+                                        cudaMemcpyDefault, stream_.get()));
+  }
+
+ private:
+  static constexpr int extent = 4096;
+  static constexpr std::size_t matrix_bytes = std::size_t{2} * extent * extent;
+  static constexpr std::size_t copied_bytes = std::size_t{256} << 20;
+
+  const gpu_stream& stream_;
+  detail::device_memory memory_{make_cuda_device(0), memory_kind::device, 2 * copied_bytes};
+  cublasHandle_t blas_ = nullptr;
+};
+
+/// So many steps: products, or a copy if it is 0.
+void step(work& busy, int products) {
+  products == 0 ? busy.copy() : busy.multiply(products);
+}
+
+double steps_alone(work& busy, int products, std::uint64_t batches, const gpu_stream& stream) {
+  const auto start = clock_type::now();
+  for (std::uint64_t i = 0; i < batches; ++i) step(busy, products);
+  stream.sync();
+  return seconds_since(start);
+}
+
+/// @param busy Null: an empty consumer.
+double consume(loader& loader, std::uint64_t& epoch, work* busy, int products,
+               std::uint64_t batches, const gpu_stream& stream) {
+  const auto start = clock_type::now();
+  for (std::uint64_t taken = 0; taken < batches;) {
+    for (batch& batch : loader.epoch(epoch++, stream_ref{stream.get()})) {
+      (void)batch;
+      if (busy != nullptr) step(*busy, products);
+      ++taken;
+    }
+  }
+  stream.sync();
+  return seconds_since(start);
+}
+
+struct way {
+  std::string name;
+  placement where;
+  std::vector<field_transform> transforms;
+};
+
+std::vector<way> ways_of(const shape& shape, const options& options) {
+  std::vector<way> ways;
+  const bool is_image = shape.row.size() == 3;
+  const image_layout layout = shape.row.back() == 3 ? image_layout::hwc : image_layout::chw;
+  for (const placement where : {placement::stream, placement::gather, placement::resident}) {
+    const std::string name{to_string(where)};
+    if (std::count(options.placements.begin(), options.placements.end(), name) == 0) continue;
+    ways.push_back({name, where, {}});
+    if (!is_image) continue;
+    field_transform normalized{.field = "image", .to = element_type::f16, .layout = layout};
+    normalized.mean = {0.485, 0.456, 0.406};
+    normalized.stddev = {0.229, 0.224, 0.225};
+    normalized.scale = 1.0 / 255;
+    ways.push_back({name + ", f16", where, {normalized}});
+    normalized.to_layout = image_layout::chw;
+    normalized.flip = 0.5;
+    if (layout == image_layout::hwc) ways.push_back({name + ", chw, flip", where, {normalized}});
+  }
+  return ways;
+}
+
+void run_way(const shape& shape, const dataset_ptr& data, const way& through,
+             const options& options, work& busy, const gpu_stream& stream, results& found) {
+  loader loader{
+      data,
+      shuffle{.seed = 1},
+      make_cuda_device(0),
+      {.batch_size = shape.batch_size,
+       .readers = through.where == placement::gather ? automatic_readers : options.readers,
+       .epochs = UINT64_MAX,
+       .placement = through.where,
+       .transforms = through.transforms}};
+  const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
+  std::uint64_t epoch = 0;
+  (void)consume(loader, epoch, nullptr, 0, an_epoch, stream);  // warm up, and fill the cache
+  std::vector<int> kinds = options.products;
+  kinds.push_back(0);
+  for (const int products : kinds) {
+    const double guess = std::max(steps_alone(busy, products, 16, stream) / 16, 1e-4);
+    const auto wanted = static_cast<std::uint64_t>(options.seconds / guess);
+    const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
+    std::vector<double> alone;
+    std::vector<double> feeding;
+    std::vector<double> both;
+    std::vector<double> ratios;
+    for (int i = 0; i < options.runs; ++i) {
+      alone.push_back(steps_alone(busy, products, batches, stream));
+      feeding.push_back(consume(loader, epoch, nullptr, 0, batches, stream));
+      both.push_back(consume(loader, epoch, &busy, products, batches, stream));
+      ratios.push_back(both.back() / std::max(alone.back(), feeding.back()));
+    }
+    const double each = 1e6 / static_cast<double>(batches);
+    const std::string steps =
+        products == 0 ? "copy"
+                      : std::to_string(products) + (products == 1 ? " product" : " products");
+    std::printf("%-12s %-20s %-12s %9.1f %9.1f %9.1f %8.3f [%5.3f, %5.3f]\n", shape.name.c_str(),
+                through.name.c_str(), steps.c_str(), median(alone) * each, median(feeding) * each,
+                median(both) * each, median(ratios), quantile(ratios, 0), quantile(ratios, 1));
+    std::fflush(stdout);
+    found.add({{"shape", shape.name},
+               {"way", through.name},
+               {"step", steps},
+               {"alone_us", median(alone) * each},
+               {"feeding_us", median(feeding) * each},
+               {"both_us", median(both) * each},
+               {"ratio", median(ratios)}});
+  }
+}
+
+void run(const options& options) {
+  results found{"busy", machine_facts()};
+  std::printf("%s", describe_machine().c_str());
+  std::printf(
+      "method:    %d readers; steps alone, loader alone, both; medians of %d rounds; times in "
+      "µs a batch; ratio: both to the longer of the two\n\n",
+      options.readers, options.runs);
+  std::printf("%-12s %-20s %-12s %9s %9s %9s %8s\n", "shape", "rows", "step", "alone", "feeding",
+              "both", "ratio");
+  const gpu_stream stream;
+  work busy{stream};
+  for (const shape& shape : shapes_named(options.shape.empty() ? "imagenet256" : options.shape)) {
+    const auto data = make_data(shape);
+    for (const way& through : ways_of(shape, options))
+      run_way(shape, data, through, options, busy, stream, found);
+  }
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"What feeding costs a busy GPU, for every placement"};
+  options options;
+  add_common_options(app, options);
+  app.add_option("--placement", options.placements, "of stream, gather, resident")->delimiter(',');
+  app.add_option("--readers", options.readers, "reader threads, but for gather")
+      ->capture_default_str();
+  app.add_option("--products", options.products, "matrix products in a step")->delimiter(',');
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+}
