@@ -50,6 +50,10 @@ __global__ void __launch_bounds__(block_threads)
     case part_kind::convert:
       return visit_element(
           by.from, [&](auto type) { convert_samples<decltype(type)>(frame, part, by, block); });
+    case part_kind::widen:
+      return visit_element(by.from, [&](auto type) {
+        if constexpr (sizeof(type) == 1) widen_samples<decltype(type)>(frame, part, by, block);
+      });
     case part_kind::scatter:
       return visit_element(
           by.from, [&](auto type) { scatter_samples<decltype(type)>(frame, part, by, block); });

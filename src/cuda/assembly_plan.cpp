@@ -139,6 +139,15 @@ bool is_straight(const field_conversion& conversion) noexcept {
   return whole && same_layout && conversion.flip_below == 0;
 }
 
+/// Whether wide groups do: all of one channel, or of three in turn.
+bool is_wide(const assembly& work, const field_assembly& field, const conversion& by) noexcept {
+  if (!by.straight || size_bytes(by.from) != 1 || by.to_elements % wide_elements != 0) return false;
+  if (std::min(source_alignment(work, field), target_alignment(work, field)) < widest_vector)
+    return false;
+  if (!by.per_channel || by.channels == 1 || by.three_in_turn) return true;
+  return !by.to_channels_last && std::uint64_t{by.height} * by.width % wide_elements == 0;
+}
+
 conversion plan_conversion(const assembly& work, const field_assembly& field) {
   conversion by{field.conversion};
   const std::size_t from_bytes = size_bytes(by.from);
@@ -149,6 +158,7 @@ conversion plan_conversion(const assembly& work, const field_assembly& field) {
   by.from_outer = outer_of(by.channels_last, by.channels, by.height, by.width);
   by.from_lines = divide_by(by.width);
   by.straight = by.what != field_conversion::operation::one_hot && is_straight(by);
+  by.three_in_turn = by.straight && by.per_channel && by.to_channels_last && by.channels == 3;
   const std::size_t alignment = source_alignment(work, field);
   const bool whole_groups = by.to_elements % group_elements == 0;
   by.aligned_loads = alignment >= from_bytes;
@@ -163,8 +173,9 @@ assembly_part plan_groups(const assembly& work, std::size_t place, part_kind kin
                           const conversion& by) {
   const bool on_host = work.fields[place].cached_on_host;
   assembly_part part = of_field(work, place, kind);
-  const std::uint32_t groups = kind == part_kind::convert ? groups_a_thread : 1;
-  set_items(part, work.samples, divide_up(by.to_elements, group_elements),
+  const bool is_wide = kind == part_kind::widen;
+  const std::uint32_t groups = kind == part_kind::convert || is_wide ? groups_a_thread : 1;
+  set_items(part, work.samples, divide_up(by.to_elements, is_wide ? wide_elements : group_elements),
             {groups, on_host && kind != part_kind::fill ? max_bus_blocks : max_blocks});
   return part;
 }
@@ -216,7 +227,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
     add(part, by);
     if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
   } else {
-    add(plan_groups(work, place, part_kind::convert, by), by);
+    const part_kind kind = is_wide(work, field, by) ? part_kind::widen : part_kind::convert;
+    add(plan_groups(work, place, kind, by), by);
   }
 }
 

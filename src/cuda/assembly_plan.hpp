@@ -31,6 +31,7 @@ enum class part_kind : std::uint8_t {
   copy,     ///< samples' rows into the slot, by vectors
   keep,     ///< chunks' rows into the kept ones, by vectors
   convert,  ///< by groups of elements of the slot
+  widen,    ///< the same, of elements of one byte that stay in their order: by wide groups
   scatter,  ///< the same, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
@@ -60,6 +61,8 @@ inline constexpr std::uint32_t line_bytes = 128;
 
 /// Elements that a thread converts together.
 inline constexpr std::uint32_t group_elements = 4;
+/// The same, of one byte each.
+inline constexpr std::uint32_t wide_elements = 16;
 
 /// `field_conversion`, with what else a kernel needs.
 struct conversion : field_conversion {
@@ -69,6 +72,7 @@ struct conversion : field_conversion {
   divider from_outer = {};  ///< the same of the dataset's row
   divider from_lines = {};
   bool straight = false;       ///< element i becomes element i
+  bool three_in_turn = false;  ///< its channel is i mod 3, and each has a scale and an offset
   bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
   bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
   bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole

@@ -177,4 +177,37 @@ __device__ inline void store_group(std::byte* to, std::uint32_t index, const flo
   }
 }
 
+/// Two values in a 16-bit type.
+__device__ __forceinline__ std::uint32_t to_half_pair(float low, float high, element_type type) {
+  std::uint32_t bits = 0;
+  if (type == element_type::f16) {
+    const __half2 pair = __floats2half2_rn(low, high);
+    memcpy(&bits, &pair, sizeof bits);
+  } else {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    memcpy(&bits, &pair, sizeof bits);
+  }
+  return bits;
+}
+
+/// Stores 16 values from the element number `index` on, at a multiple of 16 bytes.
+__device__ __forceinline__ void store_wide(std::byte* to, std::uint32_t index,
+                                           const float (&values)[16], element_type type) {
+  if (type == element_type::f32) {
+    auto* const at = reinterpret_cast<float4*>(to) + index / 4;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i)
+      at[i] = make_float4(values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]);
+    return;
+  }
+  auto* const at = reinterpret_cast<uint4*>(to) + index / 8;
+#pragma unroll
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const auto pair = [&](std::uint32_t of) {
+      return to_half_pair(values[8 * i + of], values[8 * i + of + 1], type);
+    };
+    at[i] = make_uint4(pair(0), pair(2), pair(4), pair(6));
+  }
+}
+
 }  // namespace feedline::detail

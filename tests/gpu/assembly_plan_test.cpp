@@ -156,6 +156,37 @@ TEST_CASE("assembly plan: only what moves no element and keeps its groups whole 
   CHECK(!images.parts().parts[0].by.straight);
 }
 
+TEST_CASE("assembly plan: bytes that stay in their order are widened by 16 where they can be",
+          "[cuda][host]") {
+  planned_case images{3072};
+  images.field.to_row_bytes = 2 * 3072;
+  field_conversion& conversion = images.field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f16;
+  conversion.channels = 3;
+  conversion.height = conversion.to_height = 32;
+  conversion.width = conversion.to_width = 32;
+  conversion.per_channel = true;
+  const auto kind = [&] { return images.only_part().kind; };
+  CHECK(kind() == part_kind::widen);  // a plane is a multiple of 16
+  CHECK(images.only_part().items == 200 * 3072 / 16);
+  conversion.channels_last = conversion.to_channels_last = true;
+  CHECK(kind() == part_kind::widen);  // three channels in turn
+  conversion.channels = 4;
+  conversion.height = conversion.to_height = 24;
+  CHECK(kind() == part_kind::convert);
+  conversion.per_channel = false;
+  CHECK(kind() == part_kind::widen);
+  conversion.flip_below = 1;
+  CHECK(kind() == part_kind::convert);
+  conversion.flip_below = 0;
+  conversion.from = element_type::u16;
+  CHECK(kind() == part_kind::convert);
+  conversion.from = element_type::u8;
+  images.field.to_offset = 8;
+  CHECK(kind() == part_kind::convert);
+}
+
 TEST_CASE("assembly plan: what is more than a kernel counts is refused in words", "[cuda][host]") {
   planned_case images{784};
   const auto message = [&] {

@@ -217,6 +217,36 @@ TEST_CASE("assembly: every element type becomes every target as on the host, bit
                {converted(from, to, random), converted(from, to, random)}, seed, where);
 }
 
+TEST_CASE("assembly: bytes that stay in their order are widened as on the host, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto from = GENERATE(element_type::u8, element_type::i8, element_type::boolean);
+  const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
+  const std::uint32_t channels = GENERATE(1U, 2U, 3U, 5U);
+  std::vector<case_field> fields;
+  for (const bool channels_last : {false, true})
+    for (const bool per_channel : {false, true})
+      for (const std::uint32_t extent : {12U, 16U, 20U}) {
+        case_field& field = fields.emplace_back();
+        field.conversion.what = field_conversion::operation::convert;
+        field.conversion.from = from;
+        field.conversion.to = to;
+        field.conversion.channels = channels;
+        field.conversion.channels_last = field.conversion.to_channels_last = channels_last;
+        field.conversion.per_channel = per_channel;
+        field.conversion.height = field.conversion.to_height = extent;
+        field.conversion.width = field.conversion.to_width = extent;
+        for (std::uint32_t i = 0; i < channels; ++i) {
+          field.conversion.scale[i] = 0.017F + 0.13F * static_cast<float>(i);
+          field.conversion.offset[i] = 3.1F - 1.7F * static_cast<float>(i);
+        }
+        field.row_bytes = std::size_t{channels} * extent * extent;
+        field.to_row_bytes = field.row_bytes * size_bytes(to);
+      }
+  check_on_gpu({.batch_size = 30, .samples = 100, .run_samples = 8}, fields, channels,
+               kept_in::device);
+}
+
 TEST_CASE(
     "assembly: whole numbers of every type are cast to every other as on the host, bit for bit",
     "[cuda][gpu]") {
