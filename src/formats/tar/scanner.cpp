@@ -176,7 +176,7 @@ std::optional<tar_member> tar_scanner::to_member(tar_header header, std::uint64_
                      quoted_tar_name(*known.link);
   else if (is_one_of("346"))
     member.instead = "a device or a pipe";
-  else if (!is_one_of({"07", 3}))
+  else if (header.type != '\0' && !is_one_of("07"))
     member.instead = "of the unknown type " + quoted_tar_name({&header.type, 1});
   return member;
 }

@@ -93,10 +93,10 @@ class hdf5_shared_chunk_decoder {
 /// with rows of blocks that are there, or read blocks that somebody will need.
 class hdf5_cached_rows final : public field_rows {
  public:
-  /// @param extent Its chunks are the blocks; at least 1 is kept.
+  /// @param all    Its chunks are the blocks; at least 1 is kept.
   /// @param shared_decoder Of a field that shares its chunks with others, which may come later:
   ///                       `blocks` are `hdf5_chunk_blocks` then.
-  hdf5_cached_rows(row_extent extent, std::unique_ptr<const hdf5_blocks> blocks,
+  hdf5_cached_rows(row_extent all, std::unique_ptr<const hdf5_blocks> blocks,
                    std::shared_ptr<hdf5_shared_chunk_decoder> shared_decoder = nullptr);
   ~hdf5_cached_rows() override;
 
