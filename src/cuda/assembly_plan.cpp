@@ -12,7 +12,10 @@
 namespace feedline::detail {
 namespace {
 
-/// Blocks that pull rows over the bus: these keep it full, and more get in each other's way.
+/// Blocks that pull rows over the bus as they are: these keep it full, though several slots' run at
+/// once, and leave the other multiprocessors to the consumer's kernels.
+constexpr std::uint32_t max_bus_copy_blocks = 16;
+/// Blocks that convert them on the way, which takes a block longer; more get in each other's way.
 constexpr std::uint32_t max_bus_blocks = 64;
 /// Blocks for all else: each then goes round.
 constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
@@ -82,12 +85,11 @@ bool is_for_lines(const field_assembly& field) noexcept {
 }
 
 /// Lets a part go through its rows by the lines that they touch at most, wherever they begin.
-void set_lines(assembly_part& part, std::uint64_t rows, std::size_t alignment,
-               std::uint32_t items_a_thread) {
+void set_lines(assembly_part& part, std::uint64_t rows, std::size_t alignment, pace pace) {
   const std::uint64_t lines =
       divide_up<std::uint64_t>(part.row_bytes + line_bytes - alignment, line_bytes);
   part.by_lines = true;
-  set_items(part, rows, lines * (line_bytes / widest_vector), {items_a_thread, max_bus_blocks});
+  set_items(part, rows, lines * (line_bytes / widest_vector), pace);
 }
 
 assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) {
@@ -108,9 +110,10 @@ assembly_part plan_copy(const assembly& work, std::size_t place) {
   const std::size_t vector = std::min(source_alignment(work, field), target_alignment(work, field));
   set_vectors(part, work.samples, vector);
   if (is_for_lines(field))
-    set_lines(part, work.samples, source_alignment(work, field), vectors_a_thread);
+    set_lines(part, work.samples, source_alignment(work, field),
+              {vectors_a_thread, max_bus_copy_blocks});
   else if (field.cached_on_host)
-    part.blocks = std::min(part.blocks, max_bus_blocks);
+    part.blocks = std::min(part.blocks, max_bus_copy_blocks);
   return part;
 }
 
@@ -223,7 +226,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
     add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {
     assembly_part part = of_field(work, place, part_kind::scatter);
-    set_lines(part, work.samples, source_alignment(work, field), scattered_a_thread);
+    set_lines(part, work.samples, source_alignment(work, field),
+              {scattered_a_thread, max_bus_blocks});
     add(part, by);
     if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
   } else {

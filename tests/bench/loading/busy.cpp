@@ -6,9 +6,9 @@
 ///
 /// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
 /// 4096 matrices, or copies of 256 MiB. Three loops over the same number of batches, each until the
-/// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer, and
-/// both. Nothing can be faster than the longer of the first two: the ratio is the loop's time over
-/// that. Medians of the runs, each a round of all three.
+/// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
+/// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
+/// over that. Medians of the runs, each a round of all three.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
