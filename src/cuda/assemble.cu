@@ -4,6 +4,7 @@
 #include "cuda/convert_rows.cuh"
 #include "cuda/copy_rows.cuh"
 #include "cuda/scatter_rows.cuh"
+#include "cuda/widen_rows.cuh"
 
 #include <algorithm>
 #include <cstddef>

@@ -81,13 +81,8 @@ struct image_files {
 class image_lister {
  public:
   image_lister(fs::path root, image_folder& told) : root_{std::move(root)}, told_{told} {
-    for (entry& each : entries_of(root_)) {
-      if (each.is_folder) {
-        told_.classes.push_back(std::move(each.name));
-      } else {
-        leave_out(root_ / each.name);
-      }
-    }
+    for (entry& each : entries_of(root_))
+      each.is_folder ? told_.classes.push_back(std::move(each.name)) : leave_out(root_ / each.name);
     if (told_.classes.empty())
       throw dataset_error{{.path = root_.string(), .field = {}},
                           "holds no folder: there should be one for each class, with the images "

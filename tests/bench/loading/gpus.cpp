@@ -1,14 +1,15 @@
-/// How fast batches reach several GPUs of one host at once: a loader and a consumer for each, out of
-/// one dataset in RAM, beside plain pinned copies to all of them.
+/// How fast batches reach several GPUs of one host at once: a loader and a consumer for each, out
+/// of one dataset in RAM, beside plain pinned copies to all of them.
 ///
 ///     feedline_bench_gpus                           # 1 to all GPUs, several numbers of readers
 ///     feedline_bench_gpus --shape cifar256 --readers 8 --gpus 2
 ///
-/// Method: for each cell a thread for each GPU builds a loader (placement stream, `--readers` readers
-/// each), consumes one epoch to warm up, waits for the others, and then consumes epochs back to back
-/// for the time asked. Each thread's rate is its own bytes by its own time; what is printed is their
-/// sum, median of the runs, with the slowest and the fastest GPU of that run. Pinned copies go to all
-/// GPUs at once in the same way. Content is not checked here: the tests do that.
+/// Method: for each cell a thread for each GPU builds a loader (placement stream, `--readers`
+/// readers each), consumes one epoch to warm up, waits for the others, and then consumes epochs
+/// back to back for the time asked. Each thread's rate is its own bytes by its own time; what is
+/// printed is their sum, median of the runs, with the slowest and the fastest GPU of that run.
+/// Pinned copies go to all GPUs at once in the same way. Content is not checked here: the tests do
+/// that.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>

@@ -7,8 +7,8 @@
 /// when the stream has passed the first batch's copy. Steps: an empty consumer, each step timed,
 /// sorted into those within a slot, those that take a new slot, and those that take an epoch's
 /// first batch. The bus sets their mean, and readers that share a machine their spread. Slow reads:
-/// 256-byte rows of which each takes a millisecond, in batches of 32, beside the time that a batch's
-/// own samples take all readers; a break after ten batches, and the next epoch's first.
+/// 256-byte rows of which each takes a millisecond, in batches of 32, beside the time that a
+/// batch's own samples take all readers; a break after ten batches, and the next epoch's first.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
