@@ -82,7 +82,8 @@ round_plan draw(std::uint64_t seed) {
   plan.options.batches_per_slot = random.between(0, 6);
   plan.options.staging_slots = random.between(2, 6);
   plan.options.device_slots = random.between(2, 5);
-  plan.options.request_bytes = random.between(1, 20'000);
+  plan.options.request_bytes = random.one_in(3) ? 0 : random.between(1, 20'000);
+  plan.options.piece_bytes = random.one_in(2) ? 0 : random.between(1, 40 * plan.row_bytes);
   plan.through =
       random.one_in(4) ? way::in_place : all_ways()[random.between(1, all_ways().size() - 1)];
   if (random.one_in(6))
