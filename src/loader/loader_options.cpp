@@ -2,6 +2,8 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
+#include "detail/arithmetic.hpp"
+
 #include <cstdio>
 #include <string>
 
@@ -15,6 +17,13 @@ void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
   throw usage_error{"loader_options::" + std::string{name} + " is " + std::to_string(slots) +
                     ": say 2 to " + std::to_string(max_slots) + ", or 0 for automatic"};
+}
+
+/// Where a batch comes in several.
+std::string pieces_of(const loader_plan& plan) {
+  if (plan.piece_samples == 0 || plan.piece_samples >= plan.batch_size) return {};
+  return ", in " + std::to_string(detail::divide_up(plan.batch_size, plan.piece_samples)) +
+         " pieces";
 }
 
 std::string mebibytes(std::size_t bytes) {
@@ -41,11 +50,11 @@ loader_options validated(const loader_options& options) {
 }
 
 std::string to_string(const loader_plan& plan) {
-  std::string text = std::to_string(plan.batches_per_epoch) + " batches of " +
-                     std::to_string(plan.batch_size) + " an epoch, " +
-                     (plan.slots_grow ? "1 to " : "") + std::to_string(plan.batches_per_slot) +
-                     " a slot; staging " + std::to_string(plan.staging_slots) + " × " +
-                     mebibytes(plan.slot_bytes) + " = " + mebibytes(plan.staging_bytes);
+  std::string text =
+      std::to_string(plan.batches_per_epoch) + " batches of " + std::to_string(plan.batch_size) +
+      " an epoch, " + (plan.slots_grow ? "1 to " : "") + std::to_string(plan.batches_per_slot) +
+      " a slot" + pieces_of(plan) + "; staging " + std::to_string(plan.staging_slots) + " × " +
+      mebibytes(plan.slot_bytes) + " = " + mebibytes(plan.staging_bytes);
   if (plan.device_slots == 0) {
     text += ", read in place";
   } else {

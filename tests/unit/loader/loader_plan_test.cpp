@@ -30,6 +30,15 @@ TEST_CASE("loader plan: its line says slots, sizes and totals", "[loader][host]"
         "MiB = 24.0 MiB; 8 readers");
 }
 
+TEST_CASE("loader plan: its line says in how many pieces a large batch comes", "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  plan.piece_samples = 166 * 64;
+  CHECK(to_string(plan).find("166 a slot; staging") != std::string::npos);
+  plan.batches_per_slot = 1;
+  plan.piece_samples = 13;
+  CHECK(to_string(plan).find("1 a slot, in 5 pieces; staging") != std::string::npos);
+}
+
 TEST_CASE("loader plan: its line says when batches are read in place", "[loader][host]") {
   loader_plan plan = mnist_plan();
   plan.readers = 1;
