@@ -114,8 +114,8 @@ class request_partition {
   /// it takes no longer than all of them need, and the time that they take says how fast they are.
   [[nodiscard]] request_layout next(std::uint64_t samples) const {
     if (!rows_are_read()) return numbering_;
-    const std::uint64_t share = min_requests_ == 0 ? samples : divide_up(samples, min_requests_);
-    return {batch_size_, std::min(request_samples_, share)};
+    if (min_requests_ == 0) return {batch_size_, request_samples_};
+    return {batch_size_, std::min(request_samples_, divide_up(samples, min_requests_))};
   }
   /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which
   /// no row is read is one piece.

@@ -186,6 +186,7 @@ TEST_CASE("request partition: a slot of few samples is shared by all readers", "
   CHECK(under_test.next(slot_samples).requests(slot_samples) == 20);  // whole batches
   plan.min_requests = 0;
   CHECK(request_partition{plan}.next(256).requests(256) == 1);
+  CHECK(request_partition{plan}.next(300).requests(300) == 1);
   plan.min_requests = 16;
   for (plan.batch_size = 1; plan.batch_size < 300; ++plan.batch_size) {
     const request_partition any{plan};
