@@ -232,10 +232,10 @@ TEST_CASE("piece: a copy that the device refuses fails its batch, and none befor
 
 TEST_CASE("piece: staging takes at most 40 MiB, whatever a batch takes", "[loader][host]") {
   const way through = GENERATE(way::stream, way::transformed, way::resident);
-  const std::uint64_t samples_a_batch = GENERATE(1U, 64U, 20'000U);
+  const std::uint64_t samples_a_batch = GENERATE(1U, 64U, 4'000U);
   CAPTURE(to_string(through), samples_a_batch);
   const travelling by{through};
-  const auto data = make_identity_rows(40'000, 3'000);
+  const auto data = make_identity_rows(8'000, 3'000);
   const loader loader = by.load(data, sequential{}, {.batch_size = samples_a_batch, .readers = 0});
   CHECK(loader.plan().staging_bytes <= std::size_t{40} << 20);
   CHECK(loader.plan().staging_slots == 4);
