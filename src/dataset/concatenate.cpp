@@ -75,7 +75,7 @@ class concatenation final : public contextual_dataset {
     std::vector<sample_index> local(samples.begin(), samples.end());
     std::sort(local.begin(), local.end());
     for (auto first = local.begin(); first != local.end() && first->value < size();) {
-      const std::size_t part = part_of(*first);
+      const std::size_t part = detail::part_at(ends_, first->value);
       const auto last = std::lower_bound(first, local.end(), sample_index{ends_[part]});
       for (auto each = first; each != last; ++each) each->value -= start_of(part);
       if (parts_[part]->wants_prefetch()) parts_[part]->prefetch({first, last});
@@ -92,7 +92,7 @@ class concatenation final : public contextual_dataset {
     std::vector<sample_index> local(samples.size());
     std::vector<std::span<std::byte>> places(out.size());
     for (std::size_t first = 0; first < samples.size();) {
-      const std::size_t part = part_of(samples[first]);
+      const std::size_t part = detail::part_at(ends_, samples[first].value);
       const std::uint64_t start = start_of(part);
       std::size_t last = first;
       for (; last < samples.size() && samples[last].value >= start &&
@@ -108,12 +108,6 @@ class concatenation final : public contextual_dataset {
   }
 
  private:
-  /// The part that holds a sample: the first that ends after it; parts of no samples never do.
-  std::size_t part_of(sample_index sample) const noexcept {
-    const auto after = std::upper_bound(ends_.begin(), ends_.end(), sample.value);
-    return static_cast<std::size_t>(after - ends_.begin());
-  }
-
   std::uint64_t start_of(std::size_t part) const noexcept {
     return part == 0 ? 0 : ends_[part - 1];
   }
