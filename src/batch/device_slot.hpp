@@ -63,7 +63,8 @@ class slot_leases {
 ///
 /// | from   | to     | who, when                                                                  |
 /// | ------ | ------ | -------------------------------------------------------------------------- |
-/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded  |
+/// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded; |
+/// |        |        | with the ticket's last piece, if it came in several                        |
 /// | filled | leased | consumer: its stream waits for `ready`                                     |
 /// | leased | free   | whoever ends the last lease or, later, the cursor that deals no more of it |
 /// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |

@@ -33,8 +33,8 @@ struct epoch_run {
   bool ended = false;
 };
 
-/// What a slot, staging or device, is filled with: the batches of one ticket, or in a staging slot a
-/// piece of them.
+/// What a slot, staging or device, is filled with: the batches of one ticket, or in a staging slot
+/// a piece of them.
 struct slot_work {
   std::shared_ptr<epoch_run> run;
   feedline::ticket ticket = {};
@@ -67,7 +67,8 @@ struct slot_work {
 /// | filling | filled  | the reader that ends the slot's last request                       |
 /// | filled  | copying | transfer: issues the copy, and records `copied` behind it          |
 /// | filled  | lent    | transfer, where the consumer reads staging memory in place         |
-/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor lent)  |
+/// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor lent), |
+/// |         |         | or a piece of its batch before it failed                           |
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
 /// | lent    | free    | whoever ends the last lease, or discards the slot                  |
 ///
