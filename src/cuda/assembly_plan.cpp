@@ -226,8 +226,7 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
     add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {
     assembly_part part = of_field(work, place, part_kind::scatter);
-    set_lines(part, work.samples, source_alignment(work, field),
-              {scattered_a_thread, max_bus_blocks});
+    set_lines(part, work.samples, source_alignment(work, field), {1, max_bus_blocks});
     add(part, by);
     if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
   } else {

@@ -87,7 +87,6 @@ struct planned_part : assembly_part {
 inline constexpr std::uint32_t block_threads = 256;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
-inline constexpr std::uint32_t scattered_a_thread = 1;
 
 /// Parts that one launch can do.
 inline constexpr std::uint32_t max_parts = 8;

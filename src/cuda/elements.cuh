@@ -162,21 +162,6 @@ __device__ inline void store_element(std::byte* to, std::uint32_t index, float v
   }
 }
 
-/// Stores four values from the element number `index` on, at a multiple of their size.
-__device__ inline void store_group(std::byte* to, std::uint32_t index, const float (&values)[4],
-                                   element_type type) {
-  if (type == element_type::f32) {
-    reinterpret_cast<float4*>(to)[index / 4] =
-        make_float4(values[0], values[1], values[2], values[3]);
-  } else {
-    const auto pair = [&](int i) {
-      return to_half_bits(values[i], type) |
-             static_cast<std::uint32_t>(to_half_bits(values[i + 1], type)) << 16;
-    };
-    reinterpret_cast<uint2*>(to)[index / 4] = make_uint2(pair(0), pair(2));
-  }
-}
-
 /// Two values in a 16-bit type.
 __device__ __forceinline__ std::uint32_t to_half_pair(float low, float high, element_type type) {
   std::uint32_t bits = 0;
@@ -188,6 +173,18 @@ __device__ __forceinline__ std::uint32_t to_half_pair(float low, float high, ele
     memcpy(&bits, &pair, sizeof bits);
   }
   return bits;
+}
+
+/// Stores four values from the element number `index` on, at a multiple of their size.
+__device__ inline void store_group(std::byte* to, std::uint32_t index, const float (&values)[4],
+                                   element_type type) {
+  if (type == element_type::f32) {
+    reinterpret_cast<float4*>(to)[index / 4] =
+        make_float4(values[0], values[1], values[2], values[3]);
+  } else {
+    reinterpret_cast<uint2*>(to)[index / 4] = make_uint2(to_half_pair(values[0], values[1], type),
+                                                         to_half_pair(values[2], values[3], type));
+  }
 }
 
 /// Stores 16 values from the element number `index` on, at a multiple of 16 bytes.

@@ -56,40 +56,20 @@ __device__ __forceinline__ void scatter_piece(const conversion& by, const image_
 template <class T>
 __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {
-  constexpr std::uint32_t tile = block_threads * scattered_a_thread;
   constexpr auto element_bytes = static_cast<std::int32_t>(sizeof(T));
   const std::int32_t row_elements = static_cast<std::int32_t>(part.row_bytes) / element_bytes;
-  for (std::uint64_t first = std::uint64_t{block} * tile + threadIdx.x; first < part.items;
-       first += std::uint64_t{part.blocks} * tile) {
-    std::uint32_t samples[scattered_a_thread];
-    image_window windows[scattered_a_thread];
-    line_piece pieces[scattered_a_thread];
-    uint4 vectors[scattered_a_thread];
-#pragma unroll
-    for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
-      const std::uint64_t item = first + i * block_threads;
-      const row_item place = split(part, item < part.items ? item : part.items - 1);
-      samples[i] = place.row;
-      windows[i] = window_of(by, random_bits_of_sample(frame, place.row));
-      const std::byte* const row =
-          sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
-      pieces[i] = piece_of(part, row, place.item);
-      const std::int32_t begin = pieces[i].offset / element_bytes;
-      const std::int32_t last = min(begin + 16 / element_bytes, row_elements) - 1;
-      pieces[i].wanted = pieces[i].wanted && item < part.items &&
-                         !is_left_out(by, windows[i], static_cast<std::uint32_t>(max(begin, 0)),
-                                      static_cast<std::uint32_t>(last));
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
-      if (pieces[i].wanted) vectors[i] = load_vector<uint4>(pieces[i].from);
-    }
-#pragma unroll
-    for (std::uint32_t i = 0; i < scattered_a_thread; ++i) {
-      if (pieces[i].wanted) {
-        scatter_piece<T>(by, windows[i], pieces[i], vectors[i], row_elements,
-                         slot_row(frame, part, samples[i]));
-      }
+  for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
+       each += std::uint64_t{part.blocks} * block_threads) {
+    const row_item place = split(part, each);
+    const image_window window = window_of(by, random_bits_of_sample(frame, place.row));
+    const line_piece piece = piece_of(
+        part, sample_row(frame, part, place.row, __ldg(frame.sources + place.row)), place.item);
+    const std::int32_t begin = piece.offset / element_bytes;
+    const std::int32_t last = min(begin + 16 / element_bytes, row_elements) - 1;
+    if (piece.wanted && !is_left_out(by, window, static_cast<std::uint32_t>(max(begin, 0)),
+                                     static_cast<std::uint32_t>(last))) {
+      scatter_piece<T>(by, window, piece, load_vector<uint4>(piece.from), row_elements,
+                       slot_row(frame, part, place.row));
     }
   }
 }
