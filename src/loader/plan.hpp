@@ -101,9 +101,9 @@ class slot_memory {
   std::vector<field> delivered_;
   std::uint64_t batch_size_;
   std::uint64_t fixed_batches_;  ///< of a slot; 0: automatic
+  std::size_t staging_slots_;
   std::size_t piece_bytes_;
   std::size_t request_bytes_;  ///< 0: automatic
-  std::size_t staging_slots_;
   std::uint64_t min_requests_;
   feedline::placement placement_;
   double cached_share_;
@@ -140,6 +140,7 @@ struct ring_size {
   std::function<std::size_t(std::uint64_t batches)> other_bytes = [](std::uint64_t) {
     return std::size_t{0};
   };
+  bool holds_batches = true;  ///< a smaller batch makes slots smaller; not where one holds a sample
 };
 
 /// The most batches a slot may hold for the ring to fit its budget: slots become smaller first,

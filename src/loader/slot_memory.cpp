@@ -32,6 +32,14 @@ std::uint64_t shared_requests(int readers, std::size_t slots) {
   return std::min(wanted, room < 4 ? 0 : room / 2 - 1);
 }
 
+/// About what is staged at a time: the usual, or as much as leaves a budget its ring.
+std::size_t wanted_piece_bytes(const loader_options& options, placement where, std::size_t slots) {
+  if (options.piece_bytes != 0) return options.piece_bytes;
+  const std::size_t usual = usual_piece_bytes(where);
+  if (options.max_staging_bytes == 0) return usual;
+  return std::min(usual, options.max_staging_bytes / slots);
+}
+
 /// Large slots are deep enough in time that three, or two, of them overlap as well as four.
 constexpr std::size_t usual_ring_bytes = std::size_t{128} << 20;
 
@@ -78,9 +86,9 @@ slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
       delivered_{options.batch_transform ? options.batch_transform->fields : converted_.fields},
       batch_size_{options.batch_size},
       fixed_batches_{options.batches_per_slot},
-      piece_bytes_{options.piece_bytes != 0 ? options.piece_bytes : usual_piece_bytes(placement)},
-      request_bytes_{options.request_bytes},
       staging_slots_{options.staging_slots == 0 ? usual_slots : options.staging_slots},
+      piece_bytes_{wanted_piece_bytes(options, placement, staging_slots_)},
+      request_bytes_{options.request_bytes},
       min_requests_{options.batches_per_slot == 0 && options.request_bytes == 0
                         ? shared_requests(readers, staging_slots_)
                         : 0},
@@ -194,13 +202,16 @@ std::uint64_t batches_within(const ring_size& ring, std::uint64_t batches, bool 
   const auto total = total_bytes(ring, fewest(ring), needed);
   const std::size_t other = ring.other_bytes(needed);
   const std::string besides = other == 0 ? "" : " and " + std::to_string(other) + " bytes besides";
-  throw usage_error{
-      std::string{ring.option} + " is " + std::to_string(ring.budget) + " bytes, but " +
-      std::to_string(fewest(ring)) + " slots of " + std::to_string(needed) + " batches of " +
-      std::to_string(ring.slot_bytes(needed) / needed) + " bytes" + besides + " need " +
-      (total ? std::to_string(*total) : "more than 2^64") + ": raise it, or lower batch_size" +
-      (batches_fixed ? ", batches_per_slot" : "") +
-      (ring.wanted_slots == 0 ? "" : " or the number of slots")};
+  throw usage_error{std::string{ring.option} + " is " + std::to_string(ring.budget) +
+                    " bytes, but " + std::to_string(fewest(ring)) + " slots of " +
+                    std::to_string(ring.slot_bytes(needed)) + " bytes" + besides + " need " +
+                    (total ? std::to_string(*total) : "more than 2^64") + ": raise it" +
+                    (ring.holds_batches
+                         ? std::string{", or lower batch_size"} +
+                               (batches_fixed ? ", batches_per_slot" : "") +
+                               (ring.wanted_slots == 0 ? "" : " or the number of slots")
+                     : ring.wanted_slots == 0 ? ""
+                                              : ", or lower the number of slots")};
 }
 
 std::size_t depth_of(const ring_size& ring, std::uint64_t batches) {

@@ -304,21 +304,34 @@ TEST_CASE("plan: under a budget four slots are kept as long as each can hold a b
   };
   CHECK(within(41) == std::pair{std::size_t{4}, std::uint64_t{10}});
   CHECK(within(4) == std::pair{std::size_t{4}, std::uint64_t{1}});
-  CHECK(within(3) == std::pair{std::size_t{3}, std::uint64_t{1}});
-  CHECK(within(2) == std::pair{std::size_t{2}, std::uint64_t{1}});
+}
+
+TEST_CASE("plan: a staging budget of less than four batches makes pieces smaller, to a sample",
+          "[loader][host]") {
+  const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
+  const auto within = [&](std::size_t budget) {
+    const auto planned = plan(60'000, {.batch_size = 64, .max_staging_bytes = budget});
+    CHECK(planned.staging_bytes <= budget);
+    return std::pair{planned.staging_slots, planned.piece_samples};
+  };
+  CHECK(within(3 * batch) == std::pair{std::size_t{4}, std::uint64_t{32}});
+  CHECK(within(batch) == std::pair{std::size_t{3}, std::uint64_t{16}});
+  CHECK(within(4 * 1024) == std::pair{std::size_t{3}, std::uint64_t{1}});
 }
 
 TEST_CASE("plan: a budget too small is refused with the bytes that are needed", "[loader][host]") {
-  // Two slots of one batch of 50,688 bytes.
-  CHECK(refusal(60'000, {.batch_size = 64, .max_staging_bytes = 101'375}) ==
-        "max_staging_bytes is 101375 bytes, but 2 slots of 1 batches of 50688 bytes need 101376: "
-        "raise it, or lower batch_size");
-  CHECK_NOTHROW(plan(60'000, {.batch_size = 64, .max_staging_bytes = 101'376}));
+  // Two slots of one sample of 1,280 bytes.
+  CHECK(refusal(60'000, {.batch_size = 64, .max_staging_bytes = 2'559}) ==
+        "max_staging_bytes is 2559 bytes, but 2 slots of 1280 bytes need 2560: raise it");
+  CHECK(refusal(60'000, {.batch_size = 64, .staging_slots = 3, .max_staging_bytes = 2'560}) ==
+        "max_staging_bytes is 2560 bytes, but 3 slots of 1280 bytes need 3840: raise it, or lower "
+        "the number of slots");
+  CHECK_NOTHROW(plan(60'000, {.batch_size = 64, .max_staging_bytes = 2'560}));
   CHECK(refusal(60'000, {.batch_size = 64,
                          .batches_per_slot = 10,
                          .device_slots = 3,
                          .max_device_bytes = 1'000'000}) ==
-        "max_device_bytes is 1000000 bytes, but 3 slots of 10 batches of 50688 bytes need "
+        "max_device_bytes is 1000000 bytes, but 3 slots of 506880 bytes need "
         "1520640: raise it, or lower batch_size, batches_per_slot or the number of slots");
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("ring size: under a budget slots get smaller first, and fewer when the
   CHECK(batches_within(ring(200), 10, false) == 1);
   CHECK(depth_of(ring(200), 1) == 2);
   CHECK(refusal(ring(199), 10, false) ==
-        "max_some_bytes is 199 bytes, but 2 slots of 1 batches of 100 bytes need 200: raise it, or "
+        "max_some_bytes is 199 bytes, but 2 slots of 100 bytes need 200: raise it, or "
         "lower batch_size");
 }
 
@@ -62,10 +62,10 @@ TEST_CASE("ring size: numbers that the user said are not lowered", "[loader][hos
   CHECK(batches_within(ring(2'000, 5), 10, false) == 4);
   CHECK(depth_of(ring(2'000, 5), 4) == 5);
   CHECK(refusal(ring(1'999), 10, true) ==
-        "max_some_bytes is 1999 bytes, but 2 slots of 10 batches of 100 bytes need 2000: raise it, "
+        "max_some_bytes is 1999 bytes, but 2 slots of 1000 bytes need 2000: raise it, "
         "or lower batch_size, batches_per_slot");
   CHECK(refusal(ring(499, 5), 10, false) ==
-        "max_some_bytes is 499 bytes, but 5 slots of 1 batches of 100 bytes need 500: raise it, or "
+        "max_some_bytes is 499 bytes, but 5 slots of 100 bytes need 500: raise it, or "
         "lower batch_size or the number of slots");
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("ring size: what the budget pays besides counts, and is said", "[loade
   CHECK(depth_of(ring(599, 0, 200), 1) == 3);
   CHECK(batches_within(ring(6'000, 0, 200), 99, false) == 10);
   CHECK(refusal(ring(399, 0, 200), 10, false) ==
-        "max_some_bytes is 399 bytes, but 2 slots of 1 batches of 100 bytes and 200 bytes besides "
+        "max_some_bytes is 399 bytes, but 2 slots of 100 bytes and 200 bytes besides "
         "need 400: raise it, or lower batch_size");
 }
 
