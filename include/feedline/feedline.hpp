@@ -33,6 +33,7 @@
 #include <feedline/formats/tar.hpp>
 #include <feedline/formats/tokens.hpp>
 #include <feedline/io/map_files.hpp>
+#include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/ragged/dataset.hpp>

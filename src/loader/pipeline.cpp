@@ -44,7 +44,8 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
                    const loader_options& options)
-    : plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
+    : turns_{reader_turns::of_process()},
+      plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
       device_{std::move(device)},
       format_{std::make_shared<const batch_format>(
           batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot}, sampler,
@@ -179,6 +180,7 @@ void pipeline::require_own_process() const {
 
 void pipeline::close() noexcept {
   request_executor_.stop();
+  turns_.wake();
   slot_scheduler_.close();
   ring_->close();
 }
@@ -187,7 +189,10 @@ void pipeline::drive_reader(int number) {
   name_this_thread("fl-reader-" + std::to_string(number));
   device_->begin_thread();
   reader_scratch own;
-  while (const auto taken = slot_scheduler_.next()) request_executor_.fill(*taken, own);
+  while (const auto taken = slot_scheduler_.next()) {
+    const reader_turns::turn turn{turns_, request_executor_.stopping()};
+    request_executor_.fill(*taken, own);
+  }
 }
 
 void pipeline::drive_transfer() {
@@ -205,6 +210,13 @@ bool pipeline::advance() {
 }
 
 std::optional<slot_index> pipeline::next_slot() {
+  if (plan_.background && reader_turns::held()) {
+    throw usage_error{
+        "a dataset takes batches from a loader that has readers, while it is read under a CPU "
+        "budget of " +
+        std::to_string(turns_.limit()) +
+        ": they might never get their turn. Give that loader no_readers, or set no budget"};
+  }
   ring_->users().takes();
   if (const auto slot = ring_->try_take()) return slot;
   await_room();

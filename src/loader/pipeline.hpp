@@ -12,6 +12,7 @@
 #include "detail/failure.hpp"
 #include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
+#include "reader/reader_turns.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_scheduler.hpp"
@@ -99,6 +100,7 @@ class pipeline {
   /// end that.
   void await_room();
 
+  reader_turns& turns_;  ///< the process's
   const loader_plan plan_;
   const device_ptr device_;
   const std::shared_ptr<const batch_format> format_;

@@ -73,6 +73,7 @@ class request_executor {
 
   /// What was not begun is not read any more, and no slot becomes filled.
   void stop() noexcept { stopping_.store(true); }
+  [[nodiscard]] const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
  private:
   void read(staging_slot& slot, sample_run samples, reader_scratch& use);

@@ -3,10 +3,12 @@
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
+#include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "device/retired.hpp"
+#include "reader/reader_turns.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -15,9 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 using namespace feedline;
@@ -134,4 +139,28 @@ TEST_CASE("fork: the child frees none of the memory that its parent set aside",
   }));
   detail::free_retired();
   CHECK(freed);
+}
+
+TEST_CASE("fork: a child's readers do not wait for turns that the parent's had", "[loader][host]") {
+  set_cpu_budget(1);
+  std::barrier both{2};
+  std::thread reader{[&] {
+    const std::atomic<bool> stopping{false};
+    const detail::reader_turns::turn parents{detail::reader_turns::of_process(), stopping};
+    both.arrive_and_wait();
+    both.arrive_and_wait();
+  }};
+  both.arrive_and_wait();
+  CHECK(holds_in_child([] {
+    loader loader{make_identity_dataset(64, 8),
+                  sequential{},
+                  make_host_device(),
+                  {.batch_size = 8, .readers = 2}};
+    int batches = 0;
+    for ([[maybe_unused]] const batch& each : loader.epoch(0)) ++batches;
+    return batches == 8 && cpu_budget() == 1;
+  }));
+  both.arrive_and_wait();
+  reader.join();
+  set_cpu_budget(0);
 }

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "detail/own_process.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace feedline::detail {
+
+/// Who of a process's readers may work, under its CPU budget: first come, first served, so that no
+/// loader starves another. Any thread.
+class reader_turns {
+ public:
+  /// This process's; a child of fork has its own. @throws usage_error as `budget_of`.
+  static reader_turns& of_process();
+  /// The budget that the environment's text asks for; null and empty: none.
+  /// @throws usage_error if it is no whole number.
+  [[nodiscard]] static unsigned budget_of(const char* text);
+
+  /// @param limit Readers that work at a time; 0: any number.
+  explicit reader_turns(unsigned limit) noexcept : limit_{limit} {}
+
+  void set_limit(unsigned limit);
+  [[nodiscard]] unsigned limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+  /// Whether the calling thread works in a turn that is counted.
+  [[nodiscard]] static bool held() noexcept { return held_; }
+  /// Lets those who wait look at their `stopping` again.
+  void wake();
+
+  /// A reader's turn, from construction to destruction. It is counted while there is a limit.
+  class turn {
+   public:
+    /// Blocks until the turn has come, or `stopping` is true: say so, and then call `wake`.
+    turn(reader_turns& turns, const std::atomic<bool>& stopping);
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    ~turn();
+
+   private:
+    reader_turns* turns_ = nullptr;  ///< null: not counted
+  };
+
+ private:
+  struct waiter {
+    std::condition_variable changed;
+    bool has_turn = false;
+  };
+
+  [[nodiscard]] bool has_room() const noexcept { return limit() == 0 || working_ < limit(); }
+  void hand_out();
+
+  const own_process process_;
+  std::atomic<unsigned> limit_;  ///< written under the mutex
+  std::mutex mutex_;
+  unsigned working_ = 0;         ///< under the mutex, and so is the next
+  std::deque<waiter*> waiting_;  ///< in the order in which they came
+  static thread_local bool held_;
+};
+
+}  // namespace feedline::detail
