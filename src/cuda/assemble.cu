@@ -2,6 +2,7 @@
 #include "cuda/assembly_plan.hpp"
 #include "cuda/check.hpp"
 #include "cuda/convert_rows.cuh"
+#include "cuda/copy_engine.hpp"
 #include "cuda/copy_rows.cuh"
 #include "cuda/scatter_rows.cuh"
 #include "cuda/widen_rows.cuh"
@@ -118,6 +119,7 @@ void issue_assembly(const assembly& work, cudaStream_t stream) {
   field_parts planned;
   const auto issue = [&](auto launcher) {
     for (std::size_t place = 0; place < work.fields.size(); ++place) {
+      if (gather_by_copy_engine(work, work.fields[place], stream)) continue;
       plan_field(work, place, planned);
       for (std::size_t i = 0; i < planned.count; ++i) launcher.add(planned.parts[i]);
     }

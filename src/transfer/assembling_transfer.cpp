@@ -141,6 +141,7 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
                      .batch_bytes = formats_.batches.batch_bytes(),
                      .samples = samples,
                      .landing_buffer = through.data,
+                     .staged = from.data,
                      .sources_at = formats_.landing_buffer.sources_at(),
                      .random_bits_at = formats_.landing_buffer.random_bits_at(),
                      .directory_at = formats_.landing_buffer.directory_at(),

@@ -1,10 +1,11 @@
-/// Slots assembled by the GPU's kernels, against `assemble_on_host`, bit for bit.
+/// Slots assembled by the GPU's kernels and its copy engine, against `assemble_on_host`, bit for bit.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/copy_engine.hpp"
 #include "device/owned.hpp"
 #include "gpu/assembly_case.hpp"
 #include "gpu/gpu_stream.hpp"
@@ -115,8 +116,9 @@ void check_same(const std::vector<std::byte>& seen, const std::vector<std::byte>
 
 /// Runs a case on the GPU and compares the slot, and the cached rows where they may be written.
 /// @param shift Of the cached rows, from a multiple of 256 bytes.
+/// @param staged The landing buffer's bytes are in host memory too.
 void check_on_gpu(assembly_case& each, const case_options& options, kept_in where,
-                  std::size_t shift = 0) {
+                  std::size_t shift = 0, bool staged = false) {
   const auto device = make_cuda_device(0);
   const gpu_stream stream;
   const gpu_copy slot{device, std::vector(each.slot_bytes(), assembly_case::untouched)};
@@ -137,7 +139,9 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
       fields.push_back(each.field(i, at, options.keeps ? at : nullptr));
     }
   }
-  device->assemble(each.work(slot.data(), landing_buffer.data(), fields), stream.ref());
+  assembly work = each.work(slot.data(), landing_buffer.data(), fields);
+  if (staged) work.staged = each.landing_buffer().data();
+  device->assemble(work, stream.ref());
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   const auto expected = each.reference();
   check_same(slot.read_back(), expected[0], "the slot");
@@ -147,14 +151,14 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
 }
 
 void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
-                  kept_in where, std::size_t shift = 0) {
+                  kept_in where, std::size_t shift = 0, bool staged = false) {
   std::string text;
   for (const case_field& field : fields) text += "\n  " + describe(field);
   CAPTURE(seed, text, shift, options.batch_size, options.samples, options.run_samples,
           options.keeps, static_cast<int>(options.from), static_cast<int>(where));
   std::mt19937_64 random{seed};
   assembly_case each{options, std::move(fields), random};
-  check_on_gpu(each, options, where, shift);
+  check_on_gpu(each, options, where, shift, staged);
 }
 
 constexpr element_type all_types[] = {element_type::u8,     element_type::i8,  element_type::u16,
@@ -179,6 +183,74 @@ TEST_CASE("assembly: rows of any size are copied, kept on the device, in host me
   const auto where = GENERATE(kept_in::device, kept_in::host);
   check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
                {copied(row_bytes), copied(1)}, 1, where);
+}
+
+TEST_CASE("assembly: long rows in host memory come by the copy engine, short ones by a kernel",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const std::size_t row_bytes = GENERATE(detail::least_copied_row_bytes,
+                                         detail::least_copied_row_bytes + 1, std::size_t{150'528});
+  const auto from = GENERATE(rows_from::cached, rows_from::both);
+  const std::size_t shift = GENERATE(std::size_t{0}, std::size_t{1});
+  std::mt19937_64 random{8};
+  check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
+               {copied(1), copied(row_bytes), copied(784), copied(row_bytes + 3),
+                converted(element_type::u8, element_type::f32, random)},
+               8, kept_in::host, shift, true);
+}
+
+TEST_CASE("assembly: the copy engine takes long rows of host memory that all are cached",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  constexpr std::uint64_t rows = 5;
+  constexpr std::uint64_t batch_size = 3;
+  const std::size_t row_bytes = detail::least_copied_row_bytes;
+  const auto device = make_cuda_device(0);
+  const gpu_stream stream;
+  std::vector<std::byte> bytes(rows * row_bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i / 251 + i);
+  const mapped_copy mapped{device, bytes, 0};
+  const std::vector<std::uint32_t> sources{3, 4, 0, 2};  // the first two make one copy
+  const gpu_copy slot{device, std::vector<std::byte>(2 * batch_size * row_bytes)};
+  field_assembly field;
+  field.cached = mapped.data();
+  field.cached_on_host = true;
+  field.row_bytes = field.to_row_bytes = row_bytes;
+  assembly work;
+  work.slot = slot.data();
+  work.batch_size = batch_size;
+  work.batch_bytes = batch_size * row_bytes;
+  work.samples = sources.size();
+  work.staged = reinterpret_cast<const std::byte*>(sources.data());
+  const auto taken = [&] { return detail::gather_by_copy_engine(work, field, stream.get()); };
+
+  REQUIRE(taken() == (CUDART_VERSION >= 13000));
+  if (taken()) {
+    FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+    const auto seen = slot.read_back();
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      CHECK(std::memcmp(seen.data() + i * row_bytes, bytes.data() + sources[i] * row_bytes,
+                        row_bytes) == 0);
+  }
+
+  SECTION("not what is on the device") {
+    field.cached_on_host = false;
+  }
+  SECTION("not short rows") {
+    --field.row_bytes;
+  }
+  SECTION("not rows that are converted") {
+    field.conversion.what = field_conversion::operation::convert;
+  }
+  SECTION("not where the host does not know the sources") {
+    work.staged = nullptr;
+  }
+  SECTION("not where some row arrives") {
+    static const std::uint32_t some[] = {3, assembly::arrived, 0, 2};
+    work.staged = reinterpret_cast<const std::byte*>(some);
+  }
+  CHECK(!taken());
+  CHECK(cudaGetLastError() == cudaSuccess);
 }
 
 TEST_CASE("assembly: cached rows may begin at any address", "[cuda][gpu]") {

@@ -77,6 +77,8 @@ struct assembly {
   std::size_t batch_bytes = 0;  ///< from one batch to the next
   std::uint64_t samples = 0;    ///< in the slot; at least 1
   const std::byte* landing_buffer = nullptr;
+  const std::byte* staged = nullptr;  ///< host memory: the same bytes, read during the call; null:
+                                      ///< they are on the device alone
   std::size_t sources_at = 0;
   std::size_t random_bits_at = 0;
   std::size_t directory_at = 0;

@@ -15,7 +15,7 @@ enum class placement : std::uint8_t {
   automatic,  ///< `resident` if the whole dataset fits `loader_options::max_device_cache_bytes`,
               ///< `cached` if a part does, `stream` if there is no such limit
   stream,     ///< from the dataset, through staging memory, each time
-  gather,     ///< out of the dataset's own memory, pinned, by a kernel of the device: no reader
+  gather,     ///< out of the dataset's own memory, pinned, fetched by the device: no reader
               ///< thread; for datasets that lie in memory (`dataset::rows`)
   resident,   ///< out of device memory, where all rows stay from their first pass on
   cached,     ///< out of device memory as far as a limit goes, the rest streamed; each slot is
