@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""What feeding costs a training loop in Python: the loop of libtorch/training.cpp, its networks,
+optimizer and images, on one batch that lies on the GPU and under torch.utils.data.DataLoader.
+
+    python3 tests/bench/training.py [--networks resnet18,resnet50] [--workers 8] [--steps 20]
+        [--runs 5] [--json FILE]
+
+DataLoader  fetches whole batches by index (the fast way to use it), shuffled, pinned, by workers
+            that live on; the next batch is copied and normalized on a side stream
+"""
+
+import argparse
+import functools
+import json
+import statistics
+import sys
+import time
+
+import torch
+from torch import nn
+
+from peers import Rows
+
+BATCH, SAMPLES, SIZE = 256, 4_096, 224
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def convolution(inputs, outputs, kernel, stride=1):
+    return [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False),
+            nn.BatchNorm2d(outputs)]
+
+
+class Block(nn.Module):
+    """Residual, of two 3x3 convolutions, or a bottleneck with its stride in the 3x3 one."""
+
+    def __init__(self, inputs, width, stride, bottleneck):
+        super().__init__()
+        outputs = 4 * width if bottleneck else width
+        first = (convolution(inputs, width, 1) + [nn.ReLU(inplace=True)]
+                 + convolution(width, width, 3, stride) if bottleneck
+                 else convolution(inputs, width, 3, stride))
+        self.path = nn.Sequential(*first, nn.ReLU(inplace=True),
+                                  *convolution(width, outputs, 1 if bottleneck else 3))
+        self.shortcut = (None if stride == 1 and inputs == outputs
+                         else nn.Sequential(*convolution(inputs, outputs, 1, stride)))
+
+    def forward(self, images):
+        output = self.path(images)
+        return output.add_(self.shortcut(images) if self.shortcut else images).relu_()
+
+
+def resnet(bottlenecks):
+    """ResNet-18 or ResNet-50, as torchvision has them."""
+    parts = [*convolution(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    channels = width = 64
+    for blocks in (3, 4, 6, 3) if bottlenecks else (2, 2, 2, 2):
+        for i in range(blocks):
+            parts.append(Block(channels, width, 2 if i == 0 and width != 64 else 1, bottlenecks))
+            channels = 4 * width if bottlenecks else width
+        width *= 2
+    network = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                            nn.Linear(channels, 1000))
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+    return network
+
+
+class Trainer:
+    def __init__(self, bottlenecks):
+        torch.manual_seed(1)
+        self.network = resnet(bottlenecks).to("cuda", memory_format=torch.channels_last)
+        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=0.01, momentum=0.9,
+                                         weight_decay=1e-4, fused=True)
+
+    def step(self, images, labels):
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = nn.functional.cross_entropy(self.network(images), labels)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss = loss.detach()
+
+
+@functools.cache
+def factor_and_shift():
+    mean, deviation = torch.tensor(MEAN), torch.tensor(DEVIATION)
+    return (1 / (255 * deviation)).cuda(), (mean / deviation).cuda()
+
+
+def normalized(images):
+    """Of bytes, batch x height x width x channels: bf16 in channels-last layout."""
+    factor, shift = factor_and_shift()
+    return (images * factor).sub_(shift).to(torch.bfloat16).permute(0, 3, 1, 2)
+
+
+def fixed_batch():
+    torch.manual_seed(2)
+    images = torch.randint(0, 256, (BATCH, SIZE, SIZE, 3), dtype=torch.uint8, device="cuda")
+    labels = torch.randint(0, 10, (BATCH,), device="cuda")
+    batch = normalized(images), labels
+    while True:
+        yield batch
+
+
+def data_loader(rows, workers):
+    """Batches, epoch after epoch; the next one's copy has been issued when one is given."""
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), BATCH,
+                                            drop_last=True)
+    loader = torch.utils.data.DataLoader(rows, sampler=sampler, batch_size=None,
+                                         num_workers=workers, pin_memory=True,
+                                         persistent_workers=workers > 0,
+                                         prefetch_factor=4 if workers > 0 else None)
+    side = torch.cuda.Stream()
+    ready = None
+    while True:
+        for images, labels in loader:
+            with torch.cuda.stream(side):
+                following = (normalized(images.to("cuda", non_blocking=True)),
+                             labels.to("cuda", non_blocking=True).long())
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(side)
+            for tensor in following:
+                tensor.record_stream(torch.cuda.current_stream())
+            ready = following
+
+
+def measure(feed, trainer, options):
+    """Seconds a step."""
+    for _ in range(options.warm_up):
+        trainer.step(*next(feed))
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(options.steps):
+        trainer.step(*next(feed))
+    torch.cuda.synchronize()
+    return (time.perf_counter() - start) / options.steps
+
+
+def run_network(name, rows, options):
+    feeds = {"a fixed batch": fixed_batch(),
+             f"PyTorch DataLoader, {options.workers} workers": data_loader(rows, options.workers)}
+    trainers = {feed: Trainer(name == "resnet50") for feed in feeds}
+    seconds = {feed: [] for feed in feeds}
+    for turn in range(options.runs + 1):  # the first one warms up
+        for feed, batches in feeds.items():
+            taken = measure(batches, trainers[feed], options)
+            if turn > 0:
+                seconds[feed].append(taken)
+    fixed = seconds["a fixed batch"]
+    for feed, runs in seconds.items():
+        ratios = [taken / alone for taken, alone in zip(runs, fixed)]
+        step, loss = statistics.median_high(runs), trainers[feed].loss.item()
+        ratio = statistics.median_high(ratios)
+        print(f"{name:10} {feed:28} {1e3 * step:10.2f} {BATCH / step:10.0f} {ratio:8.3f} "
+              f"[{min(ratios):5.3f}, {max(ratios):5.3f}] {loss:9.3f}", flush=True)
+        yield {"network": name, "feed": feed, "runs": len(runs), "step_ms": 1e3 * step,
+               "images_per_second": BATCH / step, "ratio": ratio, "least_ratio": min(ratios),
+               "most_ratio": max(ratios), "loss": loss}
+    for batches in feeds.values():
+        batches.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=lambda text: text.split(","),
+                        default=["resnet18", "resnet50"], help="of resnet18,resnet50")
+    parser.add_argument("--workers", type=int, default=8, help="of the DataLoader")
+    parser.add_argument("--steps", type=int, default=20, help="of a turn")
+    parser.add_argument("--warm-up", type=int, default=5,
+                        help="steps before each turn that are not measured")
+    parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts")
+    parser.add_argument("--json", help="file that the results go to, for report.py")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("no GPU: nothing to measure")
+        return
+    torch.backends.cudnn.benchmark = True
+    versions = {"python": sys.version.split()[0], "torch": torch.__version__}
+    print(", ".join(f"{name} {version}" for name, version in versions.items()), end="")
+    print(f"; {torch.cuda.get_device_name(0)}, {torch.get_num_threads()} threads")
+    print(f"method:    bf16 by autocast, channels last; {options.steps} steps a turn after "
+          f"{options.warm_up} that are not measured;\n           medians of {options.runs} rounds; "
+          "ratio: to the fixed batch, [least, most]\n")
+    print(f"{'network':10} {'feed':28} {'ms a step':>10} {'images/s':>10} {'ratio':>8} {'':16} "
+          f"{'last loss':>9}")
+    rows = Rows(torch.randint(0, 256, (SAMPLES, SIZE, SIZE, 3), dtype=torch.uint8),
+                torch.randint(0, 10, (SAMPLES,), dtype=torch.uint8))
+    found = [row for name in options.networks for row in run_network(name, rows, options)]
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"program": "training_python", "machine": versions, "rows": found}, file,
+                      indent=1)
+
+
+if __name__ == "__main__":
+    main()
