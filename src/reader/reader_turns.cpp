@@ -12,7 +12,7 @@
 
 namespace feedline::detail {
 
-thread_local bool reader_turns::held_ = false;
+thread_local bool reader_turns::in_turn = false;
 
 reader_turns& reader_turns::of_process() {
   // Never freed: readers may end after static objects do.
@@ -73,12 +73,12 @@ reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping)
     return;
   }
   turns_ = &turns;
-  held_ = true;
+  in_turn = true;
 }
 
 reader_turns::turn::~turn() {
   if (turns_ == nullptr) return;
-  held_ = false;
+  in_turn = false;
   const std::scoped_lock lock{turns_->mutex_};
   --turns_->working_;
   turns_->hand_out();

@@ -25,7 +25,7 @@ class reader_turns {
   void set_limit(unsigned limit);
   [[nodiscard]] unsigned limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   /// Whether the calling thread works in a turn that is counted.
-  [[nodiscard]] static bool held() noexcept { return held_; }
+  [[nodiscard]] static bool held() noexcept { return in_turn; }
   /// Lets those who wait look at their `stopping` again.
   void wake();
 
@@ -56,7 +56,7 @@ class reader_turns {
   std::mutex mutex_;
   unsigned working_ = 0;         ///< under the mutex, and so is the next
   std::deque<waiter*> waiting_;  ///< in the order in which they came
-  static thread_local bool held_;
+  static thread_local bool in_turn;
 };
 
 }  // namespace feedline::detail
