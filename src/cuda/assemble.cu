@@ -5,6 +5,7 @@
 #include "cuda/copy_engine.hpp"
 #include "cuda/copy_rows.cuh"
 #include "cuda/scatter_rows.cuh"
+#include "cuda/tile_rows.cuh"
 #include "cuda/widen_rows.cuh"
 
 #include <algorithm>
@@ -56,6 +57,8 @@ __global__ void __launch_bounds__(block_threads)
       return visit_element(by.from, [&](auto type) {
         if constexpr (sizeof(type) == 1) widen_samples<decltype(type)>(frame, part, by, block);
       });
+    case part_kind::tile:
+      return convert_tiles(frame, part, by, block);
     case part_kind::scatter:
       return visit_element(
           by.from, [&](auto type) { scatter_samples<decltype(type)>(frame, part, by, block); });
@@ -63,11 +66,10 @@ __global__ void __launch_bounds__(block_threads)
       return fill_padding(frame, part, by, block);
     case part_kind::one_hot:
       return write_classes(frame, part, by, block);
+    case part_kind::single:
     case part_kind::cast:
-      return visit_element(by.from, [&](auto type) {
-        if constexpr (is_whole_element<decltype(type)>)
-          cast_samples<decltype(type)>(frame, part, by, block);
-      });
+      return visit_element(
+          by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
   }
 }
 
@@ -94,15 +96,17 @@ class launcher {
     std::stable_sort(launch_.parts, launch_.parts + launch_.count,
                      [](const Part& a, const Part& b) { return a.blocks < b.blocks; });
     std::uint32_t blocks = 0;
+    std::size_t shared_bytes = 0;
     for (std::uint32_t i = 0; i < launch_.count; ++i) {
       launch_.parts[i].first_block = blocks;
       blocks += launch_.parts[i].blocks;
+      if (launch_.parts[i].kind == part_kind::tile) shared_bytes = block_warps * tile_bytes;
     }
     // Not by <<<>>>, which says only by the thread's last error whether it failed: that may be an
     // error of the user's, from before.
     void* parameters[] = {&launch_};
-    FEEDLINE_CUDA_CHECK(
-        cudaLaunchKernel(kernel_, dim3{blocks}, dim3{block_threads}, parameters, 0, stream_));
+    FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel_, dim3{blocks}, dim3{block_threads}, parameters,
+                                         shared_bytes, stream_));
     launch_.count = 0;
   }
 

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "cuda/row_alignment.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -22,7 +23,6 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
 /// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of
 /// others.
 constexpr std::size_t fewest_lines = 2;
-constexpr std::size_t widest_vector = 16;
 
 std::uint32_t counted(std::uint64_t value, const char* what) {
   if (value < divider::limit) return static_cast<std::uint32_t>(value);
@@ -36,24 +36,6 @@ divider divide_by(std::uint64_t divisor) {
   return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
 }
 
-/// The largest power of two that divides all that was or-ed together, up to a vector's bytes.
-std::size_t common_alignment(std::size_t ored) noexcept {
-  const std::size_t all = ored | widest_vector;
-  return all & (~all + 1);
-}
-std::size_t address(const void* memory) noexcept {
-  return reinterpret_cast<std::uintptr_t>(memory);
-}
-/// Of the dataset's rows, kept and arrived.
-std::size_t source_alignment(const assembly& work, const field_assembly& field) noexcept {
-  return common_alignment(address(field.cached) | address(work.landing_buffer) | field.row_bytes);
-}
-/// Of the batch's rows.
-std::size_t target_alignment(const assembly& work, const field_assembly& field) noexcept {
-  return common_alignment(address(work.slot) | field.to_offset | work.batch_bytes |
-                          field.to_row_bytes);
-}
-
 /// Runs that hold samples.
 std::uint64_t run_count(const assembly& work) noexcept {
   const std::uint64_t last = work.samples - 1;
@@ -64,13 +46,16 @@ std::uint64_t run_count(const assembly& work) noexcept {
 struct pace {
   std::uint32_t items_a_thread;
   std::uint64_t max_blocks;
+  std::uint32_t threads_an_item = 1;
 };
 
 void set_items(assembly_part& part, std::uint64_t rows, std::uint64_t row_items, pace pace) {
   part.row_items = divide_by(row_items);
   part.items = rows * row_items;
-  part.blocks = static_cast<std::uint32_t>(std::min(
-      divide_up(part.items, std::uint64_t{block_threads} * pace.items_a_thread), pace.max_blocks));
+  part.blocks = static_cast<std::uint32_t>(
+      std::min(divide_up(part.items * pace.threads_an_item,
+                         std::uint64_t{block_threads} * pace.items_a_thread),
+               pace.max_blocks));
 }
 
 /// Lets a part go through its rows by vectors.
@@ -183,6 +168,18 @@ assembly_part plan_groups(const assembly& work, std::size_t place, part_kind kin
   return part;
 }
 
+/// A part for images whose elements move.
+planned_part plan_moves(const assembly& work, std::size_t place, conversion by) {
+  const field_assembly& field = work.fields[place];
+  const auto tiles = plan_tiles(by, source_alignment(work, field), target_alignment(work, field));
+  if (!tiles) return {plan_groups(work, place, part_kind::single, by), by};
+  by.tiles = *tiles;
+  assembly_part part = of_field(work, place, part_kind::tile);
+  set_items(part, work.samples, tile_count(by, *tiles),
+            {1, field.cached_on_host ? max_bus_blocks : max_blocks, warp_threads});
+  return {part, by};
+}
+
 }  // namespace
 
 slot_frame plan_frame(const assembly& work) {
@@ -229,9 +226,11 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
     set_lines(part, work.samples, source_alignment(work, field), {1, max_bus_blocks});
     add(part, by);
     if (by.padding != 0) add(plan_groups(work, place, part_kind::fill, by), by);
-  } else {
+  } else if (by.straight) {
     const part_kind kind = is_wide(work, field, by) ? part_kind::widen : part_kind::convert;
     add(plan_groups(work, place, kind, by), by);
+  } else {
+    parts.parts[parts.count++] = plan_moves(work, place, by);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
+#include "cuda/tile_plan.hpp"
 #include "detail/divider.hpp"
 
 #include <array>
@@ -30,17 +31,19 @@ struct slot_frame {
 enum class part_kind : std::uint8_t {
   copy,     ///< samples' rows into the slot, by vectors
   keep,     ///< chunks' rows into the kept ones, by vectors
-  convert,  ///< by groups of elements of the slot
-  widen,    ///< the same, of elements of one byte that stay in their order: by wide groups
-  scatter,  ///< the same, by lines of the source: each is read once
+  convert,  ///< elements that stay in their order, by groups of elements of the slot
+  widen,    ///< those of one byte, by wide groups
+  tile,     ///< images whose elements move, by tiles
+  single,   ///< those that no tile holds, by groups of elements of the slot, one after the other
+  scatter,  ///< all, by lines of the source: each is read once
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
   cast,     ///< whole numbers to such, by groups of elements of the slot
 };
 
-/// One field's share of an assembly, or a part of it. Its items (vectors of a row, or groups of
-/// elements) are numbered row after row and dealt out to threads, so that a block's work is the
-/// same whatever the length of a row.
+/// One field's share of an assembly, or a part of it. Its items (vectors of a row, groups of
+/// elements, or tiles) are numbered row after row and dealt out to threads, tiles to warps, so that
+/// a block's work is the same whatever the length of a row.
 struct assembly_part {
   const std::byte* cached = nullptr;
   std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
@@ -71,6 +74,7 @@ struct conversion : field_conversion {
   divider lines = {};       ///< of the batch's row: by its width
   divider from_outer = {};  ///< the same of the dataset's row
   divider from_lines = {};
+  tile_shape tiles = {};       ///< of `tile`
   bool straight = false;       ///< element i becomes element i
   bool three_in_turn = false;  ///< its channel is i mod 3, and each has a scale and an offset
   bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
@@ -85,6 +89,8 @@ struct planned_part : assembly_part {
 
 /// Threads of a block, and items that each has under way at once.
 inline constexpr std::uint32_t block_threads = 256;
+inline constexpr std::uint32_t warp_threads = 32;
+inline constexpr std::uint32_t block_warps = block_threads / warp_threads;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
 

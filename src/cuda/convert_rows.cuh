@@ -10,12 +10,6 @@
 
 namespace feedline::detail {
 
-/// A sample's draws; 0 where none are made.
-__device__ inline std::uint32_t random_bits_of_sample(const slot_frame& frame,
-                                                      std::uint32_t sample) {
-  return frame.random_bits == nullptr ? 0 : __ldg(frame.random_bits + sample);
-}
-
 /// How many of a group's elements the row has.
 __device__ inline std::uint32_t group_length(const conversion& by, std::uint32_t first) {
   return min(group_elements, by.to_elements - first);
@@ -46,11 +40,11 @@ __device__ __forceinline__ void load_group(const std::byte* row, std::uint32_t f
   memcpy(elements, words, bytes);
 }
 
-/// Values of a group whose elements are where they were.
+/// Values of a group.
 template <class T>
-__device__ __forceinline__ void convert_straight(const conversion& by, const std::byte* row,
-                                                 std::uint32_t first,
-                                                 float (&values)[group_elements]) {
+__device__ __forceinline__ void convert_group(const conversion& by, const std::byte* row,
+                                              std::uint32_t first,
+                                              float (&values)[group_elements]) {
   T elements[group_elements] = {};
   if (by.group_loads) {
     load_group(row, first, elements);
@@ -73,34 +67,8 @@ __device__ __forceinline__ void convert_straight(const conversion& by, const std
   }
 }
 
-/// Values of a group whose elements come from anywhere in the row.
-template <class T>
-__device__ __forceinline__ void convert_moved(const conversion& by, const image_window& window,
-                                              const std::byte* row, std::uint32_t first,
-                                              float (&values)[group_elements]) {
-  pixel sources[group_elements];
-  T elements[group_elements] = {};
-  bool inside[group_elements];
-#pragma unroll
-  for (std::uint32_t i = 0; i < group_elements; ++i) {
-    const std::uint32_t element = min(first + i, by.to_elements - 1);
-    sources[i] =
-        source_pixel(by, window, pixel_of(element, by.to_channels_last, by.outer, by.lines));
-    inside[i] = is_inside(by, sources[i]);
-    if (inside[i]) {
-      const std::uint32_t from =
-          element_of(sources[i], by.channels_last, by.channels, by.height, by.width);
-      elements[i] = load_element<T>(row, from, by.aligned_loads);
-    }
-  }
-#pragma unroll
-  for (std::uint32_t i = 0; i < group_elements; ++i) {
-    const float value = inside[i] ? to_float(elements[i]) : 0.0F;
-    values[i] = scaled(by, sources[i].channel, value);
-  }
-}
-
-/// Converts samples' rows into the slot: one block's share of a part.
+/// Converts samples' rows, whose elements stay where they were, into the slot: one block's share of
+/// a part.
 template <class T>
 __device__ __forceinline__ void convert_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block) {
@@ -117,17 +85,9 @@ __device__ __forceinline__ void convert_samples(const slot_frame& frame, const a
       places[i] = split(part, item < part.items ? item : part.items - 1);
       rows[i] = sample_row(frame, part, places[i].row, __ldg(frame.sources + places[i].row));
     }
-    if (by.straight) {
 #pragma unroll
-      for (std::uint32_t i = 0; i < groups_a_thread; ++i)
-        convert_straight<T>(by, rows[i], places[i].item * group_elements, values[i]);
-    } else {
-#pragma unroll
-      for (std::uint32_t i = 0; i < groups_a_thread; ++i) {
-        const image_window window = window_of(by, random_bits_of_sample(frame, places[i].row));
-        convert_moved<T>(by, window, rows[i], places[i].item * group_elements, values[i]);
-      }
-    }
+    for (std::uint32_t i = 0; i < groups_a_thread; ++i)
+      convert_group<T>(by, rows[i], places[i].item * group_elements, values[i]);
 #pragma unroll
     for (std::uint32_t i = 0; i < groups_a_thread; ++i) {
       if (first + i * block_threads < part.items) {
@@ -158,10 +118,11 @@ __device__ inline void fill_padding(const slot_frame& frame, const assembly_part
   }
 }
 
-/// Casts samples' rows into the slot: one block's share of a part.
+/// Casts samples' rows into the slot, or converts those that `convert_tiles` cannot: one block's
+/// share of a part, element by element.
 template <class T>
-__device__ __forceinline__ void cast_samples(const slot_frame& frame, const assembly_part& part,
-                                             const conversion& by, std::uint32_t block) {
+__device__ __forceinline__ void convert_singly(const slot_frame& frame, const assembly_part& part,
+                                               const conversion& by, std::uint32_t block) {
   for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
        each += std::uint64_t{part.blocks} * block_threads) {
     const row_item place = split(part, each);
@@ -173,16 +134,22 @@ __device__ __forceinline__ void cast_samples(const slot_frame& frame, const asse
     const std::uint32_t length = group_length(by, first);
     for (std::uint32_t i = 0; i < length; ++i) {
       std::uint32_t from = first + i;
+      std::uint32_t channel = 0;  // counts only below
+      T element = {};
       bool inside = true;
       if (!by.straight) {
         const pixel source =
             source_pixel(by, window, pixel_of(from, by.to_channels_last, by.outer, by.lines));
         inside = is_inside(by, source);
+        channel = source.channel;
         from = element_of(source, by.channels_last, by.channels, by.height, by.width);
       }
-      const std::uint64_t value =
-          inside ? to_whole(load_element<T>(row, from, by.aligned_loads)) : 0;
-      store_whole(to, first + i, value, by.to);
+      if (inside) element = load_element<T>(row, from, by.aligned_loads);
+      if (part.kind == part_kind::single) {
+        store_element(to, first + i, scaled(by, channel, to_float(element)), by.to);
+      } else if constexpr (is_whole_element<T>) {
+        store_whole(to, first + i, to_whole(element), by.to);
+      }
     }
   }
 }

@@ -187,19 +187,21 @@ __device__ inline void store_group(std::byte* to, std::uint32_t index, const flo
   }
 }
 
-/// Stores 16 values from the element number `index` on, at a multiple of 16 bytes.
+/// Stores values, a multiple of eight, from the element number `index` on, at a multiple of 16 bytes.
+template <std::uint32_t Count>
 __device__ __forceinline__ void store_wide(std::byte* to, std::uint32_t index,
-                                           const float (&values)[16], element_type type) {
+                                           const float (&values)[Count], element_type type) {
+  static_assert(Count % 8 == 0);
   if (type == element_type::f32) {
     auto* const at = reinterpret_cast<float4*>(to) + index / 4;
 #pragma unroll
-    for (std::uint32_t i = 0; i < 4; ++i)
+    for (std::uint32_t i = 0; i < Count / 4; ++i)
       at[i] = make_float4(values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]);
     return;
   }
   auto* const at = reinterpret_cast<uint4*>(to) + index / 8;
 #pragma unroll
-  for (std::uint32_t i = 0; i < 2; ++i) {
+  for (std::uint32_t i = 0; i < Count / 8; ++i) {
     const auto pair = [&](std::uint32_t of) {
       return to_half_pair(values[8 * i + of], values[8 * i + of + 1], type);
     };

@@ -50,6 +50,12 @@ __device__ inline std::byte* slot_row(const slot_frame& frame, const assembly_pa
          std::size_t{in_batch} * part.to_row_bytes;
 }
 
+/// A sample's draws; 0 where none are made.
+__device__ inline std::uint32_t random_bits_of_sample(const slot_frame& frame,
+                                                      std::uint32_t sample) {
+  return frame.random_bits == nullptr ? 0 : __ldg(frame.random_bits + sample);
+}
+
 /// A row that arrived and the cached row it becomes; null where there is none.
 struct kept_pair {
   const std::byte* from;

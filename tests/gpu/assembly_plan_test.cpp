@@ -117,7 +117,7 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
   conversion.height = conversion.to_height = 32;
   conversion.width = conversion.to_width = 32;
   conversion.channels_last = true;
-  CHECK(images.only_part().kind == part_kind::convert);
+  CHECK(images.only_part().kind == part_kind::tile);
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::scatter);
   conversion.padding = 4;
@@ -129,7 +129,9 @@ TEST_CASE("assembly plan: a conversion reads host memory once, whatever goes whe
   images.field.cached = at(0x100001);
   CHECK(images.only_part().kind == part_kind::scatter);
   conversion.from = element_type::u16;  // now elements lie across pieces
-  CHECK(images.only_part().kind == part_kind::convert);
+  CHECK(images.only_part().kind == part_kind::tile);
+  images.work.samples = 1000;
+  CHECK(images.only_part().blocks == 64);
 }
 
 TEST_CASE("assembly plan: only what moves no element and keeps its groups whole goes straight",
@@ -178,13 +180,39 @@ TEST_CASE("assembly plan: bytes that stay in their order are widened by 16 where
   conversion.per_channel = false;
   CHECK(kind() == part_kind::widen);
   conversion.flip_below = 1;
-  CHECK(kind() == part_kind::convert);
+  CHECK(kind() == part_kind::tile);
   conversion.flip_below = 0;
   conversion.from = element_type::u16;
   CHECK(kind() == part_kind::convert);
   conversion.from = element_type::u8;
   images.field.to_offset = 8;
   CHECK(kind() == part_kind::convert);
+}
+
+TEST_CASE(
+    "assembly plan: images whose elements move go by tiles, a warp a tile, if tiles hold them",
+    "[cuda][host]") {
+  planned_case images{std::size_t{256} * 256 * 3};
+  images.field.to_row_bytes = std::size_t{2} * 224 * 224 * 3;
+  field_conversion& conversion = images.field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f16;
+  conversion.channels = 3;
+  conversion.height = conversion.width = 256;
+  conversion.to_height = conversion.to_width = 224;
+  conversion.channels_last = true;
+  const auto planned = [&] { return images.parts().parts[0]; };
+  CHECK(planned().kind == part_kind::tile);
+  CHECK(planned().items == 200 * 28);
+  CHECK(planned().blocks == 200 * 28 / 8);
+  CHECK(planned().by.tiles.pixels == 8);
+  CHECK(!planned().by.tiles.has_ends);
+  images.field.to_offset = 8;  // no wider vectors there
+  CHECK(planned().by.tiles.pixels == 4);
+  images.field.cached = at(0x100008);
+  CHECK(planned().by.tiles.has_ends);
+  conversion.channels = 7000;
+  CHECK(planned().kind == part_kind::single);
 }
 
 TEST_CASE("assembly plan: what is more than a kernel counts is refused in words", "[cuda][host]") {

@@ -6,172 +6,24 @@
 
 #include "cuda/check.hpp"
 #include "cuda/copy_engine.hpp"
-#include "device/owned.hpp"
 #include "gpu/assembly_case.hpp"
+#include "gpu/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <memory>
-#include <new>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
 using namespace feedline;
 using namespace feedline::test;
-
-namespace {
-
-/// Where cached rows lie, for the GPU.
-enum class kept_in { device, host };
-
-/// Bytes of guard in front of memory: what a kernel writes there is seen.
-constexpr std::size_t guard_bytes = 256;
-
-/// A copy of host bytes in memory that the GPU reads and writes, between guards.
-class gpu_copy {
- public:
-  gpu_copy(const device_ptr& device, const std::vector<std::byte>& bytes, std::size_t shift = 0)
-      : size_{bytes.size()},
-        before_{guard_bytes + shift},
-        memory_{device, memory_kind::device, before_ + size_ + guard_bytes} {
-    FEEDLINE_CUDA_CHECK(cudaMemset(memory_.data(), 0xC3, memory_.bytes()));
-    FEEDLINE_CUDA_CHECK(cudaMemcpy(data(), bytes.data(), size_, cudaMemcpyHostToDevice));
-    // From pageable memory it may return before the bytes are there, and no other stream waits for
-    // them.
-    FEEDLINE_CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  [[nodiscard]] std::byte* data() const { return memory_.data() + before_; }
-
-  /// The bytes now; the guards must be whole.
-  [[nodiscard]] std::vector<std::byte> read_back() const {
-    std::vector<std::byte> all(memory_.bytes());
-    FEEDLINE_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), all.size(), cudaMemcpyDeviceToHost));
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(before_);
-    const auto end = begin + static_cast<std::ptrdiff_t>(size_);
-    const auto is_guard = [](std::byte each) { return each == std::byte{0xC3}; };
-    CHECK(std::all_of(all.begin(), begin, is_guard));
-    CHECK(std::all_of(end, all.end(), is_guard));
-    return {begin, end};
-  }
-
- private:
-  std::size_t size_;
-  std::size_t before_;
-  detail::device_memory memory_;
-};
-
-/// A copy of host bytes in host memory that the GPU reads.
-class mapped_copy {
- public:
-  mapped_copy(device_ptr device, const std::vector<std::byte>& bytes, std::size_t shift)
-      : device_{std::move(device)},
-        size_{bytes.size() + shift},
-        // Pages of its own: mapping pins whole ones, and CUDA refuses to copy what is pinned in
-        // part.
-        memory_{static_cast<std::byte*>(::operator new(whole_pages(size_), page))},
-        shift_{shift} {
-    std::copy(bytes.begin(), bytes.end(), memory_.get() + shift);
-    address_ = device_->map(span());
-  }
-  mapped_copy(const mapped_copy&) = delete;
-  mapped_copy& operator=(const mapped_copy&) = delete;
-  ~mapped_copy() { device_->unmap(span()); }
-
-  [[nodiscard]] const std::byte* data() const { return address_ + shift_; }
-
- private:
-  static constexpr std::align_val_t page{4096};
-  struct free_pages {
-    void operator()(std::byte* memory) const { ::operator delete(memory, page); }
-  };
-  static std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-  [[nodiscard]] std::span<const std::byte> span() const { return {memory_.get(), size_}; }
-
-  device_ptr device_;
-  std::size_t size_;
-  std::unique_ptr<std::byte, free_pages> memory_;
-  std::size_t shift_;
-  const std::byte* address_ = nullptr;
-};
-
-void check_same(const std::vector<std::byte>& seen, const std::vector<std::byte>& expected,
-                const std::string& what) {
-  REQUIRE(seen.size() == expected.size());
-  const auto differs = std::mismatch(seen.begin(), seen.end(), expected.begin());
-  const auto at = differs.first - seen.begin();
-  INFO(what << " differs from byte " << at << " on");
-  CHECK(differs.first == seen.end());
-}
-
-/// Runs a case on the GPU and compares the slot, and the cached rows where they may be written.
-/// @param shift Of the cached rows, from a multiple of 256 bytes.
-/// @param staged The landing buffer's bytes are in host memory too.
-void check_on_gpu(assembly_case& each, const case_options& options, kept_in where,
-                  std::size_t shift = 0, bool staged = false) {
-  const auto device = make_cuda_device(0);
-  const gpu_stream stream;
-  const gpu_copy slot{device, std::vector(each.slot_bytes(), assembly_case::untouched)};
-  const gpu_copy landing_buffer{device, each.landing_buffer()};
-  std::vector<std::unique_ptr<gpu_copy>> on_device;
-  std::vector<std::unique_ptr<mapped_copy>> on_host;
-  std::vector<field_assembly> fields;
-  for (std::size_t i = 0; i < each.fields().size(); ++i) {
-    INFO(i << ": " << describe(each.fields()[i]));
-    const auto& cached = each.fields()[i].cached;
-    if (where == kept_in::host) {
-      on_host.push_back(std::make_unique<mapped_copy>(device, cached, shift));
-      fields.push_back(each.field(i, on_host.back()->data(), nullptr));
-      fields.back().cached_on_host = true;
-    } else {
-      on_device.push_back(std::make_unique<gpu_copy>(device, cached, shift));
-      std::byte* const at = on_device.back()->data();
-      fields.push_back(each.field(i, at, options.keeps ? at : nullptr));
-    }
-  }
-  assembly work = each.work(slot.data(), landing_buffer.data(), fields);
-  if (staged) work.staged = each.landing_buffer().data();
-  device->assemble(work, stream.ref());
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-  const auto expected = each.reference();
-  check_same(slot.read_back(), expected[0], "the slot");
-  for (std::size_t i = 0; i < on_device.size(); ++i)
-    check_same(on_device[i]->read_back(), expected[i + 1],
-               "cached rows of field " + std::to_string(i));
-}
-
-void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
-                  kept_in where, std::size_t shift = 0, bool staged = false) {
-  std::string text;
-  for (const case_field& field : fields) text += "\n  " + describe(field);
-  CAPTURE(seed, text, shift, options.batch_size, options.samples, options.run_samples,
-          options.keeps, static_cast<int>(options.from), static_cast<int>(where));
-  std::mt19937_64 random{seed};
-  assembly_case each{options, std::move(fields), random};
-  check_on_gpu(each, options, where, shift, staged);
-}
-
-constexpr element_type all_types[] = {element_type::u8,     element_type::i8,  element_type::u16,
-                                      element_type::i16,    element_type::u32, element_type::i32,
-                                      element_type::u64,    element_type::i64, element_type::f16,
-                                      element_type::bf16,   element_type::f32, element_type::f64,
-                                      element_type::boolean};
-constexpr element_type all_whole[] = {element_type::u8,  element_type::i8,  element_type::u16,
-                                      element_type::i16, element_type::u32, element_type::i32,
-                                      element_type::u64, element_type::i64, element_type::boolean};
-constexpr element_type all_targets[] = {element_type::f32, element_type::f16, element_type::bf16};
-
-}  // namespace
 
 TEST_CASE("assembly: rows of any size are copied, kept on the device, in host memory, or arriving",
           "[cuda][gpu]") {

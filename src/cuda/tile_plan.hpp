@@ -1,0 +1,42 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include "detail/divider.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace feedline::detail {
+
+/// Shared memory that a warp holds a tile's source in: 48 KiB a block, all that needs no asking.
+inline constexpr std::uint32_t tile_bytes = 6144;
+/// Pixels that a thread makes together: the first of these by which lines can be divided so that
+/// their values are whole vectors, or the last.
+inline constexpr std::uint32_t group_pixels[] = {8, 4, 1};
+
+/// How images of the batch are cut into tiles, whose source fits into a warp's shared memory: there
+/// each line, of each plane, has the same number of vectors of 16 bytes, wherever it begins.
+struct tile_shape {
+  divider lines;                  ///< of a tile
+  divider vectors;                ///< of a line's source, with room to begin anywhere in the first
+  divider groups;                 ///< of `pixels`, of a line
+  divider across;                 ///< tiles side by side
+  std::uint32_t width = 0;        ///< of a tile, in pixels
+  std::uint32_t pixel_bytes = 0;  ///< of the source: of all channels if they are last, else of one
+  std::uint8_t pixels = 1;        ///< of a group
+  bool has_ends = false;          ///< a vector may hold a row's end and what is behind it
+};
+
+/// Cuts what `by` makes of a row.
+/// @param alignment Of the dataset's rows and their sizes, up to 16.
+/// @param to_alignment Of the batch's.
+/// @return Nothing if so many channels lie together that a pixel does not fit.
+[[nodiscard]] std::optional<tile_shape> plan_tiles(const field_conversion& by,
+                                                   std::size_t alignment, std::size_t to_alignment);
+
+/// Tiles of one row.
+[[nodiscard]] std::uint64_t tile_count(const field_conversion& by, const tile_shape& tiles);
+
+}  // namespace feedline::detail

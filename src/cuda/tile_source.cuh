@@ -1,0 +1,173 @@
+#pragma once
+
+#include "cuda/geometry.cuh"
+#include "cuda/rows.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// A rectangle of a sample's image in the batch, and where its source is.
+struct image_tile {
+  const std::byte* row;  ///< the dataset's
+  std::byte* to;         ///< the batch's
+  image_window window;
+  std::uint32_t y;  ///< in the batch's image
+  std::uint32_t x;
+  std::uint32_t lines;
+  std::uint32_t width;
+  std::uint32_t from_y;  ///< in the dataset's image; wraps below 0
+  std::uint32_t from_x;
+  std::uint32_t begin;  ///< of each line's source, the bytes that the image has
+  std::uint32_t end;
+  std::uint32_t vector_offsets;  ///< whole vectors of the row are at offsets below it
+};
+
+__device__ __forceinline__ image_tile tile_at(const slot_frame& frame, const assembly_part& part,
+                                              const conversion& by, std::uint64_t item) {
+  const tile_shape& tiles = by.tiles;
+  const row_item place = split(part, item);
+  image_tile at;
+  const auto row_bytes = static_cast<std::uint32_t>(part.row_bytes);
+  at.vector_offsets = row_bytes < 16 ? 0 : row_bytes - 15;
+  at.row = sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+  at.to = slot_row(frame, part, place.row);
+  at.window = window_of(by, random_bits_of_sample(frame, place.row));
+  const std::uint32_t down = tiles.across.quotient(place.item);
+  at.y = down * tiles.lines.divisor();
+  at.x = (place.item - down * tiles.across.divisor()) * tiles.width;
+  at.lines = min(tiles.lines.divisor(), by.to_height - at.y);
+  at.width = min(tiles.width, by.to_width - at.x);
+  const pixel from =
+      source_pixel(by, at.window, {0, at.y, at.window.flipped ? at.x + at.width - 1 : at.x});
+  at.from_y = from.y;
+  at.from_x = from.x;
+  const bool is_left = static_cast<std::int32_t>(from.x) < 0;
+  const std::uint32_t padded = is_left ? min(0 - from.x, at.width) : 0;
+  const std::uint32_t behind = is_left ? by.width + (0 - from.x) : by.width - min(from.x, by.width);
+  at.begin = padded * tiles.pixel_bytes;
+  at.end = min(behind, at.width) * tiles.pixel_bytes;
+  return at;
+}
+
+/// The byte of the dataset's row at which a line's source begins; wraps below 0.
+__device__ inline std::uint32_t line_in_row(const conversion& by, const image_tile& at,
+                                            std::uint32_t plane, std::uint32_t line) {
+  return ((plane * by.height + at.from_y + line) * by.width + at.from_x) * by.tiles.pixel_bytes;
+}
+/// How far behind the start of its first vector that is.
+__device__ inline std::uint32_t line_shift(const image_tile& at, std::uint32_t in_row) {
+  return (static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at.row)) + in_row) % 16;
+}
+/// The byte of shared memory at which a line's source begins.
+__device__ inline std::uint32_t line_in_tile(const conversion& by, const image_tile& at,
+                                             std::uint32_t plane, std::uint32_t line) {
+  return (plane * by.tiles.lines.divisor() + line) * by.tiles.vectors.divisor() * 16 +
+         line_shift(at, line_in_row(by, at, plane, line));
+}
+
+/// 16 bytes of a line's source.
+struct tile_vector {
+  std::int32_t offset;  ///< from the row's start
+  std::int32_t begin;   ///< of them, those that the image has: none if it is not before the end
+  std::int32_t end;
+  bool whole;  ///< it has some, and the row has all
+};
+
+/// @tparam Planes Of the dataset's row; else its channels are last.
+/// @tparam Padded Some of the source may be padding.
+/// @param index Of all vectors of a tile's source.
+template <bool Planes, bool Padded>
+__device__ __forceinline__ tile_vector tile_vector_at(const conversion& by, const image_tile& at,
+                                                      std::uint32_t index) {
+  const tile_shape& tiles = by.tiles;
+  const std::uint32_t line_of_all = tiles.vectors.quotient(index);
+  const std::uint32_t plane = Planes ? tiles.lines.quotient(line_of_all) : 0;
+  const std::uint32_t line = line_of_all - plane * tiles.lines.divisor();
+  const std::uint32_t in_row = line_in_row(by, at, plane, line);
+  // Of the line's source, the first byte; below 0 where the vector begins in front of it.
+  const auto first = static_cast<std::int32_t>(
+      (index - line_of_all * tiles.vectors.divisor()) * 16 - line_shift(at, in_row));
+  bool in_image = line < at.lines;
+  if (Padded) in_image = in_image & (at.from_y + line < by.height);
+  tile_vector vector;
+  vector.offset = static_cast<std::int32_t>(in_row + static_cast<std::uint32_t>(first));
+  vector.begin = max(static_cast<std::int32_t>(at.begin) - first, 0);
+  vector.end = in_image ? min(static_cast<std::int32_t>(at.end) - first, 16) : 0;
+  vector.whole =
+      (vector.begin < vector.end) & (static_cast<std::uint32_t>(vector.offset) < at.vector_offsets);
+  return vector;
+}
+
+/// Reads what is the row's of a vector that is not wholly the row's.
+__device__ inline void load_end(const image_tile& at, const tile_vector& vector, uint4* to) {
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(at.row) + vector.offset;
+#pragma unroll 1
+  for (std::int32_t i = vector.begin; i < vector.end; ++i)
+    reinterpret_cast<std::uint8_t*>(to)[i] = __ldg(from + i);
+}
+
+template <bool Planes, bool Padded>
+__device__ __forceinline__ void load_tile(const conversion& by, const image_tile& at,
+                                          std::uint32_t thread, uint4* memory) {
+  const std::uint32_t lines = (Planes ? by.channels : 1) * by.tiles.lines.divisor();
+  const std::uint32_t count = lines * by.tiles.vectors.divisor();
+#pragma unroll 4
+  for (std::uint32_t index = thread; index < count; index += warp_threads) {
+    const tile_vector vector = tile_vector_at<Planes, Padded>(by, at, index);
+    if (vector.whole) {
+      __pipeline_memcpy_async(memory + index, at.row + vector.offset, sizeof(uint4));
+    } else {
+      memory[index] = make_uint4(0, 0, 0, 0);
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  if (!by.tiles.has_ends) return;
+#pragma unroll 1
+  for (std::uint32_t index = thread; index < count; index += warp_threads) {
+    const tile_vector vector = tile_vector_at<Planes, Padded>(by, at, index);
+    if (!vector.whole) load_end(at, vector, memory + index);
+  }
+}
+
+/// Reads a tile's source: one thread's share. Nothing is read outside the dataset's row; vectors of
+/// padding become 0.
+__device__ __forceinline__ void load_tile(const conversion& by, const image_tile& at,
+                                          std::uint32_t thread, uint4* memory) {
+  if (by.channels_last) {
+    if (by.padding == 0) return load_tile<false, false>(by, at, thread, memory);
+    return load_tile<false, true>(by, at, thread, memory);
+  }
+  if (by.padding == 0) return load_tile<true, false>(by, at, thread, memory);
+  load_tile<true, true>(by, at, thread, memory);
+}
+
+/// Whether some of a line's source is padding.
+__device__ inline bool has_padding(const conversion& by, const image_tile& at) {
+  return at.begin != 0 || at.end < at.width * by.tiles.pixel_bytes;
+}
+
+/// Sets what is padding to 0 in vectors that hold some of the image too: one thread's share. All
+/// threads have loaded theirs.
+__device__ __forceinline__ void clear_padding(const conversion& by, const image_tile& at,
+                                              std::uint32_t thread, uint4* memory) {
+  const std::uint32_t tile_lines = by.tiles.lines.divisor();
+  const std::uint32_t lines = (by.channels_last ? 1 : by.channels) * tile_lines;
+  const std::uint32_t line_end = min(at.end + 16, at.width * by.tiles.pixel_bytes);
+#pragma unroll 1
+  for (std::uint32_t each = thread; each < lines; each += warp_threads) {
+    const std::uint32_t plane = by.channels_last ? 0 : by.tiles.lines.quotient(each);
+    auto* const line = reinterpret_cast<std::uint8_t*>(memory) +
+                       line_in_tile(by, at, plane, each - plane * tile_lines);
+#pragma unroll 1
+    for (std::uint32_t i = max(at.begin, 16U) - 16; i < at.begin; ++i) line[i] = 0;
+#pragma unroll 1
+    for (std::uint32_t i = at.end; i < line_end; ++i) line[i] = 0;
+  }
+}
+
+}  // namespace feedline::detail

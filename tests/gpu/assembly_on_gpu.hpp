@@ -1,0 +1,81 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include "device/owned.hpp"
+#include "gpu/assembly_case.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace feedline::test {
+
+/// Where cached rows lie, for the GPU.
+enum class kept_in { device, host };
+
+/// A copy of host bytes in memory that the GPU reads and writes, between guards.
+class gpu_copy {
+ public:
+  gpu_copy(const device_ptr& device, const std::vector<std::byte>& bytes, std::size_t shift = 0);
+
+  [[nodiscard]] std::byte* data() const { return memory_.data() + before_; }
+
+  /// The bytes now; the guards must be whole.
+  [[nodiscard]] std::vector<std::byte> read_back() const;
+
+ private:
+  std::size_t size_;
+  std::size_t before_;
+  detail::device_memory memory_;
+};
+
+/// A copy of host bytes in host memory that the GPU reads.
+class mapped_copy {
+ public:
+  mapped_copy(device_ptr device, const std::vector<std::byte>& bytes, std::size_t shift);
+  mapped_copy(const mapped_copy&) = delete;
+  mapped_copy& operator=(const mapped_copy&) = delete;
+  ~mapped_copy() { device_->unmap(span()); }
+
+  [[nodiscard]] const std::byte* data() const { return address_ + shift_; }
+
+ private:
+  static constexpr std::align_val_t page{4096};
+  struct free_pages {
+    void operator()(std::byte* memory) const { ::operator delete(memory, page); }
+  };
+  static std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  [[nodiscard]] std::span<const std::byte> span() const { return {memory_.get(), size_}; }
+
+  device_ptr device_;
+  std::size_t size_;
+  std::unique_ptr<std::byte, free_pages> memory_;
+  std::size_t shift_;
+  const std::byte* address_ = nullptr;
+};
+
+/// Runs a case on the GPU and compares the slot, and the cached rows where they may be written, with
+/// the reference, bit for bit.
+/// @param seed Of the rows and their sources.
+/// @param shift Of the cached rows, from a multiple of 256 bytes.
+/// @param staged The landing buffer's bytes are in host memory too.
+void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
+                  kept_in where, std::size_t shift = 0, bool staged = false);
+
+inline constexpr element_type all_types[] = {
+    element_type::u8,     element_type::i8,   element_type::u16, element_type::i16,
+    element_type::u32,    element_type::i32,  element_type::u64, element_type::i64,
+    element_type::f16,    element_type::bf16, element_type::f32, element_type::f64,
+    element_type::boolean};
+inline constexpr element_type all_whole[] = {
+    element_type::u8,  element_type::i8,  element_type::u16,
+    element_type::i16, element_type::u32, element_type::i32,
+    element_type::u64, element_type::i64, element_type::boolean};
+inline constexpr element_type all_targets[] = {element_type::f32, element_type::f16,
+                                               element_type::bf16};
+
+}  // namespace feedline::test

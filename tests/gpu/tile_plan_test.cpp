@@ -1,0 +1,107 @@
+/// How images are cut into tiles, which needs no GPU.
+
+#include "cuda/tile_plan.hpp"
+
+#include "support/checks/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+/// Three channels of bytes, last in the dataset.
+field_conversion images(std::uint32_t height, std::uint32_t width) {
+  field_conversion conversion;
+  conversion.to = element_type::f16;
+  conversion.channels = 3;
+  conversion.channels_last = true;
+  conversion.height = conversion.to_height = height;
+  conversion.width = conversion.to_width = width;
+  return conversion;
+}
+
+/// The tiles of images that there are tiles for: they cover the image, and a warp has room for each.
+tile_shape planned(const field_conversion& by, std::size_t alignment = 16,
+                   std::size_t to_alignment = 16) {
+  const auto planned = plan_tiles(by, alignment, to_alignment);
+  REQUIRE(planned.has_value());
+  const tile_shape tiles = planned.value_or(tile_shape{});
+  const std::uint32_t planes = by.channels_last ? 1 : by.channels;
+  const std::uint32_t lines = tiles.lines.divisor();
+  CHECK(planes * lines * tiles.vectors.divisor() * 16 <= tile_bytes);
+  CHECK(tiles.vectors.divisor() * 16 >= tiles.width * tiles.pixel_bytes + 15);
+  CHECK(tiles.groups.divisor() * tiles.pixels == tiles.width);
+  CHECK(tiles.across.divisor() * tiles.width >= by.to_width);
+  CHECK((tiles.across.divisor() - 1) * tiles.width < by.to_width);
+  CHECK(tile_count(by, tiles) / tiles.across.divisor() * lines >= by.to_height);
+  CHECK((tile_count(by, tiles) / tiles.across.divisor() - 1) * lines < by.to_height);
+  return tiles;
+}
+
+}  // namespace
+
+TEST_CASE("tile plan: a tile has as many lines as fit, wherever each begins in a vector",
+          "[cuda][host]") {
+  field_conversion by = images(224, 224);
+  CHECK(planned(by).vectors.divisor() == 43);  // 672 bytes, and 15 in front
+  CHECK(planned(by).lines.divisor() == 8);
+  CHECK(planned(by).groups.divisor() == 28);
+  CHECK(tile_count(by, planned(by)) == 28);
+  by.channels_last = false;
+  CHECK(planned(by).vectors.divisor() == 15);  // of one of three planes
+  CHECK(planned(by).lines.divisor() == 8);
+  by.from = element_type::f32;
+  CHECK(planned(by).vectors.divisor() == 57);
+  CHECK(planned(by).lines.divisor() == 2);
+}
+
+TEST_CASE("tile plan: tiles share out an image's lines and a line's pixels evenly",
+          "[cuda][host]") {
+  const field_conversion tall = images(10, 240);  // 8 would fit
+  CHECK(planned(tall).lines.divisor() == 5);
+  const field_conversion wide = images(3, 4000);  // 2040 would
+  CHECK(planned(wide).across.divisor() == 2);
+  CHECK(planned(wide).width == 2000);
+  CHECK(planned(wide).lines.divisor() == 1);
+  const field_conversion small = images(1, 1);
+  CHECK(tile_count(small, planned(small)) == 1);
+}
+
+TEST_CASE("tile plan: groups of pixels are stored by whole vectors, or one by one",
+          "[cuda][host]") {
+  field_conversion by = images(32, 32);
+  CHECK(planned(by).pixels == 8);
+  CHECK(planned(by).groups.divisor() == 4);
+  CHECK(planned(by, 16, 8).pixels == 4);
+  CHECK(planned(by, 16, 4).pixels == 1);
+  by.to_width = 28;
+  CHECK(planned(by).pixels == 4);
+  by.to_width = 30;
+  CHECK(planned(by).pixels == 1);
+  by.to = element_type::f32;
+  by.to_width = 28;
+  CHECK(planned(by, 16, 8).pixels == 1);
+  CHECK(!planned(by).has_ends);
+  CHECK(planned(by, 8).has_ends);
+}
+
+TEST_CASE("tile plan: what holds not even a pixel is no tile", "[cuda][host]") {
+  field_conversion by = images(2, 9);
+  by.channels = tile_bytes - 15;
+  CHECK(planned(by).width == 1);
+  CHECK(planned(by).across.divisor() == 9);
+  by.channels = tile_bytes - 14;
+  CHECK(!plan_tiles(by, 16, 16));
+  by.channels_last = false;
+  by.channels = tile_bytes / 16;  // a vector a plane
+  CHECK(planned(by).vectors.divisor() == 1);
+  by.channels = tile_bytes / 16 + 1;
+  CHECK(!plan_tiles(by, 16, 16));
+  by.from = element_type::u16;
+  by.channels = tile_bytes / 32;
+  CHECK(planned(by).width == 5);  // 8 would fit
+}
