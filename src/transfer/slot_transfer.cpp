@@ -5,7 +5,7 @@
 namespace feedline::detail {
 
 void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
-  const stream_ref stream = streams_[carried_++ % streams_.size()].get();
+  const stream_ref stream = streams_[holds_parts() ? carried_++ % streams_.size() : 0].get();
   const bool follows = from.work.begin != 0;
   try {
     if (!follows) wait_for_room(from, to, stream);
@@ -35,7 +35,7 @@ void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& t
 
 void copy_transfer::copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
                          stream_ref stream) {
-  if (pieces_.batch_size() == slots_.batch_size()) {
+  if (!holds_parts()) {
     device_->copy(to.data, from.data, slots_.used_bytes(samples), stream);
     return;
   }

@@ -50,8 +50,9 @@ class slot_transfer {
 /// Carries slots that are a device slot's image by one copy, and parts of a batch by a copy for
 /// each field.
 ///
-/// Two streams take turns, so that what lies between two copies on one of them (events, and copies
-/// of a few bytes) hides behind the other's copy. On a piece's stream:
+/// Parts of batches take turns on two streams, so that copies of a few bytes on one of them hide
+/// behind the other's large one. Whole batches keep to one stream: two large copies at once would
+/// end at once, and their staging slots would be filled at once. On a piece's stream:
 ///
 ///     wait for the device slot's `released` and `ready`, once for all pieces of it: nobody took a
 ///     slot of an epoch that was left, so what was put there may be on its way still,
@@ -69,6 +70,10 @@ class copy_transfer final : public slot_transfer {
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
 
  private:
+  /// A staging slot holds a part of a batch.
+  [[nodiscard]] bool holds_parts() const noexcept {
+    return pieces_.batch_size() != slots_.batch_size();
+  }
   void wait_for_room(const staging_slot& from, const device_slot& to, stream_ref first);
   void copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
             stream_ref stream);
