@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
@@ -137,4 +138,43 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
     CHECK(all_intact(record.seen()));
     CHECK(by.on.device->freed_in_use() == 0);
   }
+}
+
+TEST_CASE("refused calls: what a refused batch had begun is done before its slot is written again",
+          "[device][transfer][host]") {
+  loader_options loading = options(1);
+  loading.staging_slots = 40;      // so many that none is needed twice
+  loading.piece_bytes = 3U * 17U;  // a batch in three pieces
+  const auto data = make_identity_rows(64, 8);
+  const shuffle order{.seed = 4};
+  const auto take_two = [](auto& range, recorder& record) {
+    for (int i = 0; i < 2; ++i) {
+      const auto taken = range.next();
+      REQUIRE(taken);
+      record(*taken);
+    }
+  };
+
+  const travelling plain{way::transformed};
+  recorder expected{plain.looks()};
+  loader alone = plain.load(data, order, loading);
+  auto whole = alone.epoch(1, plain.stream);
+  take_two(whole, expected);
+
+  // Of epoch 0's second batch one piece is on its way, and the next one's copy is refused. That
+  // stream goes on first, and with it what epoch 1 writes into the same slot.
+  const travelling by{way::transformed};
+  recorder seen{by.looks()};
+  loader loader = by.load(data, order, loading);
+  by.on.device->hold_assemblies();
+  by.on.device->fail_call(device_call::copy, 5);
+  {
+    auto left = loader.epoch(0, by.stream);
+    REQUIRE(left.next());
+    by.on.device->wait_for_failed_calls();
+  }
+  auto next = loader.epoch(1, by.stream);
+  take_two(next, seen);
+  by.on.device->allow_all_assemblies();
+  CHECK(seen.seen() == expected.seen());
 }

@@ -124,6 +124,12 @@ void scripted_device::fail_call(device_call call, std::uint64_t nth, std::uint64
   failing_[call] = {nth, times};
 }
 
+void scripted_device::wait_for_failed_calls() {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [this] { return failing_.empty(); }, "calls to fail");
+}
+
 void scripted_device::limit(memory_kind kind, std::size_t bytes) {
   const std::scoped_lock lock{mutex_};
   limits_[kind] = bytes;
@@ -373,6 +379,7 @@ void scripted_device::count_call(device_call call) {
   if (found == failing_.end() || --found->second.next != 0) return;
   found->second.next = 1;
   if (--found->second.times == 0) failing_.erase(found);
+  changed_.notify_all();
   throw device_error{"the scripted device fails this call as told"};
 }
 

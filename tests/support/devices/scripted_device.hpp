@@ -85,6 +85,9 @@ class scripted_device final : public device {
   /// Lets the n-th call of a kind from now on, counted from 1, fail with a device_error
   /// (out_of_memory for `allocate`), and as many after it as make up `times`.
   void fail_call(device_call call, std::uint64_t nth, std::uint64_t times = 1);
+  /// Blocks until all calls that were told to fail have failed. @throws std::runtime_error after a
+  /// long while.
+  void wait_for_failed_calls();
 
   /// Allocations of a kind fail with out_of_memory when all of them would take more.
   void limit(memory_kind kind, std::size_t bytes);
