@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// Rows of fewer bytes are gathered by a kernel: the copy engine spends about a microsecond on each
-/// copy, whatever its size.
+/// Rows of fewer bytes are gathered by a kernel: the driver's call takes its time for each copy,
+/// whatever its size, and for short ones longer than the bus.
 inline constexpr std::size_t least_copied_row_bytes = std::size_t{64} << 10;
 
 /// Gathers a field's rows out of mapped host memory by the GPU's copy engine, where that is as fast

@@ -210,13 +210,7 @@ bool pipeline::advance() {
 }
 
 std::optional<slot_index> pipeline::next_slot() {
-  if (plan_.background && reader_turns::held()) {
-    throw usage_error{
-        "a dataset takes batches from a loader that has readers, while it is read under a CPU "
-        "budget of " +
-        std::to_string(turns_.limit()) +
-        ": they might never get their turn. Give that loader no_readers, or set no budget"};
-  }
+  if (plan_.background) turns_.refuse_in_turn();
   ring_->users().takes();
   if (const auto slot = ring_->try_take()) return slot;
   await_room();

@@ -145,12 +145,12 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   std::uint64_t batches = fixed ? options.batches_per_slot : batches_of_slot(plan, options, sizes);
   batches = std::min(batches, plan.batches_per_epoch);
 
-  const ring_size staging{"max_staging_bytes",
-                          options.max_staging_bytes,
-                          options.staging_slots,
-                          [&](std::uint64_t count) { return sizes.staging_bytes(count); },
-                          [](std::uint64_t) { return std::size_t{0}; },
-                          sizes.piece_samples(1) > 1 || options.batch_size == 1};
+  const ring_size staging{
+      .option = "max_staging_bytes",
+      .budget = options.max_staging_bytes,
+      .wanted_slots = options.staging_slots,
+      .slot_bytes = [&](std::uint64_t count) { return sizes.staging_bytes(count); },
+      .holds_batches = sizes.piece_samples(1) > 1 || options.batch_size == 1};
   const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
                             [&](std::uint64_t count) { return sizes.landing_bytes(count); }};

@@ -44,6 +44,15 @@ void reader_turns::set_limit(unsigned limit) {
   hand_out();
 }
 
+void reader_turns::refuse_in_turn() const {
+  if (!held()) return;
+  throw usage_error{
+      "a dataset takes batches from a loader that has readers, while it is read under a CPU budget "
+      "of " +
+      std::to_string(limit()) +
+      ": they might never get their turn. Give that loader no_readers, or set no budget"};
+}
+
 void reader_turns::wake() {
   const std::scoped_lock lock{mutex_};
   for (waiter* const each : waiting_) each->changed.notify_one();

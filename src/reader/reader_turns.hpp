@@ -26,6 +26,9 @@ class reader_turns {
   [[nodiscard]] unsigned limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   /// Whether the calling thread works in a turn that is counted.
   [[nodiscard]] static bool held() noexcept { return in_turn; }
+  /// @throws usage_error if the calling thread does, and is about to wait for readers: they might
+  /// never get their turn.
+  void refuse_in_turn() const;
   /// Lets those who wait look at their `stopping` again.
   void wake();
 
