@@ -81,6 +81,11 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
   use.missing.clear();
   use.missing_at.clear();
   use.cached_as.clear();
+  if (cached_ && cached_->holds_all()) {  // each at its sample's place
+    for (std::size_t i = 0; i < use.samples.size(); ++i)
+      sources[i] = static_cast<std::uint32_t>(use.samples[i].value);
+    return;
+  }
   for (std::size_t i = 0; i < use.samples.size(); ++i) {
     const auto row = cached_ ? cached_->place_of(use.samples[i]) : std::nullopt;
     if (row && cached_->holds(*row)) {
