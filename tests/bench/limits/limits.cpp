@@ -29,6 +29,7 @@ const std::vector<part>& all_parts() {
                                      {"calls", measure_calls},
                                      {"pinning", measure_pinning},
                                      {"cpu-gather", measure_cpu_gather},
+                                     {"written", measure_written},
                                      {"gpu-gather", measure_gpu_gather}};
   return all;
 }
@@ -46,7 +47,7 @@ void run(const common_options& options, const std::vector<std::string>& wanted) 
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"The limits of the machine: bus, calls, pinning, gathers"};
+  CLI::App app{"The limits of the machine: bus, calls, pinning, caches, gathers"};
   common_options options;
   options.seconds = 0.05;
   std::vector<std::string> names;

@@ -16,6 +16,8 @@ void measure_calls(const common_options& options, results& found);
 void measure_pinning(const common_options& options, results& found);
 /// "cpu gather": random rows gathered into pinned memory, by threads.
 void measure_cpu_gather(const common_options& options, results& found);
+/// "written": pinned memory that threads write and the GPU copies then: what caches do to both.
+void measure_written(const common_options& options, results& found);
 /// "host gather" and "resident gather": random rows gathered by a kernel, out of registered host
 /// memory by blocks, and out of device memory by launches of a slot's size and large ones.
 void measure_gpu_gather(const common_options& options, results& found);
