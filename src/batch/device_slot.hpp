@@ -1,7 +1,6 @@
 #pragma once
 
 #include <feedline/device/stream_ref.hpp>
-#include <feedline/index.hpp>
 
 #include "detail/failure.hpp"
 #include "device/owned.hpp"

@@ -6,7 +6,6 @@
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <string>
 

@@ -32,10 +32,8 @@ void page_uses::add(std::span<const std::byte> memory) {
 }
 
 void page_uses::remove(std::span<const std::byte> memory) noexcept {
-  if (!memory.empty()) release(pages_of(memory));
-}
-
-void page_uses::release(range pages) noexcept {
+  if (memory.empty()) return;
+  const range pages = pages_of(memory);
   auto each = first_in(pages);
   while (each != uses_.end() && each->first < pages.end) {
     if (--each->second.count != 0) {

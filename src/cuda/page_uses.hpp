@@ -57,7 +57,6 @@ class page_uses {
 
   [[nodiscard]] uses::iterator first_in(range pages);
   [[nodiscard]] std::vector<range> gaps_in(range pages);
-  void release(range pages) noexcept;
 
   pin_function pin_;
   unpin_function unpin_;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <string>
 #include <utility>
 
 namespace feedline {

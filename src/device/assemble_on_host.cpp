@@ -3,7 +3,6 @@
 #include "detail/arithmetic.hpp"
 #include "device/transform_row.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace feedline::detail {

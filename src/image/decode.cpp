@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cassert>
 #include <string>
-#include <utility>
 
 namespace feedline {
 namespace detail {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <csetjmp>
 #include <cstring>
-#include <string>
 
 // Each needs what stands before it: the numbers of libjpeg's messages hang on its version, which
 // jpeglib.h defines.

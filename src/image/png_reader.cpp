@@ -1,6 +1,5 @@
 #include "image/reader.hpp"
 
-#include <array>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>

@@ -4,7 +4,9 @@
 
 #include "detail/arithmetic.hpp"
 
-#include <cstdio>
+#include <spdlog/fmt/fmt.h>
+
+#include <cstddef>
 #include <string>
 
 namespace feedline {
@@ -22,14 +24,11 @@ void check_slots(const char* name, std::size_t slots) {
 /// Where a batch comes in several.
 std::string pieces_of(const loader_plan& plan) {
   if (plan.piece_samples == 0 || plan.piece_samples >= plan.batch_size) return {};
-  return ", in " + std::to_string(detail::divide_up(plan.batch_size, plan.piece_samples)) +
-         " pieces";
+  return fmt::format(", in {} pieces", detail::divide_up(plan.batch_size, plan.piece_samples));
 }
 
 std::string mebibytes(std::size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
 }  // namespace
@@ -50,25 +49,21 @@ loader_options validated(const loader_options& options) {
 }
 
 std::string to_string(const loader_plan& plan) {
-  std::string text =
-      std::to_string(plan.batches_per_epoch) + " batches of " + std::to_string(plan.batch_size) +
-      " an epoch, " + (plan.slots_grow ? "1 to " : "") + std::to_string(plan.batches_per_slot) +
-      " a slot" + pieces_of(plan) + "; staging " + std::to_string(plan.staging_slots) + " × " +
-      mebibytes(plan.slot_bytes) + " = " + mebibytes(plan.staging_bytes);
+  std::string text = fmt::format(
+      "{} batches of {} an epoch, {}{} a slot{}; staging {} × {} = {}", plan.batches_per_epoch,
+      plan.batch_size, plan.slots_grow ? "1 to " : "", plan.batches_per_slot, pieces_of(plan),
+      plan.staging_slots, mebibytes(plan.slot_bytes), mebibytes(plan.staging_bytes));
   if (plan.device_slots == 0) {
     text += ", read in place";
   } else {
-    text +=
-        ", device " + std::to_string(plan.device_slots) + " × " + mebibytes(plan.device_slot_bytes);
+    text += fmt::format(", device {} × {}", plan.device_slots, mebibytes(plan.device_slot_bytes));
     if (plan.landing_bytes != 0) text += " + passing " + mebibytes(plan.landing_bytes);
     if (plan.cache_bytes != 0) text += " + cached rows " + mebibytes(plan.cache_bytes);
     text += " = " + mebibytes(plan.device_bytes);
   }
-  if (plan.placement != placement::stream) {
-    text += "; " + std::string{to_string(plan.placement)} + ", " +
-            std::to_string(plan.cached_samples) + " samples kept";
-  }
-  return text + "; " + std::to_string(plan.readers) + (plan.readers == 1 ? " reader" : " readers");
+  if (plan.placement != placement::stream)
+    text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
+  return text + fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
 }
 
 }  // namespace feedline

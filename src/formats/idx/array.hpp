@@ -3,7 +3,6 @@
 #include "formats/array.hpp"
 
 #include <span>
-#include <string>
 
 namespace feedline::detail {
 

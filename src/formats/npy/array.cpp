@@ -8,7 +8,6 @@
 #include "io/file_source.hpp"
 #include "rows/file_rows.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>

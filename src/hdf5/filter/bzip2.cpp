@@ -36,9 +36,7 @@ std::size_t undo_bzip2(std::span<const unsigned>, std::span<const std::byte> sto
   if (result == BZ_STREAM_END) return given;
   if (result == BZ_MEM_ERROR) throw std::bad_alloc{};
   if (result == BZ_OK && stream.avail_in > 0) fail_for_more_than(out.size());
-  if (result == BZ_OK)
-    throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
-                            " bytes ends early, after " + std::to_string(given) + " decoded ones"};
+  if (result == BZ_OK) fail_for_early_end(stored.size(), given);
   throw hdf5_filter_error{"the stream is damaged: libbz2 reports error " + std::to_string(result)};
 }
 

@@ -29,7 +29,7 @@ z_stream& zlib_stream(hdf5_decoder& scratch) {
   return stream;
 }
 
-/// Bytes that zlib, which counts them in 32 bits, takes at once.
+/// Bytes that zlib, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
 uInt piece(std::size_t bytes) noexcept {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
@@ -37,35 +37,22 @@ uInt piece(std::size_t bytes) noexcept {
 std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
                          hdf5_decoder& scratch) {
   z_stream& stream = zlib_stream(scratch);
-  std::size_t taken = 0;
-  std::size_t given = 0;
   std::byte nowhere{};  // zlib wants an address even where it may write nothing
-  for (;;) {
-    // zlib.h leaves what it is given alone, though its type does not say so.
-    const std::byte* const from = stored.empty() ? &nowhere : stored.data() + taken;
-    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
-    stream.avail_in = piece(stored.size() - taken);
-    stream.next_out = reinterpret_cast<Bytef*>(out.empty() ? &nowhere : out.data() + given);
-    stream.avail_out = piece(out.size() - given);
-    const uInt offered = stream.avail_in;
-    const uInt room = stream.avail_out;
-    const int result = inflate(&stream, Z_NO_FLUSH);
-    taken += offered - stream.avail_in;
-    given += room - stream.avail_out;
-
-    if (result == Z_STREAM_END) return given;
-    if (result == Z_OK) continue;
-    if (result == Z_MEM_ERROR) throw std::bad_alloc{};
-    if (result == Z_NEED_DICT)
-      throw hdf5_filter_error{"the stream wants a dictionary, which HDF5 files do not have"};
-    if (result == Z_BUF_ERROR && taken < stored.size()) fail_for_more_than(out.size());
-    if (result == Z_BUF_ERROR)
-      throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
-                              " bytes ends early, after " + std::to_string(given) +
-                              " decoded ones"};
-    throw hdf5_filter_error{std::string{"the stream is damaged: "} +
-                            (stream.msg != nullptr ? stream.msg : zError(result))};
-  }
+  // zlib.h leaves what it is given alone, though its type does not say so.
+  const std::byte* const from = stored.empty() ? &nowhere : stored.data();
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
+  stream.avail_in = piece(stored.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.empty() ? &nowhere : out.data());
+  stream.avail_out = piece(out.size());
+  const int result = inflate(&stream, Z_FINISH);
+  if (result == Z_STREAM_END) return stream.total_out;
+  if (result == Z_MEM_ERROR) throw std::bad_alloc{};
+  if (result == Z_NEED_DICT)
+    throw hdf5_filter_error{"the stream wants a dictionary, which HDF5 files do not have"};
+  if (result == Z_BUF_ERROR && stream.avail_in > 0) fail_for_more_than(out.size());
+  if (result == Z_BUF_ERROR) fail_for_early_end(stored.size(), stream.total_out);
+  throw hdf5_filter_error{std::string{"the stream is damaged: "} +
+                          (stream.msg != nullptr ? stream.msg : zError(result))};
 }
 
 #ifdef FEEDLINE_HAS_LIBDEFLATE

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -134,6 +133,11 @@ void fail_for_more_than(std::size_t limit) {
 void fail_for_claim(std::uint64_t claimed, std::size_t limit) {
   throw hdf5_filter_error{"claims to yield " + bytes(claimed) + " where " + bytes(limit) +
                           " can be right"};
+}
+
+void fail_for_early_end(std::size_t stored, std::size_t given) {
+  throw hdf5_filter_error{"the stream of " + std::to_string(stored) + " bytes ends early, after " +
+                          std::to_string(given) + " decoded ones"};
 }
 
 hdf5_filters::hdf5_filters(std::vector<hdf5_filter> pipeline) : pipeline_{std::move(pipeline)} {

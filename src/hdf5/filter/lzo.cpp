@@ -21,9 +21,7 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
     case LZO_E_OUTPUT_OVERRUN:
       fail_for_more_than(out.size());
     case LZO_E_INPUT_OVERRUN:
-      throw hdf5_filter_error{"the stream of " + std::to_string(stored.size()) +
-                              " bytes ends early, after " + std::to_string(given) +
-                              " decoded ones"};
+      fail_for_early_end(stored.size(), given);
     default:
       throw hdf5_filter_error{"the stream is damaged: liblzo2 reports error " +
                               std::to_string(result)};

@@ -91,6 +91,9 @@ void check_fletcher32(std::span<const std::byte> stored);
 [[noreturn]] void fail_for_more_than(std::size_t limit);
 /// The same, where what was stored says so itself.
 [[noreturn]] void fail_for_claim(std::uint64_t claimed, std::size_t limit);
+/// What they say when a stream of `stored` bytes ends, and more was to come out.
+[[noreturn]] void fail_for_early_end(std::size_t stored, std::size_t given);
+
 /// The refusal of a filter whose library was not there when feedline was built.
 [[nodiscard]] inline std::string without_library(std::string_view library) {
   return "needs " + std::string{library} + ", which was not there when feedline was built";

@@ -2,7 +2,6 @@
 
 #include "detail/text.hpp"
 #include "hdf5/format/metadata.hpp"
-#include "hdf5/library/member.hpp"
 #include "io/random_file.hpp"
 
 #include <algorithm>

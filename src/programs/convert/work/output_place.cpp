@@ -32,11 +32,10 @@ bool is_of_one_file_system(const fs::path& folder) {
 }
 
 [[noreturn]] void leave(const work_folder& work, const fs::path& output) {
-  throw std::runtime_error{
-      output.string() +
-      ": was put there or replaced while the conversion ran, and is left as it "
-      "is; what was converted is whole, in " +
-      work.unfinished().string() + ": the same command with --force puts it in place"};
+  throw std::runtime_error{fmt::format(
+      "{}: was put there or replaced while the conversion ran, and is left as it is; what was "
+      "converted is whole, in {}: the same command with --force puts it in place",
+      output.string(), work.unfinished().string())};
 }
 
 /// Whether a call failed for want of the operation in the kernel or the file system.
@@ -88,10 +87,9 @@ void remove_replaced(const work_folder& work, const fs::path& output) {
   try {
     fs::remove_all(work.replaced());
   } catch (const fs::filesystem_error& error) {
-    throw std::runtime_error{output.string() +
-                             ": is complete; what it took the place of cannot be "
-                             "removed, and is " +
-                             work.replaced().string() + " now: " + error.code().message()};
+    throw std::runtime_error{fmt::format(
+        "{}: is complete; what it took the place of cannot be removed, and is {} now: {}",
+        output.string(), work.replaced().string(), error.code().message())};
   }
 }
 
@@ -151,10 +149,9 @@ fs::path output_path(const fs::path& given) {
   fs::path path{text};
   const std::string name = path.filename().string();
   if (name.empty() || name == "." || name == "..")
-    throw feedline::usage_error{"--output '" + given.string() +
-                                "': is a folder's place, not a name in one; say what to write, as "
-                                "in " +
-                                (path / "train.h5").string()};
+    throw feedline::usage_error{fmt::format(
+        "--output '{}': is a folder's place, not a name in one; say what to write, as in {}",
+        given.string(), (path / "train.h5").string())};
   return path;
 }
 
@@ -176,10 +173,9 @@ std::optional<file_identity> check_output(const job& job) {
                                 "replaced: choose another --output"};
   if (job.force || is_marked_as_own(output)) return found;
   throw feedline::usage_error{
-      output.string() +
-      ": exists, and bears no mark that feedline-convert wrote it and nobody changed it since; "
-      "choose another --output, or let --force replace it" +
-      (is_folder ? " with all that is in it" : "")};
+      fmt::format("{}: exists, and bears no mark that feedline-convert wrote it and nobody changed "
+                  "it since; choose another --output, or let --force replace it{}",
+                  output.string(), is_folder ? " with all that is in it" : "")};
 }
 
 int rename_by_kernel(const char* from, const char* to, unsigned flags) {
