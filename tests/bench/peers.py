@@ -30,23 +30,14 @@ try:
 except ImportError:
     cupy = None
 
+from rows import Rows
+
 SHAPES = [
     ("mnist64", (28, 28), 64, 60_000),
     ("mnist1024", (28, 28), 1024, 60_000),
     ("cifar256", (3, 32, 32), 256, 50_000),
     ("imagenet256", (224, 224, 3), 256, 4_096),
 ]
-
-
-class Rows(torch.utils.data.Dataset):
-    def __init__(self, images, labels):
-        self.images, self.labels = images, labels
-
-    def __len__(self):
-        return len(self.labels)
-
-    def __getitem__(self, indices):
-        return self.images[indices], self.labels[indices]
 
 
 def batches_of(samples, batch, device="cpu"):

@@ -104,6 +104,14 @@ class Results:
         return sorted(best.values(), key=lambda row: -row["batches_per_second"])
 
 
+    def training(self):
+        """Networks' steps, network by network: in C++, then in Python."""
+        rows = [(language, row) for language, program in (("C++", "training"),
+                                                          ("Python", "training_python"))
+                for row in self.rows(program)]
+        return sorted(rows, key=lambda each: each[1]["network"])
+
+
 def name_of(row):
     if "peer" not in row:
         placement = row["placement"]
@@ -141,6 +149,18 @@ def print_table(results):
         print()
 
 
+def print_training(results):
+    rows = results.training()
+    if not rows:
+        return
+    print(f"{'network':12} {'feed':32} {'language':>12} {'ms a step':>9} {'images/s':>9} "
+          f"{'ratio':>9}")
+    for language, row in rows:
+        print(f"{row['network']:12} {row['feed']:32} {language:>12} {row['step_ms']:9.2f} "
+              f"{row['images_per_second']:9,.0f} {row['ratio']:9.3f}")
+    print("ratio: to the fixed batch in the same language\n")
+
+
 def draw(results, path):
     try:
         import matplotlib
@@ -170,6 +190,7 @@ def main():
     with open(options.results) as file:
         results = Results(json.load(file))
     print_table(results)
+    print_training(results)
     if options.svg:
         draw(results, options.svg)
 

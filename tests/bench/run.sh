@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # All benchmarks in one run, on a machine with a GPU and a release build: the machine's limits,
 # feedline, and its peers, side by side. Ends with one table; leaves results.json, results.svg and
-# output.txt. About 7 minutes.
+# output.txt. About 7 minutes, and 3 more where networks are trained.
 #
 #   tests/bench/run.sh [BUILD_FOLDER [OUT_FOLDER]] [--quick]
 #
 #   Default: build/release, and OUT below it.
 #
-#   --quick   fewer and shorter runs: 2 to 3 minutes, for a look
+#   --quick   fewer and shorter runs: 2 to 3 minutes, for a look, and 1 more for the networks: for
+#             each of two networks in each of two programs 10 seconds, and 20 to start them all
 #
 # libtorch's loader is a peer where the build has found Torch (libtorch/CMakeLists.txt says how),
-# PyTorch's and CuPy's ways where python3 has them. The plot wants matplotlib;
+# PyTorch's and CuPy's ways where python3 has them. Networks are trained by both likewise. The plot wants matplotlib;
 # `report.py results.json --svg results.svg` draws it on any machine.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -45,13 +46,14 @@ measure() {
 }
 
 all() {
-  local few=() short=() python=(--seconds 0.5) idle=() stall=()
+  local few=() short=() python=(--seconds 0.5) idle=() stall=() training=()
   if [[ -n $quick ]]; then
     few=(--runs 3)
     short=(--seconds 0.1)
     python=(--seconds 0.3 --workers 8)
     idle=(--idle-seconds 0.5)
     stall=(--seconds 0.05)
+    training=(--steps 10 --runs 3 --seconds 10)
   fi
   measure limits "$programs/feedline_bench_limits" "${few[@]}"
   measure delivery "$programs/feedline_bench_delivery" "${few[@]}" "${short[@]}"
@@ -68,10 +70,16 @@ all() {
   else
     printf '\n==== peers_libtorch\nthe build has not found Torch: left out\n'
   fi
+  if [[ -x $programs/feedline_bench_training ]]; then
+    measure training "$programs/feedline_bench_training" "${training[@]}"
+  else
+    printf '\n==== training\nthe build has not found Torch: left out\n'
+  fi
   if python3 -c 'import torch' 2>/dev/null; then
     measure peers_python python3 -B "$here/peers.py" "${few[@]}" "${python[@]}"
+    measure training_python python3 -B "$here/training.py" "${training[@]}"
   else
-    printf '\n==== peers_python\nno torch: left out\n'
+    printf '\n==== peers_python, training_python\nno torch: left out\n'
   fi
 
   printf '\n==== all together\n'

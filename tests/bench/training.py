@@ -3,13 +3,17 @@
 optimizer and images, on one batch that lies on the GPU and under torch.utils.data.DataLoader.
 
     python3 tests/bench/training.py [--networks resnet18,resnet50] [--workers 8] [--steps 20]
-        [--runs 5] [--json FILE]
+        [--runs 5] [--seconds 60] [--json FILE]
 
 DataLoader  fetches whole batches by index (the fast way to use it), shuffled, pinned, by workers
             that live on; the next batch is copied and normalized on a side stream
+
+Method: as training.cpp. Each round is a line when it is done; the results are written anew when a
+network is done.
 """
 
 import argparse
+import collections
 import functools
 import json
 import statistics
@@ -19,9 +23,10 @@ import time
 import torch
 from torch import nn
 
-from peers import Rows
+from rows import Rows
 
 BATCH, SAMPLES, SIZE = 256, 4_096, 224
+PREFETCHED = 2  # batches a worker of the DataLoader has under way
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -109,8 +114,7 @@ def data_loader(rows, workers):
                                             drop_last=True)
     loader = torch.utils.data.DataLoader(rows, sampler=sampler, batch_size=None,
                                          num_workers=workers, pin_memory=True,
-                                         persistent_workers=workers > 0,
-                                         prefetch_factor=4 if workers > 0 else None)
+                                         persistent_workers=True, prefetch_factor=PREFETCHED)
     side = torch.cuda.Stream()
     ready = None
     while True:
@@ -126,54 +130,81 @@ def data_loader(rows, workers):
             ready = following
 
 
-def measure(feed, trainer, options):
-    """Seconds a step."""
-    for _ in range(options.warm_up):
-        trainer.step(*next(feed))
-    torch.cuda.synchronize()
+# Its name, its batches, and how many of them may lie ready before a turn.
+Feed = collections.namedtuple("Feed", "name batches ahead")
+
+
+def seconds_of(steps, feed, trainer):
+    """A step, in the mean."""
     start = time.perf_counter()
-    for _ in range(options.steps):
-        trainer.step(*next(feed))
+    for _ in range(steps):
+        trainer.step(*next(feed.batches))
     torch.cuda.synchronize()
-    return (time.perf_counter() - start) / options.steps
+    return (time.perf_counter() - start) / steps
 
 
-def run_network(name, rows, options):
-    feeds = {"a fixed batch": fixed_batch(),
-             f"PyTorch DataLoader, {options.workers} workers": data_loader(rows, options.workers)}
-    trainers = {feed: Trainer(name == "resnet50") for feed in feeds}
-    seconds = {feed: [] for feed in feeds}
-    for turn in range(options.runs + 1):  # the first one warms up
-        for feed, batches in feeds.items():
-            taken = measure(batches, trainers[feed], options)
-            if turn > 0:
-                seconds[feed].append(taken)
-    fixed = seconds["a fixed batch"]
-    for feed, runs in seconds.items():
-        ratios = [taken / alone for taken, alone in zip(runs, fixed)]
-        step, loss = statistics.median_high(runs), trainers[feed].loss.item()
-        ratio = statistics.median_high(ratios)
-        print(f"{name:10} {feed:28} {1e3 * step:10.2f} {BATCH / step:10.0f} {ratio:8.3f} "
-              f"[{min(ratios):5.3f}, {max(ratios):5.3f}] {loss:9.3f}", flush=True)
-        yield {"network": name, "feed": feed, "runs": len(runs), "step_ms": 1e3 * step,
+def print_row(network, feed, turn, step, ratio, rest=""):
+    print(f"{network:10} {feed:30} {turn:>7} {1e3 * step:10.2f} {BATCH / step:10.0f} {ratio:8.3f} "
+          f"{rest}".rstrip(), flush=True)
+
+
+def run_rounds(network, feeds, trainers, options):
+    """For each round the seconds a step of each feed, the fixed batch first."""
+    start = time.perf_counter()
+    for feed, trainer in zip(feeds, trainers):
+        step = seconds_of(options.warm_up, feed, trainer)
+        print(f"{network:10} {feed.name:30} {'warm-up':>7} {1e3 * step:10.2f}", flush=True)
+    rounds = []
+    while len(rounds) < options.runs:
+        began = time.perf_counter()
+        seconds = []
+        for feed, trainer in zip(feeds, trainers):
+            # What lies ready came while another feed had its turn.
+            seconds_of(options.warm_up + feed.ahead, feed, trainer)
+            seconds.append(seconds_of(options.steps, feed, trainer))
+            print_row(network, feed.name, len(rounds) + 1, seconds[-1], seconds[-1] / seconds[0])
+        rounds.append(seconds)
+        now = time.perf_counter()
+        if now + (now - began) > start + options.seconds:
+            break
+    return rounds
+
+
+def run_network(network, feeds, options):
+    trainers = [Trainer(network == "resnet50") for _ in feeds]
+    rounds = run_rounds(network, feeds, trainers, options)
+    for feed, trainer, runs in zip(feeds, trainers, zip(*rounds)):
+        ratios = [seconds / each[0] for seconds, each in zip(runs, rounds)]
+        step, ratio = statistics.median_high(runs), statistics.median_high(ratios)
+        loss = trainer.loss.item()
+        print_row(network, feed.name, "median", step, ratio,
+                  f"[{min(ratios):5.3f}, {max(ratios):5.3f}] {loss:9.3f}")
+        yield {"network": network, "feed": feed.name, "runs": len(runs), "step_ms": 1e3 * step,
                "images_per_second": BATCH / step, "ratio": ratio, "least_ratio": min(ratios),
                "most_ratio": max(ratios), "loss": loss}
-    for batches in feeds.values():
-        batches.close()
 
 
 def main():
+    networks = ["resnet18", "resnet50"]
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=lambda text: text.split(","),
-                        default=["resnet18", "resnet50"], help="of resnet18,resnet50")
-    parser.add_argument("--workers", type=int, default=8, help="of the DataLoader")
+    parser.add_argument("--networks", type=lambda text: text.split(","), default=networks,
+                        help="of resnet18,resnet50")
+    parser.add_argument("--workers", type=int, default=8, help="of the DataLoader, at least 1")
     parser.add_argument("--steps", type=int, default=20, help="of a turn")
-    parser.add_argument("--warm-up", type=int, default=5,
-                        help="steps before each turn that are not measured")
+    parser.add_argument("--warm-up", type=int, default=3,
+                        help="steps before each turn that are not measured, beside those on "
+                             "batches that lie ready")
     parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="for a network: a round that would end later is left out, but for "
+                             "the first")
     parser.add_argument("--json", help="file that the results go to, for report.py")
     options = parser.parse_args()
+    if unknown := set(options.networks) - set(networks):
+        parser.error(f"--networks: {', '.join(unknown)}: there are {', '.join(networks)}")
+    if min(options.workers, options.steps, options.warm_up, options.runs) < 1:
+        parser.error("--workers, --steps, --warm-up and --runs are at least 1")
     if not torch.cuda.is_available():
         print("no GPU: nothing to measure")
         return
@@ -182,17 +213,23 @@ def main():
     print(", ".join(f"{name} {version}" for name, version in versions.items()), end="")
     print(f"; {torch.cuda.get_device_name(0)}, {torch.get_num_threads()} threads")
     print(f"method:    bf16 by autocast, channels last; {options.steps} steps a turn after "
-          f"{options.warm_up} that are not measured;\n           medians of {options.runs} rounds; "
-          "ratio: to the fixed batch, [least, most]\n")
-    print(f"{'network':10} {'feed':28} {'ms a step':>10} {'images/s':>10} {'ratio':>8} {'':16} "
-          f"{'last loss':>9}")
-    rows = Rows(torch.randint(0, 256, (SAMPLES, SIZE, SIZE, 3), dtype=torch.uint8),
+          f"{options.warm_up} and those on\n           batches that lie ready, which are not "
+          "measured; ratio: to the fixed batch, [least, most]\n")
+    print(f"{'network':10} {'feed':30} {'round':>7} {'ms a step':>10} {'images/s':>10} "
+          f"{'ratio':>8} {'':14} {'last loss':>9}", flush=True)
+    words = torch.randint(-2**63, 2**63 - 1, (SAMPLES, SIZE * SIZE * 3 // 8))
+    rows = Rows(words.view(torch.uint8).view(SAMPLES, SIZE, SIZE, 3),
                 torch.randint(0, 10, (SAMPLES,), dtype=torch.uint8))
-    found = [row for name in options.networks for row in run_network(name, rows, options)]
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"program": "training_python", "machine": versions, "rows": found}, file,
-                      indent=1)
+    feeds = [Feed("a fixed batch", fixed_batch(), 0),
+             Feed(f"PyTorch DataLoader, {options.workers} workers",
+                  data_loader(rows, options.workers), PREFETCHED * options.workers + 1)]
+    found = []
+    for network in options.networks:
+        found += run_network(network, feeds, options)
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump({"program": "training_python", "machine": versions, "rows": found}, file,
+                          indent=1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <feedline/cuda/device.hpp>
 #include <feedline/cuda/half.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/libtorch/trainer.hpp"
@@ -33,6 +34,9 @@ class feed {
 
   /// Issues a step on the next batch, on the current stream.
   virtual void step(trainer& network) = 0;
+
+  /// Batches that may lie ready when its turn begins, at most.
+  [[nodiscard]] virtual int ahead() const = 0;
 };
 
 /// One batch, normalized before.
@@ -53,6 +57,7 @@ class fixed_batch final : public feed {
   }
 
   void step(trainer& network) override { network.step(images_, labels_); }
+  [[nodiscard]] int ahead() const override { return 0; }
 
  private:
   torch::Tensor images_;
@@ -81,6 +86,11 @@ class loader_feed final : public feed {
                  torch::from_blob((*batch)["label"].mutable_data<std::int64_t>(), {count},
                                   torch::TensorOptions{gpu}.dtype(torch::kInt64)));
   }  // the step has been issued: the batch goes back
+
+  [[nodiscard]] int ahead() const override {
+    const loader_plan& plan = loader_.plan();
+    return static_cast<int>((plan.staging_slots + plan.device_slots) * plan.batches_per_slot);
+  }
 
  private:
   static loader_options options_of(const shape& shape, placement where, int readers, double flip) {

@@ -4,12 +4,14 @@
 ///     feedline_bench_training
 ///     feedline_bench_training --networks resnet50 --feeds stream --steps 10 --runs 2
 ///
-/// Method: each feed trains a network of its own; all begin with the same weights. The feeds take
-/// turns, so many steps a turn, by the clock of the host, from a stream that is done to a stream
-/// that is done; some steps before that are not measured, and the first turn warms up cuDNN's
-/// search for algorithms and the allocators. Medians of the rounds; the ratio is that to the fixed
-/// batch in the same round. Shuffled rows in RAM become normalized bf16 on the GPU, and a tensor
-/// is a view of the batch. training.py is the same loop under PyTorch's DataLoader.
+/// Method: each feed trains a network of its own; all begin with the same weights. Each warms up
+/// first: cuDNN's search for algorithms, the allocators. Then the feeds take turns, round by round:
+/// steps that are not measured, for as many batches as may lie ready from the time of other feeds'
+/// turns and a few more; then so many steps, by the clock of the host, from a stream that is done
+/// to a stream that is done. Medians of the rounds; the ratio is that to the fixed batch in the
+/// same round. Shuffled rows in RAM become normalized bf16 on the GPU, and a tensor is a view of
+/// the batch. Each round is a line when it is done; the results are written anew when a network is
+/// done. training.py is the same loop under PyTorch's DataLoader.
 
 #include "bench/libtorch/feeds.hpp"
 #include "bench/libtorch/trainer.hpp"
@@ -39,31 +41,63 @@ namespace {
 
 struct options {
   std::vector<std::string> networks{"resnet18", "resnet50"};
-  std::vector<std::string> feeds{"stream", "gather", "resident"};
+  std::vector<std::string> feeds{"stream", "resident"};
   int readers = 8;
   double flip = 0;
   int steps = 20;
-  int warm_up = 5;
+  int warm_up = 3;
   int runs = 5;
+  double seconds = 60;
   std::string json;
+};
+
+struct named_feed {
+  std::string name;
+  std::unique_ptr<feed> from;
 };
 
 /// A feed, the network that it trains, and what was measured.
 struct contestant {
-  std::string name;
-  std::unique_ptr<feed> from;
+  const named_feed& fed;
   trainer network;
   std::vector<double> seconds = {};  ///< a step, in each round
 };
 
-/// Seconds a step.
-double measure(contestant& trained, const options& options, const c10::cuda::CUDAStream& stream) {
-  for (int i = 0; i < options.warm_up; ++i) trained.from->step(trained.network);
-  stream.synchronize();
+/// Seconds a step, in the mean.
+double seconds_of(int steps, contestant& trained, const c10::cuda::CUDAStream& stream) {
   const auto start = clock_type::now();
-  for (int i = 0; i < options.steps; ++i) trained.from->step(trained.network);
+  for (int i = 0; i < steps; ++i) trained.fed.from->step(trained.network);
   stream.synchronize();
-  return seconds_since(start) / options.steps;
+  return seconds_since(start) / steps;
+}
+
+void print_step(const std::string& network, const contestant& trained, const std::string& round,
+                double seconds) {
+  std::printf("%-10s %-30s %7s %10.2f", network.c_str(), trained.fed.name.c_str(), round.c_str(),
+              1e3 * seconds);
+}
+
+void end_line() {
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+double images_per_second(const shape& shape, double seconds) {
+  return static_cast<double>(shape.batch_size) / seconds;
+}
+
+/// The turns of a round, of which the first one is the fixed batch's.
+void run_round(const std::string& network, const shape& shape, std::vector<contestant>& all,
+               const options& options, const c10::cuda::CUDAStream& stream) {
+  for (contestant& each : all) {
+    (void)seconds_of(options.warm_up + each.fed.from->ahead(), each, stream);
+    each.seconds.push_back(seconds_of(options.steps, each, stream));
+    const double seconds = each.seconds.back();
+    print_step(network, each, std::to_string(each.seconds.size()), seconds);
+    std::printf(" %10.0f %8.3f", images_per_second(shape, seconds),
+                seconds / all.front().seconds.back());
+    end_line();
+  }
 }
 
 void report(const std::string& network, const shape& shape, const contestant& trained,
@@ -72,14 +106,14 @@ void report(const std::string& network, const shape& shape, const contestant& tr
   for (std::size_t i = 0; i < fixed.seconds.size(); ++i)
     ratios.push_back(trained.seconds[i] / fixed.seconds[i]);
   const double seconds = median(trained.seconds);
-  const double images = static_cast<double>(shape.batch_size) / seconds;
+  const double images = images_per_second(shape, seconds);
   const double loss = trained.network.loss();
-  std::printf("%-10s %-28s %10.2f %10.0f %8.3f [%5.3f, %5.3f] %9.3f\n", network.c_str(),
-              trained.name.c_str(), 1e3 * seconds, images, median(ratios), quantile(ratios, 0),
+  print_step(network, trained, "median", seconds);
+  std::printf(" %10.0f %8.3f [%5.3f, %5.3f] %9.3f", images, median(ratios), quantile(ratios, 0),
               quantile(ratios, 1), loss);
-  std::fflush(stdout);
+  end_line();
   found.add({{"network", network},
-             {"feed", trained.name},
+             {"feed", trained.fed.name},
              {"runs", trained.seconds.size()},
              {"step_ms", 1e3 * seconds},
              {"images_per_second", images},
@@ -89,24 +123,38 @@ void report(const std::string& network, const shape& shape, const contestant& tr
              {"loss", loss}});
 }
 
-void run_network(const std::string& network, const shape& shape, const feedline::dataset_ptr& data,
-                 const options& options, const c10::cuda::CUDAStream& stream, results& found) {
-  const auto fresh = [&] { return trainer{network == "resnet50", /*seed=*/1}; };
-  std::vector<contestant> all;
-  all.push_back({"a fixed batch", std::make_unique<fixed_batch>(shape), fresh()});
+std::vector<named_feed> make_feeds(const shape& shape, const options& options) {
+  std::vector<named_feed> feeds;
+  feeds.push_back({"a fixed batch", std::make_unique<fixed_batch>(shape)});
+  const feedline::dataset_ptr data = make_data(shape);
   for (const std::string& name : options.feeds) {
     const feedline::placement where = name == "stream"   ? feedline::placement::stream
                                       : name == "gather" ? feedline::placement::gather
                                                          : feedline::placement::resident;
     const bool reads = where == feedline::placement::stream;
-    all.push_back(
+    feeds.push_back(
         {"feedline " + name + (reads ? ", " + std::to_string(options.readers) + " readers" : ""),
-         std::make_unique<loader_feed>(data, shape, where, options.readers, options.flip),
-         fresh()});
+         std::make_unique<loader_feed>(data, shape, where, options.readers, options.flip)});
   }
-  for (contestant& each : all) (void)measure(each, options, stream);
-  for (int i = 0; i < options.runs; ++i)
-    for (contestant& each : all) each.seconds.push_back(measure(each, options, stream));
+  return feeds;
+}
+
+void run_network(const std::string& network, const shape& shape,
+                 const std::vector<named_feed>& feeds, const options& options,
+                 const c10::cuda::CUDAStream& stream, results& found) {
+  const auto start = clock_type::now();
+  std::vector<contestant> all;
+  for (const named_feed& each : feeds)
+    all.push_back({each, trainer{network == "resnet50", /*seed=*/1}});
+  for (contestant& each : all) {
+    print_step(network, each, "warm-up", seconds_of(options.warm_up, each, stream));
+    end_line();
+  }
+  for (int i = 0; i < options.runs; ++i) {
+    const auto began = clock_type::now();
+    run_round(network, shape, all, options, stream);
+    if (seconds_since(start) + seconds_since(began) > options.seconds) break;
+  }
   for (const contestant& each : all) report(network, shape, each, all.front(), found);
 }
 
@@ -120,17 +168,21 @@ void run(const options& options) {
   results found{"training", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    libtorch %s; bf16 by autocast, channels last; %d steps a turn after %d that are "
-      "not measured;\n           medians of %d rounds; ratio: to the fixed batch, [least, most]; "
-      "flip %.2g\n\n",
-      TORCH_VERSION, options.steps, options.warm_up, options.runs, options.flip);
-  std::printf("%-10s %-28s %10s %10s %8s %16s %9s\n", "network", "feed", "ms a step", "images/s",
-              "ratio", "", "last loss");
+      "method:    libtorch %s; bf16 by autocast, channels last; flip %.2g; %d steps a turn after "
+      "%d "
+      "and those on\n           batches that lie ready, which are not measured; ratio: to the "
+      "fixed "
+      "batch, [least, most]\n\n",
+      TORCH_VERSION, options.flip, options.steps, options.warm_up);
+  std::printf("%-10s %-30s %7s %10s %10s %8s %14s %9s", "network", "feed", "round", "ms a step",
+              "images/s", "ratio", "", "last loss");
+  end_line();
   const shape shape = shapes_named("imagenet256").front();
-  const feedline::dataset_ptr data = make_data(shape);
-  for (const std::string& network : options.networks)
-    run_network(network, shape, data, options, stream, found);
-  found.write(options.json);
+  const std::vector<named_feed> feeds = make_feeds(shape, options);
+  for (const std::string& network : options.networks) {
+    run_network(network, shape, feeds, options, stream, found);
+    found.write(options.json);
+  }
 }
 
 }  // namespace
@@ -152,10 +204,16 @@ int main(int argc, char* argv[]) {
   app.add_option("--steps", options.steps, "of a turn")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--warm-up", options.warm_up, "steps before each turn that are not measured")
-      ->check(CLI::NonNegativeNumber)
+  app.add_option("--warm-up", options.warm_up,
+                 "steps before each turn that are not measured, beside those on batches that lie "
+                 "ready")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--runs", options.runs, "rounds, of which the median counts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds,
+                 "for a network: a round that would end later is left out, but for the first")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "file that the results go to, for report.py");
