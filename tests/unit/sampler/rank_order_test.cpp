@@ -125,6 +125,17 @@ TEST_CASE(
       }
 }
 
+TEST_CASE("shard: lanes of chunks give every world the same global batches", "[sampler][host]") {
+  const std::uint64_t samples = GENERATE(1U, 65U, 193U, 1009U);
+  const auto data = stored(samples);
+  const shuffle order{.seed = 42, .within = chunks(24), .lanes = GENERATE(1U, 4U, 12U, 192U)};
+  const auto expected = global_batches(*data, order, 192, 1, partial_batch::keep);
+  for (const int world : {2, 3, 4, 8, 64}) {
+    INFO(samples << " samples, " << order.lanes << " lanes, world " << world);
+    REQUIRE(global_batches(*data, order, 192, world, partial_batch::keep) == expected);
+  }
+}
+
 TEST_CASE("shard: worlds of any size and odd batches leave no sample out and give none twice",
           "[sampler][host]") {
   const std::uint64_t samples = GENERATE(1U, 5U, 100U, 101U, 360U);
