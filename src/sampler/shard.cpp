@@ -72,8 +72,8 @@ shard shard_of_environment(const std::function<const char*(const char* name)>& v
     const shard found{number_in(by, by.rank, rank), number_in(by, by.world, world), by.name};
     check_shard(found, std::string{"shard::from_environment: "} + by.name + " (" + by.rank + ", " +
                            by.world + ")");
-    log()->info("shard: rank {} of {}, as {} says ({}, {})", found.rank, found.world, by.name,
-                by.rank, by.world);
+    log()->debug("shard: rank {} of {}, as {} says ({}, {})", found.rank, found.world, by.name,
+                 by.rank, by.world);
     return found;
   }
   return {};

@@ -28,7 +28,8 @@ using namespace feedline::test;
 namespace {
 
 constexpr std::uint64_t sample_count = 409;  // a prime: nothing divides it
-constexpr std::uint64_t global_batch = 64;
+constexpr std::uint64_t global_batch = 192;
+constexpr std::uint64_t batches_per_epoch = 3;
 constexpr std::uint64_t epochs = 2;
 
 std::vector<std::uint64_t> some_lengths() {
@@ -58,6 +59,15 @@ class positions final : public contextual_dataset {
   }
 };
 
+/// A user's own sampler: from the last sample to the first.
+struct backwards {
+  std::uint64_t size(std::uint64_t samples) const { return samples; }
+  void indices(std::uint64_t samples, std::uint64_t, position first,
+               std::span<sample_index> out) const {
+    for (sample_index& each : out) each = {samples - 1 - first.value++};
+  }
+};
+
 /// The ranks' batches joined: by (epoch, index), with no repeats.
 using joined = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>;
 
@@ -71,7 +81,7 @@ joined all_ranks(way through, const dataset_ptr& data, const sampler& order, int
         by.load(data, order,
                 {.batch_size = own.batch_share(global_batch), .shard = own, .readers = readers});
     const loader_plan& plan = loader.plan();
-    CHECK(plan.batches_per_epoch == 7);
+    CHECK(plan.batches_per_epoch == batches_per_epoch);
     for (const seen_batch& batch : consume_epochs(loader, by, epochs)) {
       CHECK(batch.intact);
       const bool last = batch.index + 1 == plan.batches_per_epoch;
@@ -93,26 +103,33 @@ TEST_CASE("shard: on every way, the ranks' batches together are those of one pro
   const std::vector<std::pair<std::string, sampler>> samplers{
       {"sequential", sequential{}},
       {"shuffle", shuffle{.seed = 3}},
-      {"by length", bucket_by_length{some_lengths(), {.seed = 3, .buckets = 4}}}};
+      {"by length", bucket_by_length{some_lengths(), {.seed = 3, .buckets = 4}}},
+      {"a user's own", backwards{}}};
   const auto data = make_identity_rows(sample_count, 11);
   for (const auto& [name, order] : samplers) {
     const auto expected = all_ranks(through, data, order, 1, no_readers);
-    REQUIRE(expected.size() == 7 * epochs);
-    for (const int world : {2, 4, 8, 64}) {
+    REQUIRE(expected.size() == batches_per_epoch * epochs);
+    for (const int world : {2, 3, 4, 8, 64}) {
       INFO(to_string(through) << ", " << name << ", world " << world);
       CHECK(all_ranks(through, data, order, world, world == 4 ? 2 : no_readers) == expected);
     }
   }
 }
 
-TEST_CASE("shard: windows of chunks give every world the same global batches", "[loader][host]") {
+TEST_CASE("shard: on every way but gather, windows and lanes of chunks are those of one process",
+          "[loader][host]") {
   const log_capture unheard;
-  const auto data = make_chunked(make_identity_dataset(sample_count, 11),
-                                 {.samples = 8, .bytes = 152, .kept = 100});
-  const sampler order = shuffle{.seed = 3, .within = chunks(20)};
-  const auto expected = all_ranks(way::in_place, data, order, 1, no_readers);
-  for (const int world : {2, 4, 8, 64})
-    CHECK(all_ranks(way::in_place, data, order, world, 2) == expected);
+  const auto through = GENERATE(from_range(first_reading_ways()));
+  const auto data =
+      make_chunked(make_identity_rows(sample_count, 11), {.samples = 8, .bytes = 160, .kept = 100});
+  for (const std::uint64_t lanes : {1U, 64U}) {
+    const sampler order = shuffle{.seed = 3, .within = chunks(20), .lanes = lanes};
+    const auto expected = all_ranks(through, data, order, 1, no_readers);
+    for (const int world : {2, 3, 4, 8, 64}) {
+      INFO(to_string(through) << ", " << lanes << " lanes, world " << world);
+      CHECK(all_ranks(through, data, order, world, world == 4 ? 2 : no_readers) == expected);
+    }
+  }
 }
 
 TEST_CASE("shard: a sample is read for its position in the order that all ranks share",

@@ -31,7 +31,7 @@ struct shard {
   ///     Open MPI   OMPI_COMM_WORLD_RANK   OMPI_COMM_WORLD_SIZE
   ///     Slurm      SLURM_PROCID           SLURM_NTASKS
   ///
-  /// The first of which a variable is set is taken, and logged (info); an empty variable counts as
+  /// The first of which a variable is set is taken, and told to the log (debug); an empty variable counts as
   /// one that is not set. Reads the environment: no other thread may change it meanwhile.
   /// @throws usage_error if one variable of the pair is missing, one is no number, or the rank is
   /// not in the world.

@@ -58,7 +58,7 @@ TEST_CASE("shard: rank and world are taken from torchrun, Open MPI or Slurm, inn
       {all_of(slurm, {{"RANK", ""}, {"WORLD_SIZE", ""}}), 0, 4, "Slurm"},
       {{{"RANK", "2147483646"}, {"WORLD_SIZE", "2147483647"}}, 2147483646, 2147483647, "torchrun"},
   }));
-  const test::log_capture log{spdlog::level::info};
+  const test::log_capture log{spdlog::level::debug};
   const shard found = shard_in(set);
   CHECK(found.rank == rank);
   CHECK(found.world == world);
@@ -67,7 +67,7 @@ TEST_CASE("shard: rank and world are taken from torchrun, Open MPI or Slurm, inn
 }
 
 TEST_CASE("shard: the log says which launcher's variables were taken", "[sampler][host]") {
-  const test::log_capture log{spdlog::level::info};
+  const test::log_capture log{spdlog::level::debug};
   (void)shard_in(all_of(open_mpi, slurm));
   CHECK(log.text().find("shard: rank 1 of 2, as Open MPI says (OMPI_COMM_WORLD_RANK, "
                         "OMPI_COMM_WORLD_SIZE)") != std::string::npos);
