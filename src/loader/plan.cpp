@@ -73,7 +73,7 @@ std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& opt
 
 /// "batch_size 4", or what it makes in a world of several.
 std::string batch_size_of(const epoch_share& share) {
-  const std::string size = "batch_size " + std::to_string(share.batch_size);
+  std::string size = "batch_size " + std::to_string(share.batch_size);
   if (share.world == 1) return size;
   return "the global batch of " + std::to_string(share.global_batch()) + " samples (" + size +
          ", world " + std::to_string(share.world) + ")";
