@@ -31,8 +31,8 @@ struct shard {
   ///     Open MPI   OMPI_COMM_WORLD_RANK   OMPI_COMM_WORLD_SIZE
   ///     Slurm      SLURM_PROCID           SLURM_NTASKS
   ///
-  /// The first of which a variable is set is taken, and told to the log (debug); an empty variable counts as
-  /// one that is not set. Reads the environment: no other thread may change it meanwhile.
+  /// The first of which a variable is set is taken, and told to the log (debug). An empty variable
+  /// counts as one that is not set. Reads the environment: no other thread may change it meanwhile.
   /// @throws usage_error if one variable of the pair is missing, one is no number, or the rank is
   /// not in the world.
   [[nodiscard]] static shard from_environment();

@@ -48,11 +48,11 @@ struct chunk_window {
 ///
 /// the chunks are dealt into lanes, each with windows of 1024 / 64 chunks of its own, and a global
 /// batch takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole
-/// lanes, and no chunk of another rank's, but in the epoch's last batches: lanes are equal to within
-/// a chunk, and what they have left is shared equally. A rank needs room for two of its windows,
-/// 2 × 1024 / world chunks. The global batches are the same for every world; where it does not
-/// divide the lanes, ranks share some. The order then depends on the number of lanes and the global
-/// batch's size too. Where samples lie in no chunks, lanes change nothing.
+/// lanes, and no chunk of another rank's, but in the epoch's last batches: lanes are equal to
+/// within a chunk, and what they have left is shared equally. A rank needs room for two of its
+/// windows, 2 × 1024 / world chunks. The global batches are the same for every world; where it does
+/// not divide the lanes, ranks share some. The order then depends on the number of lanes and the
+/// global batch's size too. Where samples lie in no chunks, lanes change nothing.
 struct shuffle {
   std::uint64_t seed = 0;
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
