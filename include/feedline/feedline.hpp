@@ -44,6 +44,7 @@
 #include <feedline/sampler/random_split.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shard.hpp>
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>

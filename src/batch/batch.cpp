@@ -4,6 +4,7 @@
 
 #include "batch/device_ring.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -88,6 +89,13 @@ std::vector<sample_index> batch::samples() const {
   known.sampler.indices(known.dataset_samples, epoch_, position{index_ * known.layout.batch_size()},
                         samples);
   return samples;
+}
+
+std::uint64_t batch::repeats() const {
+  const auto& known = format();
+  const std::uint64_t first = index_ * known.layout.batch_size();
+  const std::uint64_t distinct = known.first_repeat - std::min(known.first_repeat, first);
+  return samples_ - std::min(samples_, distinct);
 }
 
 stream_ref batch::stream() const {

@@ -31,7 +31,8 @@ struct batch_format {
   slot_layout layout;
   feedline::sampler sampler;
   std::uint64_t dataset_samples = 0;
-  own_process process = {};  ///< that made the loader
+  std::uint64_t first_repeat = UINT64_MAX;  ///< of an epoch's samples, as they are delivered
+  own_process process = {};                 ///< that made the loader
 };
 
 /// Which thread takes batches, and whether any other has had to do with one. As long as none has,

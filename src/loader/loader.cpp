@@ -27,7 +27,8 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     throw usage_error{
         "a loader needs a device, and was given none (null): make_host_device() is one"};
   loader_options planned = validated(options);
-  const auto order = sampler.bind(*dataset, planned.batch_size);
+  const auto world = static_cast<std::uint64_t>(planned.shard.world);
+  const auto order = sampler.bind(*dataset, planned.batch_size * world);
   for (;;) {
     try {
       return std::make_shared<detail::pipeline>(dataset, order, device, planned);

@@ -3,6 +3,7 @@
 #include <feedline/loader/loader_plan.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "sampler/shard_environment.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -27,6 +28,12 @@ std::string pieces_of(const loader_plan& plan) {
   return fmt::format(", in {} pieces", detail::divide_up(plan.batch_size, plan.piece_samples));
 }
 
+/// Where there are several.
+std::string rank_of(const loader_plan& plan) {
+  if (plan.shard.world == 1) return {};
+  return fmt::format("rank {} of {}: ", plan.shard.rank, plan.shard.world);
+}
+
 std::string mebibytes(std::size_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -36,6 +43,12 @@ std::string mebibytes(std::size_t bytes) {
 loader_options validated(const loader_options& options) {
   if (options.batch_size == 0)
     throw usage_error{"loader_options::batch_size is 0: a batch holds at least 1 sample"};
+  detail::check_shard(options.shard, "loader_options::shard");
+  const auto world = static_cast<std::uint64_t>(options.shard.world);
+  if (!detail::checked_multiply(options.batch_size, world))
+    throw usage_error{"loader_options::batch_size is " + std::to_string(options.batch_size) +
+                      " in a world of " + std::to_string(world) +
+                      ": a global batch must be less than 2^64 samples; lower batch_size"};
   if (options.readers < automatic_readers || options.readers > max_readers) {
     throw usage_error{"loader_options::readers is " + std::to_string(options.readers) +
                       ": say 0 to " + std::to_string(max_readers) + ", or automatic_readers"};
@@ -49,10 +62,11 @@ loader_options validated(const loader_options& options) {
 }
 
 std::string to_string(const loader_plan& plan) {
-  std::string text = fmt::format(
-      "{} batches of {} an epoch, {}{} a slot{}; staging {} × {} = {}", plan.batches_per_epoch,
-      plan.batch_size, plan.slots_grow ? "1 to " : "", plan.batches_per_slot, pieces_of(plan),
-      plan.staging_slots, mebibytes(plan.slot_bytes), mebibytes(plan.staging_bytes));
+  std::string text =
+      fmt::format("{}{} batches of {} an epoch, {}{} a slot{}; staging {} × {} = {}", rank_of(plan),
+                  plan.batches_per_epoch, plan.batch_size, plan.slots_grow ? "1 to " : "",
+                  plan.batches_per_slot, pieces_of(plan), plan.staging_slots,
+                  mebibytes(plan.slot_bytes), mebibytes(plan.staging_bytes));
   if (plan.device_slots == 0) {
     text += ", read in place";
   } else {

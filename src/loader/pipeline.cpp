@@ -6,6 +6,7 @@
 #include "detail/threads.hpp"
 #include "device/retired.hpp"
 #include "loader/plan.hpp"
+#include "sampler/rank_order.hpp"
 
 #include <unistd.h>
 
@@ -46,14 +47,15 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                    const loader_options& options)
     : turns_{reader_turns::of_process()},
       plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
+      share_{share_of(sampler, *dataset, options)},
       device_{std::move(device)},
       format_{std::make_shared<const batch_format>(
-          batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot}, sampler,
-                       dataset->size()})},
+          batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot},
+                       order_of(sampler, share_), dataset->size(), share_.first_repeat()})},
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
-      source_{dataset, sampler, options.transform_seed},
+      source_{dataset, format_->sampler, options.transform_seed, share_},
       strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_)},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},

@@ -16,6 +16,7 @@
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_scheduler.hpp"
+#include "sampler/epoch_share.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/transfer.hpp"
 
@@ -102,6 +103,7 @@ class pipeline {
 
   reader_turns& turns_;  ///< the process's
   const loader_plan plan_;
+  const epoch_share share_;
   const device_ptr device_;
   const std::shared_ptr<const batch_format> format_;
   const std::shared_ptr<failure_board> failures_;

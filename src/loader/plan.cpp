@@ -71,36 +71,12 @@ std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& opt
   return divide_up(plan.batches_per_epoch, divide_up(plan.batches_per_epoch, most));
 }
 
-/// Samples delivered in an epoch under the policy for a last batch.
-std::uint64_t delivered_samples(const sampler& sampler, const dataset& dataset,
-                                const loader_options& options) {
-  if (dataset.size() == 0)
-    throw usage_error{"the dataset has no samples: there is nothing to load"};
-  const std::uint64_t samples = sampler.size(dataset.size());
-  if (samples == 0) {
-    throw usage_error{"the sampler has no positions over the dataset's " +
-                      std::to_string(dataset.size()) +
-                      " samples, its size() is 0: there is nothing to load"};
-  }
-  const std::uint64_t rest = samples % options.batch_size;
-  switch (options.partial_batch) {
-    case partial_batch::keep:
-      return samples;
-    case partial_batch::error:
-      if (rest == 0) return samples;
-      throw usage_error{
-          "batch_size " + std::to_string(options.batch_size) + " leaves a last batch of " +
-          std::to_string(rest) + " of the epoch's " + std::to_string(samples) +
-          " samples, and partial_batch::error forbids one: choose a divisor, or keep or drop it"};
-    case partial_batch::drop:
-      if (samples >= options.batch_size) return samples - rest;
-      throw usage_error{
-          "batch_size " + std::to_string(options.batch_size) + " is larger than the epoch's " +
-          std::to_string(samples) +
-          " samples, and partial_batch::drop would leave nothing: lower batch_size, or "
-          "keep the last batch"};
-  }
-  throw usage_error{"loader_options::partial_batch is none of keep, drop, error"};
+/// "batch_size 4", or what it makes in a world of several.
+std::string batch_size_of(const epoch_share& share) {
+  std::string size = "batch_size " + std::to_string(share.batch_size);
+  if (share.world == 1) return size;
+  return "the global batch of " + std::to_string(share.global_batch()) + " samples (" + size +
+         ", world " + std::to_string(share.world) + ")";
 }
 
 int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {
@@ -137,7 +113,10 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   plan.cache_bytes = choice.cache_bytes;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
-  plan.samples_per_epoch = delivered_samples(sampler, dataset, options);
+  const epoch_share share = share_of(sampler, dataset, options);
+  plan.shard = options.shard;
+  plan.samples_per_epoch = share.places();
+  plan.repeats_per_epoch = share.places() - share.first_repeat();
   plan.batches_per_epoch = divide_up(plan.samples_per_epoch, plan.batch_size);
   plan.batch_bytes = sizes.delivered(1).batch_bytes();
 
@@ -176,6 +155,43 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   plan.readers = readers;
   plan.background = options.readers != 0;
   return plan;
+}
+
+epoch_share share_of(const sampler& sampler, const dataset& dataset,
+                     const loader_options& options) {
+  if (dataset.size() == 0)
+    throw usage_error{"the dataset has no samples: there is nothing to load"};
+  epoch_share share{.positions = sampler.size(dataset.size()),
+                    .batch_size = options.batch_size,
+                    .rank = static_cast<std::uint64_t>(options.shard.rank),
+                    .world = static_cast<std::uint64_t>(options.shard.world)};
+  if (share.positions == 0) {
+    throw usage_error{"the sampler has no positions over the dataset's " +
+                      std::to_string(dataset.size()) +
+                      " samples, its size() is 0: there is nothing to load"};
+  }
+  const std::uint64_t rest = share.positions % share.global_batch();
+  switch (options.partial_batch) {
+    case partial_batch::keep:
+      share.last = divide_up(rest, share.world);
+      return share;
+    case partial_batch::fill:
+      share.last = rest == 0 ? 0 : share.batch_size;
+      return share;
+    case partial_batch::error:
+      if (rest == 0) return share;
+      throw usage_error{batch_size_of(share) + " leaves a last batch of " + std::to_string(rest) +
+                        " of the epoch's " + std::to_string(share.positions) +
+                        " samples, and partial_batch::error forbids one: choose a divisor, or "
+                        "keep, fill or drop it"};
+    case partial_batch::drop:
+      if (share.whole_batches() != 0) return share;
+      throw usage_error{batch_size_of(share) + " is larger than the epoch's " +
+                        std::to_string(share.positions) +
+                        " samples, and partial_batch::drop would leave nothing: lower batch_size, "
+                        "or keep the last batch"};
+  }
+  throw usage_error{"loader_options::partial_batch is none of keep, drop, error, fill"};
 }
 
 slot_plan slots_of(const loader_plan& plan) noexcept {

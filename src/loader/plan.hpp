@@ -7,6 +7,7 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "sampler/epoch_share.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "transform/field_conversions.hpp"
@@ -25,6 +26,11 @@ namespace feedline::detail {
 [[nodiscard]] loader_plan make_plan(const dataset& dataset, const sampler& sampler,
                                     const device_capabilities& device,
                                     const loader_options& options);
+
+/// What of an epoch this process delivers, under the policy for a last batch.
+/// @throws usage_error if there is nothing to deliver, or the policy forbids what is left.
+[[nodiscard]] epoch_share share_of(const sampler& sampler, const dataset& dataset,
+                                   const loader_options& options);
 
 /// What readers need to know of it.
 [[nodiscard]] slot_plan slots_of(const loader_plan& plan) noexcept;

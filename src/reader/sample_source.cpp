@@ -11,13 +11,9 @@
 namespace feedline::detail {
 namespace {
 
-[[noreturn]] void refuse(std::span<const sample_index> samples, std::uint64_t size,
-                         std::uint64_t epoch, position first) {
-  const auto bad = std::find_if(samples.begin(), samples.end(),
-                                [size](sample_index sample) { return sample.value >= size; });
-  const std::uint64_t place = first.value + static_cast<std::uint64_t>(bad - samples.begin());
-  throw usage_error{"the sampler gives sample " + std::to_string(bad->value) + " at position " +
-                    std::to_string(place) + " of epoch " + std::to_string(epoch) +
+[[noreturn]] void refuse(sample_index bad, std::uint64_t size, std::uint64_t epoch, position at) {
+  throw usage_error{"the sampler gives sample " + std::to_string(bad.value) + " at position " +
+                    std::to_string(at.value) + " of epoch " + std::to_string(epoch) +
                     ", but the dataset has samples 0 to " + std::to_string(size - 1) +
                     ": correct its indices()"};
 }
@@ -56,8 +52,12 @@ dataset_error failure(std::span<const sample_index> samples, const std::string& 
 void sample_source::indices(std::uint64_t epoch, position first,
                             std::span<sample_index> out) const {
   order_.indices(samples_, epoch, first, out);
-  if (!all_in_range(out, samples_)) [[unlikely]]
-    refuse(out, samples_, epoch, first);
+  if (all_in_range(out, samples_)) [[likely]]
+    return;
+  const auto bad =
+      std::ranges::find_if(out, [this](sample_index each) { return each.value >= samples_; });
+  const std::uint64_t own = first.value + static_cast<std::uint64_t>(bad - out.begin());
+  refuse(*bad, samples_, epoch, in_epoch(position{own}));
 }
 
 void sample_source::read(const read_context& context,

@@ -4,6 +4,8 @@
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "sampler/epoch_share.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,15 +17,21 @@ namespace feedline::detail {
 class sample_source {
  public:
   /// @param seed Of what is random about a sample.
-  sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0)
+  /// @param share What the order is of an epoch's; by default all of it.
+  sample_source(dataset_ptr dataset, feedline::sampler order, std::uint64_t seed = 0,
+                const epoch_share& share = {})
       : dataset_{std::move(dataset)},
         order_{std::move(order)},
         samples_{dataset_->size()},
-        seed_{seed} {}
+        seed_{seed},
+        share_{share} {}
 
   /// Of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  /// Where in the epoch's order, of all ranks, a position of the order stands, and those behind it
+  /// in its batch.
+  [[nodiscard]] position in_epoch(position own) const noexcept { return share_.at(own.value); }
   /// Which samples stand at `first` and the places behind it; they are the dataset's, or
   /// @throws usage_error naming the sampler, the position and the sample; what the sampler throws.
   void indices(std::uint64_t epoch, position first, std::span<sample_index> out) const;
@@ -32,7 +40,8 @@ class sample_source {
   void prefetch(std::span<const sample_index> samples) const noexcept {
     dataset_->prefetch(samples);
   }
-  /// As `dataset::read_in_turn`, of samples that stand behind one another from `first` on.
+  /// As `dataset::read_in_turn`, of samples that stand behind one another from `first` on, in the
+  /// epoch's order.
   /// @throws dataset_error; any other exception of the dataset's is nested in one that names
   /// samples.
   void read(std::uint64_t epoch, std::span<const sample_index> samples, position first,
@@ -52,6 +61,7 @@ class sample_source {
   feedline::sampler order_;
   std::uint64_t samples_;
   std::uint64_t seed_;
+  epoch_share share_;
 };
 
 }  // namespace feedline::detail

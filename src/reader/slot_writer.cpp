@@ -49,7 +49,7 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
     use.out[each.place] = {aside, count * each.row_bytes};
     aside += count * each.row_bytes;
   }
-  source_.read(epoch, use.samples, first, use.out);
+  source_.read(epoch, use.samples, source_.in_epoch(first), use.out);
 
   for (const conversion& each : conversions_) {
     const std::byte* row = use.out[each.place].data();
@@ -86,6 +86,7 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
       sources[i] = static_cast<std::uint32_t>(use.samples[i].value);
     return;
   }
+  const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
   for (std::size_t i = 0; i < use.samples.size(); ++i) {
     const auto row = cached_ ? cached_->place_of(use.samples[i]) : std::nullopt;
     if (row && cached_->holds(*row)) {
@@ -94,7 +95,7 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
     }
     sources[i] = assembly::arrived | static_cast<std::uint32_t>(use.missing.size());
     use.missing.push_back(use.samples[i]);
-    use.missing_at.push_back(position{slot.work.first.value + run.begin + i});
+    use.missing_at.push_back(position{first.value + i});
     use.cached_as.push_back(row.value_or(assembly::not_cached));
   }
 }

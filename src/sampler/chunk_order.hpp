@@ -7,6 +7,12 @@
 
 namespace feedline::detail {
 
+/// Into how many lanes chunks are dealt, and the batches that all lanes have equal parts of.
+struct chunk_lanes {
+  std::uint64_t count = 1;       ///< at least 1
+  std::uint64_t batch_size = 1;  ///< a multiple of `count`
+};
+
 /// Every sample once, a window of chunks after the other: chunks stand in an order drawn for the
 /// epoch, are cut into windows of equal numbers of chunks (to within one), and the samples of each
 /// window are mixed. A sampler; what `shuffle{.within = …}` becomes for a dataset.
@@ -16,14 +22,22 @@ namespace feedline::detail {
 /// + 1 chunks and the others ⌊C/V⌋, in the order of the chunks' bijection. So the epoch's ends are
 /// mixed as its middle is; a sliding window would have thin ends.
 ///
-/// The order depends on (seed, epoch, n, samples a chunk, windows) alone, is the same on every
-/// platform, and is kept across versions. With one window, it is plain `shuffle`'s.
+/// With L lanes the chunks, in that order, are cut into L runs, equal to within one chunk, and each
+/// run is cut into V windows: lane l's order. A batch of B takes the next B/L samples of each lane,
+/// lane after lane, so whoever takes whole parts of it reads whole lanes. When the shortest lane
+/// has no B/L samples left, what is left of all lanes, up to about a chunk of each, makes the last
+/// batches, of which each has some of every lane, in the lanes' order too.
+///
+/// The order depends on (seed, epoch, n, samples a chunk, windows) alone, and with lanes on (L, B)
+/// too; it is the same on every platform, and is kept across versions. With one lane and one
+/// window, it is plain `shuffle`'s.
 class chunk_order {
  public:
   /// @param chunk_samples At least 1. @param windows At least 1; no more than there are chunks are
   /// made.
-  chunk_order(std::uint64_t seed, std::uint64_t chunk_samples, std::uint64_t windows) noexcept
-      : seed_{seed}, chunk_samples_{chunk_samples}, windows_{windows} {}
+  chunk_order(std::uint64_t seed, std::uint64_t chunk_samples, std::uint64_t windows,
+              chunk_lanes lanes = {}) noexcept
+      : seed_{seed}, chunk_samples_{chunk_samples}, windows_{windows}, lanes_{lanes} {}
 
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const noexcept { return samples; }
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
@@ -33,6 +47,7 @@ class chunk_order {
   std::uint64_t seed_;
   std::uint64_t chunk_samples_;
   std::uint64_t windows_;
+  chunk_lanes lanes_;
 };
 
 }  // namespace feedline::detail

@@ -19,7 +19,8 @@ struct sample_context {
   sample_index
       sample;  ///< as the loader numbers them: of the dataset that the loader was given, so
                ///< that copies within a concatenation differ
-  std::optional<feedline::position> position;  ///< in the epoch's order; empty as `epoch`
+  std::optional<feedline::position> position;  ///< in the epoch's order, which all ranks share; of
+                                               ///< a repeat, behind its end; empty as `epoch`
 
   /// Numbers for this sample in this epoch, keyed by (seed, epoch, sample) as those of the device's
   /// transforms are; without an epoch, those of epoch 0.

@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sampler/shard.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 
@@ -14,11 +15,15 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// What becomes of the last batch of an epoch when the samples do not fill it.
+/// What becomes of the last batch of an epoch when the samples do not fill it; with a `shard`, of
+/// the last global batch. All ranks get equally many batches, and equally many samples in each:
+/// where samples are missing for that, the epoch's first ones come again (`batch::repeats`).
 enum class partial_batch : std::uint8_t {
-  keep,   ///< delivered with fewer samples
+  keep,   ///< delivered with fewer samples; its samples are dealt to the ranks in order, in equal
+          ///< parts, of which the last may end in repeats, less than `world` in all
   drop,   ///< not delivered
   error,  ///< usage_error at construction
+  fill,   ///< filled up to the batch size with repeats
 };
 
 /// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
@@ -40,14 +45,15 @@ struct expected_field {
 /// automatic ones became.
 ///
 /// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
-/// declaration, or compilers refuse it: batch_size, partial_batch, readers, epochs,
+/// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
 /// batch_transform, expected_fields. Set one by one, in any.
 struct loader_options {
-  std::uint64_t batch_size = 1;  ///< samples in a batch
+  std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
       feedline::partial_batch::keep;  ///< what becomes of a last batch that is not full
+  feedline::shard shard = {};         ///< which part of each global batch this process takes
   int readers =
       automatic_readers;     ///< reader threads; `no_readers`: the calling thread does it all
   std::uint64_t epochs = 0;  ///< epochs 0 to n-1 will be taken in order: each is read ahead while

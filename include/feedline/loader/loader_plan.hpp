@@ -3,6 +3,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sampler/shard.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,10 @@ struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
   bool assembled = false;  ///< slots are put together by a kernel of the device; else copied whole
-  std::uint64_t samples_per_epoch = 0;  ///< delivered: without those of a dropped last batch
+  feedline::shard shard = {};           ///< as asked for
+  std::uint64_t samples_per_epoch = 0;  ///< delivered to this rank: without those of a dropped last
+                                        ///< batch, with repeats
+  std::uint64_t repeats_per_epoch = 0;  ///< of these, `batch::repeats` of the last batch
   std::uint64_t batch_size = 0;
   std::uint64_t batches_per_epoch = 0;
   std::uint64_t batches_per_slot = 0;  ///< that a device slot has room for

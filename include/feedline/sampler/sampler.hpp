@@ -29,7 +29,7 @@ concept sampler_like = std::copy_constructible<S> &&
 
 /// A sampler that wants to see the dataset before it orders its samples: `bind(dataset,
 /// batch_size)` gives the sampler to use in its place. A loader asks for it once, at construction,
-/// before it asks for anything else.
+/// before it asks for anything else. The batch size is that of all ranks together (`shard`).
 template <class S>
 concept bindable_sampler = sampler_like<S> &&
     requires(const S& s, const dataset& of, std::uint64_t batch_size) {

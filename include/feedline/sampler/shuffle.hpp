@@ -40,9 +40,23 @@ struct chunk_window {
 /// chunk holds samples alike (of one class), the make-up of batches of B varies 1 + (B - 1) / W
 /// times as much as in a full shuffle. With as many chunks as there are, or chunks of one sample,
 /// it is a full shuffle.
+///
+/// Ranks of a `shard` each take a part of every batch, and so read a part of every chunk: each rank
+/// reads all chunks. With
+///
+///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024), .lanes = 64}
+///
+/// the chunks are dealt into lanes, each with windows of 1024 / 64 chunks of its own, and a global
+/// batch takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole
+/// lanes, and no chunk of another rank's, but in the epoch's last batches: lanes are equal to
+/// within a chunk, and what they have left is shared equally. A rank needs room for two of its
+/// windows, 2 × 1024 / world chunks. The global batches are the same for every world; where it does
+/// not divide the lanes, ranks share some. The order then depends on the number of lanes and the
+/// global batch's size too. Where samples lie in no chunks, lanes change nothing.
 struct shuffle {
   std::uint64_t seed = 0;
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
+  std::uint64_t lanes = 1;  ///< that divide the global batch; a multiple of the world
 
   /// @throws usage_error if there is a `within`: it needs a dataset. `bind`, or give it to a
   /// loader.
@@ -53,6 +67,8 @@ struct shuffle {
 
   /// The order for a dataset; a loader asks for it. Logs a warning where batches will be poorly
   /// mixed, or chunks read more than once.
+  /// @throws usage_error if there are 0 lanes, several without a `within`, or the batch size is no
+  /// multiple of them.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
 };
 

@@ -238,7 +238,7 @@ TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[l
   CHECK(plan(12, {.batch_size = 4, .partial_batch = partial_batch::error}).batches_per_epoch == 3);
   CHECK(refusal(10, {.batch_size = 4, .partial_batch = partial_batch::error}) ==
         "batch_size 4 leaves a last batch of 2 of the epoch's 10 samples, and partial_batch::error "
-        "forbids one: choose a divisor, or keep or drop it");
+        "forbids one: choose a divisor, or keep, fill or drop it");
   CHECK(refusal(10, {.batch_size = 11, .partial_batch = partial_batch::drop}) ==
         "batch_size 11 is larger than the epoch's 10 samples, and partial_batch::drop would leave "
         "nothing: lower batch_size, or keep the last batch");

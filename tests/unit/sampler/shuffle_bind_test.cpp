@@ -125,6 +125,29 @@ TEST_CASE("shuffle: with a window, but no dataset to count chunks of, it is refu
   CHECK(test::message_of<usage_error>([&] { (void)epoch_of(order, 10); }) == words);
 }
 
+TEST_CASE("shuffle: lanes that cannot be are refused", "[sampler][host]") {
+  const auto refusal = [](const shuffle& order, std::uint64_t batch_size) {
+    return test::message_of<usage_error>(
+        [&] { (void)order.bind(*stored(1000, all_kept), batch_size); });
+  };
+  CHECK(refusal({.within = chunks(3), .lanes = 0}, 8) == "shuffle: `lanes` is 0: say 1 or more");
+  CHECK(refusal({.lanes = 4}, 8) ==
+        "shuffle: `lanes` is 4, but there is no `within`: lanes are parts of a window of chunks");
+  CHECK(refusal({.within = chunks(3), .lanes = 64}, 100) ==
+        "shuffle: `lanes` is 64, which does not divide batches of 100 samples (of all ranks "
+        "together): each has as many samples of every lane; choose lanes that divide it");
+}
+
+TEST_CASE("shuffle: with lanes it is the order of lanes of chunks", "[sampler][host]") {
+  const test::log_capture log;
+  const sampler order = shuffle{.seed = 4, .within = chunks(20), .lanes = 2};
+  const auto data = stored(1000, all_kept);
+  CHECK(epoch_of(order.bind(*data, 4), 1000) == epoch_of(chunk_order{4, 16, 3, {2, 4}}, 1000));
+  const sampler one = shuffle{.seed = 4, .within = chunks(63), .lanes = 2};
+  CHECK(epoch_of(one.bind(*data, 4), 1000) == epoch_of(chunk_order{4, 16, 1, {2, 4}}, 1000));
+  CHECK(log.text().empty());
+}
+
 TEST_CASE("loader: binds its sampler to its dataset, one within a user's own as well",
           "[loader][host]") {
   const auto data = stored(1000, all_kept);

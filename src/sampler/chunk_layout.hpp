@@ -1,0 +1,86 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include "sampler/bijection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace feedline::detail {
+
+/// A number of things in parts that are equal to within one, the longer ones first.
+struct equal_parts {
+  std::uint64_t fewest = 0;  ///< of a part,
+  std::uint64_t longer = 0;  ///< and of these first parts, one more
+
+  constexpr equal_parts(std::uint64_t things, std::uint64_t parts) noexcept
+      : fewest{things / parts}, longer{things % parts} {}
+
+  /// The first thing of a part; of the part behind the last, the number of things.
+  [[nodiscard]] constexpr std::uint64_t begin(std::uint64_t part) const noexcept {
+    return part * fewest + std::min(part, longer);
+  }
+  [[nodiscard]] constexpr std::uint64_t size(std::uint64_t part) const noexcept {
+    return fewest + (part < longer ? 1 : 0);
+  }
+  /// The part of a thing.
+  [[nodiscard]] constexpr std::uint64_t of(std::uint64_t thing) const noexcept {
+    const std::uint64_t in_longer = longer * (fewest + 1);
+    return thing < in_longer ? thing / (fewest + 1) : longer + (thing - in_longer) / fewest;
+  }
+};
+
+/// What lies where in one epoch of a `chunk_order`: lane after lane, each a window after the other.
+/// "Place": of a chunk, in the epoch's order of chunks. "Row": of a sample, in this order.
+class chunk_layout {
+ public:
+  /// @param samples At least 1; and so of the others. @param windows Of each lane.
+  chunk_layout(std::uint64_t seed, std::uint64_t epoch, std::uint64_t samples,
+               std::uint64_t chunk_samples, std::uint64_t windows, std::uint64_t lanes) noexcept;
+
+  /// Writes the samples at some rows of one window from `first` on, as many as it has of them and
+  /// `out` takes; says how many.
+  std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept;
+
+  /// The first row of a lane; of the lane behind the last, the number of samples.
+  [[nodiscard]] std::uint64_t lane_begin(std::uint64_t lane) const noexcept {
+    return rows_before(lanes_.begin(lane));
+  }
+  /// Rows of the shortest lane.
+  [[nodiscard]] std::uint64_t shortest_lane() const noexcept;
+
+  /// Row number `at` of what is left of all lanes when `taken` rows of each are gone: lane after
+  /// lane. @param taken No more than `shortest_lane()`.
+  [[nodiscard]] std::uint64_t left_row(std::uint64_t taken, std::uint64_t at) const noexcept;
+
+ private:
+  struct window {
+    std::uint64_t number;  ///< in all lanes
+    std::uint64_t first;   ///< its first place,
+    std::uint64_t end;     ///< and that behind its last
+  };
+  [[nodiscard]] window window_at(std::uint64_t place) const noexcept;
+
+  /// Samples of all chunks before a place.
+  [[nodiscard]] std::uint64_t rows_before(std::uint64_t place) const noexcept {
+    return place * chunk_samples_ - (place > short_place_ ? missing_ : 0);
+  }
+  void to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
+                  std::span<sample_index> run) const noexcept;
+
+  std::uint64_t chunk_samples_;
+  std::uint64_t chunks_;
+  std::uint64_t max_windows_;  ///< of a lane
+  equal_parts lanes_;          ///< of places
+  equal_parts windows_;        ///< of a lane of as many chunks as the shortest
+  std::uint64_t missing_;      ///< samples that the last chunk is short of the others
+  bijection places_;           ///< which chunk stands at a place
+  std::uint64_t window_seed_;
+  std::uint64_t short_place_ = UINT64_MAX;  ///< of the last chunk, if it is short
+  std::uint64_t short_end_ = UINT64_MAX;    ///< where the rows of its window end
+};
+
+}  // namespace feedline::detail
