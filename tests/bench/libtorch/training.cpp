@@ -5,13 +5,13 @@
 ///     feedline_bench_training --networks resnet50 --feeds stream --steps 10 --runs 2
 ///
 /// Method: each feed trains a network of its own; all begin with the same weights. Each warms up
-/// first: cuDNN's search for algorithms, the allocators. Then the feeds take turns, round by round:
-/// steps that are not measured, for as many batches as may lie ready from the time of other feeds'
-/// turns and a few more; then so many steps, by the clock of the host, from a stream that is done
-/// to a stream that is done. Medians of the rounds; the ratio is that to the fixed batch in the
-/// same round. Shuffled rows in RAM become normalized bf16 on the GPU, and a tensor is a view of
-/// the batch. Each round is a line when it is done; the results are written anew when a network is
-/// done. training.py is the same loop under PyTorch's DataLoader.
+/// first: cuDNN's search for algorithms, the allocators. Then the feeds take turns, round by round.
+/// A turn begins with steps that are not measured: a few, and as many as a feed may have batches
+/// ready, which it made during others' turns, as others do now. Then so many steps, by the clock of
+/// the host, from a stream that is done to a stream that is done. Medians of the rounds; the ratio
+/// is that to the fixed batch in the same round. Shuffled rows in RAM become normalized bf16 on the
+/// GPU, and a tensor is a view of the batch. Each round is a line when it is done; the results are
+/// written anew when a network is done. training.py is the same loop under PyTorch's DataLoader.
 
 #include "bench/libtorch/feeds.hpp"
 #include "bench/libtorch/trainer.hpp"
@@ -23,6 +23,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -89,8 +90,10 @@ double images_per_second(const shape& shape, double seconds) {
 /// The turns of a round, of which the first one is the fixed batch's.
 void run_round(const std::string& network, const shape& shape, std::vector<contestant>& all,
                const options& options, const c10::cuda::CUDAStream& stream) {
+  int ahead = 0;
+  for (const contestant& each : all) ahead = std::max(ahead, each.fed.from->ahead());
   for (contestant& each : all) {
-    (void)seconds_of(options.warm_up + each.fed.from->ahead(), each, stream);
+    (void)seconds_of(options.warm_up + ahead, each, stream);
     each.seconds.push_back(seconds_of(options.steps, each, stream));
     const double seconds = each.seconds.back();
     print_step(network, each, std::to_string(each.seconds.size()), seconds);
