@@ -1,5 +1,4 @@
 #include <feedline/dataset/dataset.hpp>
-#include <feedline/detail/splitmix64.hpp>
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -8,6 +7,7 @@
 #include "detail/log.hpp"
 #include "sampler/bijection.hpp"
 #include "sampler/chunk_order.hpp"
+#include "sampler/draws.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ class epoch_layout {
         missing_{chunks_ * chunk_samples -
                  samples},  // the product may wrap: the difference does not
         places_{chunks_, seed ^ chunk_role, epoch},
-        window_seed_{mix(mix(seed ^ window_role) + epoch * golden_gamma)} {
+        window_seed_{epoch_key(seed ^ window_role, epoch)} {
     if (missing_ != 0) short_place_ = places_.place_of(chunks_ - 1);
   }
 
