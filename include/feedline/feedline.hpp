@@ -47,6 +47,7 @@
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
