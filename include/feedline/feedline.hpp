@@ -42,6 +42,7 @@
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/class_balanced.hpp>
+#include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
 #include <feedline/sampler/random_split.hpp>
 #include <feedline/sampler/sampler.hpp>
