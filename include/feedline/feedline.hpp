@@ -41,6 +41,7 @@
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
+#include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/class_balanced.hpp>
 #include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/mixture.hpp>
