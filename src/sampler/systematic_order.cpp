@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -25,29 +26,41 @@ constexpr std::uint64_t start_role = 0xF0CD'3E9A'B6D5'1B47;
 constexpr std::size_t max_groups = 64;
 constexpr unsigned line_bits = 62;  ///< so that a length and a carry fit in 64
 
-/// Puts in place of each weight its sample's length. Those whose chance would be more than 1 get 1,
-/// and the others share the rest.
-void to_lengths(std::vector<std::uint64_t>& weights, std::uint64_t epoch_size, unsigned shift) {
-  std::vector<std::uint64_t> sorted = weights;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>{});
-  u128 rest = 0;
-  for (const std::uint64_t weight : sorted) rest += weight;
-  std::uint64_t certain = 0;  // the greatest so many
-  while (certain < epoch_size && u128{sorted[certain]} * (epoch_size - certain) >= rest)
-    rest -= sorted[certain++];
-  const std::uint64_t least = certain == 0 ? UINT64_MAX : sorted[certain - 1];
-  const std::uint64_t one = std::uint64_t{1} << shift;
-  if (certain == epoch_size) {
-    for (std::uint64_t& weight : weights) weight = weight >= least ? one : 0;
-    return;
+/// How many of the greatest weights have a chance of 1 or more, of `count` samples to draw.
+std::uint64_t certain_of(std::vector<std::uint64_t> weights, std::uint64_t count,
+                         std::uint64_t& least) {
+  std::sort(weights.begin(), weights.end(), std::greater<>{});
+  u128 rest = std::accumulate(weights.begin(), weights.end(), u128{0});
+  std::uint64_t certain = 0;
+  while (certain < count && weights[certain] != 0 &&
+         u128{weights[certain]} * (count - certain) >= rest)
+    rest -= least = weights[certain++];
+  return certain;
+}
+
+/// Each sample's length. Those whose chance would be more than 1 get 1, and the others share the
+/// rest in proportion to their weights alone: of these, new integers are made.
+std::vector<std::uint64_t> lengths_of(std::span<const double> weights, std::uint64_t count,
+                                      unsigned shift) {
+  std::vector<double> others(weights.begin(), weights.end());
+  std::vector<std::uint64_t> lengths(weights.size(), 0);
+  while (count != 0) {
+    std::vector<std::uint64_t> integers = integer_weights("weighted", others);
+    std::uint64_t least = 0;
+    const std::uint64_t certain = certain_of(integers, count, least);
+    if (certain == 0) {
+      divide_among(integers, count << shift);
+      for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] += integers[i];
+      break;
+    }
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      if (integers[i] < least) continue;
+      lengths[i] = std::uint64_t{1} << shift;
+      others[i] = 0;
+    }
+    count -= certain;
   }
-  std::vector<std::uint64_t>& others = sorted;
-  others.clear();
-  for (const std::uint64_t weight : weights)
-    if (weight < least) others.push_back(weight);
-  divide_among(others, (epoch_size - certain) << shift);
-  auto next = others.begin();
-  for (std::uint64_t& weight : weights) weight = weight >= least ? one : *next++;
+  return lengths;
 }
 
 }  // namespace
@@ -113,14 +126,14 @@ class systematic_order::arrangement {
   std::array<std::uint64_t, max_groups> ends_;  ///< of the groups, as the epoch lays them
 };
 
-systematic_order::systematic_order(std::vector<std::uint64_t> weights, std::uint64_t seed,
+systematic_order::systematic_order(std::span<const double> weights, std::uint64_t seed,
                                    std::uint64_t epoch_size)
     : seed_{seed},
       epoch_size_{epoch_size},
       shift_{line_bits - static_cast<unsigned>(std::bit_width(epoch_size))},
       places_{weights.size(), seed ^ place_role, 0} {
   const auto drawable = static_cast<std::uint64_t>(
-      std::count_if(weights.begin(), weights.end(), [](std::uint64_t one) { return one != 0; }));
+      std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0; }));
   if (epoch_size == 0)
     throw usage_error{
         "weighted_options::epoch_size is 0; without replacement, say how many samples an epoch "
@@ -130,7 +143,7 @@ systematic_order::systematic_order(std::vector<std::uint64_t> weights, std::uint
     throw usage_error{"weighted_options::epoch_size is " + std::to_string(epoch_size) + ", but " +
                       std::to_string(drawable) +
                       " weights are above 0; without replacement, draw no more than that"};
-  to_lengths(weights, epoch_size, shift_);
+  const std::vector<std::uint64_t> lengths = lengths_of(weights, epoch_size, shift_);
 
   line laid;
   laid.ends.resize(weights.size());
@@ -141,7 +154,7 @@ systematic_order::systematic_order(std::vector<std::uint64_t> weights, std::uint
     const auto run = std::span{samples}.first(std::min(block_samples, weights.size() - place));
     places_.evaluate(position{place}, run);
     for (std::size_t i = 0; i < run.size(); ++i)
-      laid.ends[place + i] = end += weights[run[i].value];
+      laid.ends[place + i] = end += lengths[run[i].value];
   }
   while ((end - 1) >> laid.cell_shift >= weights.size()) ++laid.cell_shift;
   laid.guide.resize(((end - 1) >> laid.cell_shift) + 1);

@@ -27,10 +27,9 @@ namespace feedline::detail {
 /// Variates from an Empirical Distribution", AIIE Transactions 1974).
 class systematic_order {
  public:
-  /// @param weights As `integer_weights` gives them, fewer than 2^32.
+  /// @param weights Checked, as by `integer_weights`; fewer than 2^32.
   /// @throws usage_error if `epoch_size` is 0, or more than there are weights above 0.
-  systematic_order(std::vector<std::uint64_t> weights, std::uint64_t seed,
-                   std::uint64_t epoch_size);
+  systematic_order(std::span<const double> weights, std::uint64_t seed, std::uint64_t epoch_size);
 
   /// @throws usage_error if there are not as many samples as weights.
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const;

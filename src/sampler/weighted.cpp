@@ -23,11 +23,11 @@ std::pair<sampler, std::size_t> order_of(std::span<const double> weights,
   if (weights.size() > UINT32_MAX)
     throw usage_error{"weighted: there are " + std::to_string(weights.size()) +
                       " weights; at most 4294967295 can be drawn from"};
-  auto integers = detail::integer_weights("weighted", weights);
   if (options.replacement)
-    return with_bytes(detail::alias_order{std::move(integers), options.seed, options.epoch_size});
-  return with_bytes(
-      detail::systematic_order{std::move(integers), options.seed, options.epoch_size});
+    return with_bytes(detail::alias_order{detail::integer_weights("weighted", weights),
+                                          options.seed, options.epoch_size});
+  detail::require_weights("weighted", weights);
+  return with_bytes(detail::systematic_order{weights, options.seed, options.epoch_size});
 }
 
 }  // namespace

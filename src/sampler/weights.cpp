@@ -19,7 +19,7 @@ u128 sum_of(std::span<const std::uint64_t> weights) noexcept {
 
 }  // namespace
 
-std::vector<std::uint64_t> integer_weights(const char* who, std::span<const double> weights) {
+void require_weights(const char* who, std::span<const double> weights) {
   const std::string name{who};
   if (weights.empty()) throw usage_error{name + ": there are no weights; give it one or more"};
   double greatest = 0;
@@ -32,8 +32,12 @@ std::vector<std::uint64_t> integer_weights(const char* who, std::span<const doub
   if (greatest == 0)
     throw usage_error{name + ": all " + std::to_string(weights.size()) +
                       " weights are 0; one must be more, or nothing can be drawn"};
+}
+
+std::vector<std::uint64_t> integer_weights(const char* who, std::span<const double> weights) {
+  require_weights(who, weights);
   int exponent = 0;
-  (void)std::frexp(greatest, &exponent);
+  (void)std::frexp(*std::max_element(weights.begin(), weights.end()), &exponent);
   constexpr int bits = 63;
   std::vector<std::uint64_t> integers(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i)

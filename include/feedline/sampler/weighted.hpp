@@ -39,10 +39,11 @@ struct weighted_options {
 /// draw is O(1) on average, by systematic sampling (W. Madow, 1949) over groups of samples that
 /// each epoch arranges again. The table takes 12 bytes a sample.
 ///
-/// Copies share the table. While it is made, 8 (without replacement: 16) bytes a sample more are in
+/// Copies share the table. While it is made, 8 (without replacement: 32) bytes a sample more are in
 /// use. A sample of weight 0 is never drawn; neither is one whose weight is below 2^-63 of the
-/// greatest. The order depends on (seed, epoch, epoch size, replacement, weights) alone. All
-/// arithmetic is on integers: the order is the same on every platform, and is kept across versions.
+/// greatest (without replacement: of the greatest that is not in every epoch). The order depends on
+/// (seed, epoch, epoch size, replacement, weights) alone. All arithmetic is on integers: the order
+/// is the same on every platform, and is kept across versions.
 class weighted {
  public:
   /// @param weights One for each sample of the dataset. None is kept.

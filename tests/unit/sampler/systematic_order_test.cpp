@@ -94,6 +94,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "weighted without replacement: among samples far lighter than one that is in every epoch, "
+    "chances are in proportion too",
+    "[sampler][host]") {
+  const std::vector<double> weights{1, 1e25, 2, 1e40, 3};
+  constexpr std::uint64_t epochs = 20'000;
+  const auto times = epochs_with(drawing(weights, 3), 5, epochs);
+  CHECK(times[1] == epochs);
+  CHECK(times[3] == epochs);
+  CHECK(std::abs(deviation({times[0], times[2], times[4]}, {1, 2, 3})) < 3.5);
+}
+
 TEST_CASE("weighted without replacement: as many as there are give each sample once",
           "[sampler][host]") {
   std::vector<double> weights{5, 1, 1, 0.001, 7, 1e-12};
