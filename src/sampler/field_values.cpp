@@ -21,7 +21,7 @@ void convert(std::span<const std::byte> bytes, T* to) {
   for (std::size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
     From value;
     std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-    to[i] = static_cast<T>(value);
+    to[i] = static_cast<T>(value);  // NOLINT(bugprone-signed-char-misuse): no character
   }
 }
 

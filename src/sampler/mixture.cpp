@@ -44,7 +44,7 @@ std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& sizes,
     throw usage_error{"mixture: there are " + std::to_string(sizes.size()) + " parts and " +
                       std::to_string(weights.size()) + " weights; give one for each part"};
   const auto integers = detail::integer_weights("mixture", weights);
-  const auto counts = detail::largest_remainders(integers, epoch_size);
+  auto counts = detail::largest_remainders(integers, epoch_size);
   for (std::size_t part = 0; part < sizes.size(); ++part) {
     if (weights[part] == 0) continue;
     const std::string name = "mixture: part " + std::to_string(part);

@@ -12,7 +12,7 @@
 namespace feedline {
 
 take::take(sampler of, split_size size, take_from from)
-    : of_{std::move(of)}, size_{std::move(size)}, from_{from} {
+    : of_{std::move(of)}, size_{size}, from_{from} {
   if (const double* share = std::get_if<double>(&size_.size());
       share && !(*share > 0 && *share <= 1))
     throw usage_error{"take: the share is " + std::to_string(*share) +
