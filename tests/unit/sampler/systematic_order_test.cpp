@@ -148,6 +148,12 @@ TEST_CASE("weighted without replacement: which samples are drawn together change
       if (pairs[a * samples + b] < 120 || pairs[a * samples + b] > 270) ++rare;
   // 191 are expected. Samples that lie side by side in a group are not drawn together.
   CHECK(rare < samples * 3);
+}
+
+TEST_CASE("weighted without replacement: epochs draw different sets, also where groups are alike",
+          "[sampler][host]") {
+  const std::uint64_t samples = GENERATE(200U, 640U);  // 640: ten in each of 64 groups
+  const auto order = drawing(std::vector<double>(samples, 1), samples / 10);
   std::set<numbers> sets;
   for (std::uint64_t epoch = 0; epoch < 200; ++epoch) {
     auto drawn = epoch_of(order, samples, epoch);
