@@ -18,13 +18,13 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// A loader's order must be a function of (epoch, position): readers ask for any run, in any order,
 /// from any thread, and some positions twice. `checked` passes all on to the sampler. Whatever is
-/// asked, it asks again in other cuts: the run's halves, the second one first, all of it, and single
-/// positions from the end; after a question about another epoch. It compares all answers. When a loader binds
-/// it, it does so at the beginning, in the middle and at the end of the first three epochs and of a
-/// distant one, so that most faults are found before a thread starts.
+/// asked, it asks again in other cuts, after a question about another epoch: the run's second half,
+/// all of it, its first half, and single positions from the end. It compares all answers. When a
+/// loader binds it, it does so at the beginning, in the middle and at the end of the first three
+/// epochs and of a distant one, so that most faults are found before a thread starts.
 ///
-/// It makes a sampler three to four times as slow, and changes no order. Callable from any thread
-/// if the sampler is.
+/// It makes a sampler about four times as slow, and changes no order. Callable from any thread if
+/// the sampler is.
 class checked {
  public:
   template <class S>
