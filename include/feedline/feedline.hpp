@@ -41,11 +41,17 @@
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
+#include <feedline/sampler/checked.hpp>
+#include <feedline/sampler/class_balanced.hpp>
+#include <feedline/sampler/explicit_order.hpp>
+#include <feedline/sampler/mixture.hpp>
 #include <feedline/sampler/random_split.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shard.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/sampler/take.hpp>
+#include <feedline/sampler/weighted.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/version.hpp>

@@ -1,10 +1,10 @@
 #include "sampler/bucket_order.hpp"
 
-#include <feedline/detail/splitmix64.hpp>
 #include <feedline/error.hpp>
 
 #include "detail/sample_range.hpp"
 #include "sampler/bijection.hpp"
+#include "sampler/draws.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -20,10 +20,6 @@ namespace {
 constexpr std::uint64_t batch_role = 0xA24B'AED4'963E'E407;
 constexpr std::uint64_t bucket_role = 0x9FB2'1C65'1E98'DF25;
 constexpr std::uint64_t tail_role = 0xD6E8'FEB8'6659'FD93;
-
-std::uint64_t drawn(std::uint64_t seed, std::uint64_t epoch) noexcept {
-  return mix(mix(seed) + epoch * golden_gamma);
-}
 
 /// Parts of all buckets' orders, told off one behind the other.
 struct line {
@@ -45,11 +41,11 @@ class epoch_layout {
         batch_size_{batch_size},
         whole_{buckets.samples() / batch_size},
         places_{whole_, seed ^ batch_role, epoch},
-        bucket_seed_{drawn(seed ^ bucket_role, epoch)} {
+        bucket_seed_{epoch_key(seed ^ bucket_role, epoch)} {
     const std::uint64_t samples = buckets.samples();
     const std::uint64_t tail = samples % batch_size;
     if (samples == 0) return;
-    const std::uint64_t from = drawn(seed ^ tail_role, epoch) % samples;
+    const std::uint64_t from = epoch_key(seed ^ tail_role, epoch) % samples;
     const std::uint64_t to = std::min(from + tail, samples);
     const std::uint64_t wrapped = tail - (to - from);  // so many of the first samples too
     std::uint64_t begin = 0;

@@ -1,9 +1,8 @@
 #include "sampler/chunk_layout.hpp"
 
-#include <feedline/detail/splitmix64.hpp>
-
 #include "detail/arithmetic.hpp"
 #include "detail/divider.hpp"
+#include "sampler/draws.hpp"
 
 #include <array>
 
@@ -29,7 +28,7 @@ chunk_layout::chunk_layout(std::uint64_t seed, std::uint64_t epoch, std::uint64_
       windows_{lanes_.fewest, std::max<std::uint64_t>(1, std::min(max_windows_, lanes_.fewest))},
       missing_{chunks_ * chunk_samples - samples},  // the product may wrap: the difference does not
       places_{chunks_, seed ^ chunk_role, epoch},
-      window_seed_{mix(mix(seed ^ window_role) + epoch * golden_gamma)} {
+      window_seed_{epoch_key(seed ^ window_role, epoch)} {
   if (missing_ == 0) return;
   short_place_ = places_.place_of(chunks_ - 1);
   short_end_ = rows_before(window_at(short_place_).end);

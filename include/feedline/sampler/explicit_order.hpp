@@ -1,0 +1,64 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/export.hpp>
+#include <feedline/index.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// An order that is given, sample by sample, as an array or in a file:
+///
+///     feedline::explicit_order{feedline::open_npy("order.npy", "order"), "order"}
+///
+/// It may leave samples out and repeat them. One order serves all epochs, or there is one for each:
+/// epoch e has row e mod rows.
+///
+/// The indices are copied into a table that copies share, of 4 bytes each, or 8 if one is 2^32 or
+/// more. O(1) a draw.
+class explicit_order {
+ public:
+  /// @param indices The samples of an epoch; of several epochs, one behind the other.
+  /// @param rows How many epochs' orders there are.
+  /// @throws usage_error if there is no index, `rows` is 0, or the indices are no whole number of
+  ///         rows.
+  explicit explicit_order(std::span<const std::uint64_t> indices, std::uint64_t rows = 1);
+  explicit explicit_order(std::span<const std::uint32_t> indices, std::uint64_t rows = 1);
+
+  /// @param of Its field `field_name` has the indices, all read now, of any integer type. A number
+  ///           a sample is one order for all epochs; an array a sample is an epoch's order each.
+  ///           So a file of any format that feedline opens serves.
+  /// @throws usage_error as above, if there is no such field, it holds no integers or has several
+  ///         dimensions, or an index is negative; dataset_error if it cannot be read.
+  explicit_order(const dataset_ptr& of, const std::string& field_name);
+
+  /// Positions in an epoch.
+  /// @throws usage_error if an index is beyond the dataset, naming the first such index.
+  [[nodiscard]] std::uint64_t size(std::uint64_t samples) const;
+  /// @throws usage_error as `size`.
+  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
+               std::span<sample_index> out) const;
+
+  /// Of the table.
+  [[nodiscard]] std::size_t table_bytes() const noexcept;
+
+ private:
+  using table = std::variant<std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
+
+  [[noreturn]] void refuse_outside(std::uint64_t samples) const;
+
+  std::shared_ptr<const table> table_;
+  std::uint64_t row_size_ = 0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t largest_ = 0;
+};
+
+}  // namespace feedline
