@@ -25,12 +25,10 @@ namespace {
 using part = std::pair<std::string, void (*)(const common_options&, results&)>;
 
 const std::vector<part>& all_parts() {
-  static const std::vector<part> all{{"bus", measure_bus},
-                                     {"calls", measure_calls},
-                                     {"pinning", measure_pinning},
-                                     {"cpu-gather", measure_cpu_gather},
-                                     {"written", measure_written},
-                                     {"gpu-gather", measure_gpu_gather}};
+  static const std::vector<part> all{
+      {"bus", measure_bus},         {"calls", measure_calls},
+      {"pinning", measure_pinning}, {"cpu-gather", measure_cpu_gather},
+      {"written", measure_written}, {"gpu-gather", measure_gpu_gather}};
   return all;
 }
 
