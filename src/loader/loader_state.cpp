@@ -3,9 +3,9 @@
 
 #include "detail/flat_json.hpp"
 #include "detail/text.hpp"
+#include "loader/partial_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <set>
@@ -21,8 +21,7 @@ namespace {
 constexpr const char* format_name = "feedline_loader_state";
 constexpr std::uint64_t format = 1;
 
-/// In the order of `partial_batch`.
-constexpr std::array<std::string_view, 4> partial_names{"keep", "drop", "error", "fill"};
+using detail::partial_names;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw usage_error{"loader_state::from_json: the text is no whole state of a loader: " + why +

@@ -5,9 +5,11 @@
 #include <feedline/index.hpp>
 
 #include "detail/text.hpp"
+#include "loader/partial_names.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -41,17 +43,7 @@ std::string text_of(const std::vector<std::string>& texts) {
   return texts.empty() ? "none" : text;
 }
 std::string text_of(partial_batch policy) {
-  switch (policy) {
-    case partial_batch::keep:
-      return "keep";
-    case partial_batch::drop:
-      return "drop";
-    case partial_batch::error:
-      return "error";
-    case partial_batch::fill:
-      return "fill";
-  }
-  return "unknown";
+  return std::string{partial_names.at(static_cast<std::size_t>(policy))};
 }
 
 /// @param what "the dataset's samples"
