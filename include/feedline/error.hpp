@@ -119,7 +119,7 @@ enum class stage : std::uint8_t { reader, staging, transfer, batch };
 struct stage_location {
   feedline::stage stage = feedline::stage::reader;
   std::uint64_t epoch = 0;
-  std::uint64_t ticket = 0;  ///< slot's number within the epoch
+  std::uint64_t ticket = 0;  ///< slot's number within the epoch, or behind the place of a seek
   std::uint64_t batch = 0;   ///< the first batch of the epoch that cannot be delivered
   std::optional<std::uint64_t> sample = {};  ///< index in the dataset, where the cause knows it
   std::string path;                          ///< file, where the cause knows it

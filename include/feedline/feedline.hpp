@@ -35,6 +35,7 @@
 #include <feedline/io/map_files.hpp>
 #include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/loader/loader_state.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/ragged/dataset.hpp>
 #include <feedline/ragged/decode.hpp>

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +20,13 @@ namespace feedline::detail {
   return lower;
 }
 
+/// The shortest decimal that reads back as the value: "0.1", "1e+300", "inf", "nan".
+[[nodiscard]] inline std::string text_of(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
 /// "89 50 4e".
 [[nodiscard]] inline std::string to_hex(std::span<const std::byte> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -27,6 +37,14 @@ namespace feedline::detail {
     text += digits[std::to_integer<unsigned>(byte) & 15];
   }
   return text;
+}
+
+/// As 16 hexadecimal digits.
+[[nodiscard]] inline std::string to_hex(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  const std::string text{digits.data(), end};
+  return std::string(digits.size() - text.size(), '0') + text;
 }
 
 /// Names for a message: "a, b, c", of many the first ten and how many more.

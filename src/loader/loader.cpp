@@ -84,6 +84,14 @@ epoch_range loader::take_epoch(std::uint64_t number, stream_ref stream) {
   return {pipeline_, std::move(run), stream};
 }
 
+loader_state loader::state() const {
+  return held().state();
+}
+
+void loader::seek(const loader_state& state) {
+  held().seek(state);
+}
+
 void loader::stop() noexcept {
   if (pipeline_) pipeline_->stop();
 }

@@ -57,6 +57,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, format_->sampler, options.transform_seed, share_},
       strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_)},
+      progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
@@ -94,12 +95,6 @@ pipeline::~pipeline() {
   }
 }
 
-std::shared_ptr<epoch_run> pipeline::claim(std::uint64_t epoch, stream_ref stream) {
-  require_own_process();
-  device_->check(stream);
-  return schedule_.claim(epoch);
-}
-
 std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream) {
   require_own_process();
   if (failed_) failures_->rethrow();
@@ -108,14 +103,15 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (!schedule_.begin(run)) {
       throw usage_error{
           "epoch " + std::to_string(run->epoch) +
-          " was abandoned when a later one began: consume epochs in the order they were asked for"};
+          " was abandoned by a later one or by a seek: consume epochs in the order they were "
+          "asked for"};
     }
     cursor_.begin(run, stream);
   }
   for (;;) {
     if (auto dealt = cursor_.deal()) return dealt;
     if (auto failure = cursor_.take_failure()) fail(std::move(failure));
-    if (cursor_.dealt() == plan_.batches_per_epoch) {
+    if (run->first_batch + cursor_.dealt() == plan_.batches_per_epoch) {
       run->ended = true;
       schedule_.end(run);
       return std::nullopt;

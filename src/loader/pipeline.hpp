@@ -10,6 +10,7 @@
 #include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
+#include "loader/progress.hpp"
 #include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/reader_turns.hpp"
@@ -48,9 +49,13 @@ class pipeline {
   /// False in a child of fork: there it must be leaked, for its threads are not there to be joined.
   [[nodiscard]] bool belongs_here() const noexcept { return format_->process.is_this(); }
 
-  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream, and in a child
-  /// of fork.
-  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream);
+  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream, if the place
+  /// sought is in another epoch, and in a child of fork.
+  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream) {
+    require_own_process();
+    device_->check(stream);
+    return schedule_.claim(epoch, progress_.begin_of(epoch));
+  }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
   /// another than the last. @throws stage_error; usage_error in a child of fork.
   [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
@@ -62,7 +67,19 @@ class pipeline {
   /// Nobody wants the rest of an epoch.
   void abandon(const std::shared_ptr<epoch_run>& run) {
     schedule_.end(run);
-    if (cursor_.run() == run) cursor_.begin(nullptr, {});
+    if (cursor_.run() == run) leave_epoch();
+  }
+
+  /// As `loader::state` and `loader::seek`. @throws usage_error, also in a child of fork.
+  [[nodiscard]] loader_state state() const {
+    require_own_process();
+    return progress_.state(place());
+  }
+  void seek(const loader_state& to) {
+    require_own_process();
+    progress_.seek(to);
+    cursor_.begin(nullptr, {});
+    schedule_.seek(to.epoch, to.batch);
   }
 
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
@@ -83,6 +100,17 @@ class pipeline {
 
  private:
   void require_own_process() const;
+  /// Behind the last batch that the consumer took, or behind the epoch whose end it has seen.
+  [[nodiscard]] epoch_place place() const noexcept {
+    const auto& run = cursor_.run();
+    if (!run) return progress_.place();
+    if (run->ended) return {run->epoch + 1, 0};
+    return {run->epoch, run->first_batch + cursor_.dealt()};
+  }
+  void leave_epoch() {
+    progress_.leave(place());
+    cursor_.begin(nullptr, {});
+  }
   void close() noexcept;
   void start_threads();
   void drive_reader(int number);
@@ -111,6 +139,7 @@ class pipeline {
   const std::shared_ptr<device_ring> ring_;
   sample_source source_;
   slot_strategy strategy_;
+  progress progress_;
   epoch_schedule schedule_;
   slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;

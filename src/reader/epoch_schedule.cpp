@@ -9,18 +9,29 @@ epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t ep
   if (epochs_ > 0) append(0);
 }
 
-std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch) {
+std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint64_t first_batch) {
   const std::scoped_lock lock{mutex_};
-  if (!line_.empty() && !line_.back().claimed && line_.back().run->epoch != epoch) {
+  const auto is_another = [&](const epoch_run& guess) {
+    return guess.epoch != epoch || guess.first_batch != first_batch;
+  };
+  if (!line_.empty() && !line_.back().claimed && is_another(*line_.back().run)) {
     line_.back().run->abandoned.store(true);
     line_.pop_back();
   }
-  if (line_.empty() || line_.back().claimed) append(epoch);
+  if (line_.empty() || line_.back().claimed) append(epoch, first_batch);
   line_.back().claimed = true;
   auto run = line_.back().run;
   if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1);
   changed_.notify_all();
   return run;
+}
+
+void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch) {
+  const std::scoped_lock lock{mutex_};
+  for (const entry& each : line_) each.run->abandoned.store(true);
+  line_.clear();
+  if (epoch < epochs_) append(epoch, first_batch);
+  changed_.notify_all();
 }
 
 bool epoch_schedule::begin(const std::shared_ptr<epoch_run>& run) {

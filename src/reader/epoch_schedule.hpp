@@ -35,7 +35,12 @@ class epoch_schedule {
   epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t epochs);
 
   /// Puts an epoch in line; after `close`, one that never comes.
-  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch);
+  /// @param first_batch Where it begins: the batches before are not opened.
+  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch,
+                                                 std::uint64_t first_batch = 0);
+  /// Abandons all epochs in line. If the number of epochs is known, the claim of this one is
+  /// expected next, from this batch on.
+  void seek(std::uint64_t epoch, std::uint64_t first_batch);
   /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
   /// abandoned or ended.
   bool begin(const std::shared_ptr<epoch_run>& run);
@@ -63,7 +68,12 @@ class epoch_schedule {
     std::uint64_t next_batch = 0;
   };
 
-  void append(std::uint64_t epoch) { line_.push_back({std::make_shared<epoch_run>(epoch)}); }
+  void append(std::uint64_t epoch, std::uint64_t first_batch = 0) {
+    line_.push_back({.run = std::make_shared<epoch_run>(epoch, first_batch),
+                     .claimed = false,
+                     .next_ticket = 0,
+                     .next_batch = first_batch});
+  }
   [[nodiscard]] entry* first_unopened();
 
   const std::uint64_t batches_per_epoch_;

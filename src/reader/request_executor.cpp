@@ -12,8 +12,10 @@ void read_ahead::before_reading(epoch_run& run, position first, position end,
                                 reader_scratch& use) const noexcept {
   if ((cached_ && cached_->holds_all()) || !source_.wants_prefetch()) return;
   const std::uint64_t target = std::min(end.value + distance_, samples_);
-  // If hints were not wanted until now: what stands before this was read without.
-  const std::uint64_t earliest = first.value - std::min(first.value, in_flight_);
+  // If hints were not wanted until now: what stands before this was read without. And an epoch may
+  // begin in its middle.
+  const std::uint64_t earliest =
+      std::max(first.value - std::min(first.value, in_flight_), run.first_batch * batch_size_);
   std::uint64_t hinted = run.hinted.load(std::memory_order_relaxed);
   for (;;) {
     const std::uint64_t begin = std::max(hinted, earliest);

@@ -36,6 +36,7 @@ class read_ahead {
       : source_{source},
         cached_{std::move(cached)},
         samples_{plan.samples_per_epoch},
+        batch_size_{plan.batch_size},
         distance_{std::max(plan.batches_per_slot, std::uint64_t{2}) * plan.batch_size},
         piece_{std::max(plan.request_samples, std::uint64_t{1})},
         in_flight_{plan.staging_slots * std::max(plan.piece_samples, plan.batch_size)} {}
@@ -52,6 +53,7 @@ class read_ahead {
   const sample_source& source_;
   std::shared_ptr<const device_row_cache> cached_;
   std::uint64_t samples_;
+  std::uint64_t batch_size_;
   std::uint64_t distance_;  ///< samples from the end of what is about to be read to the last hinted
   std::uint64_t piece_;
   std::uint64_t in_flight_;  ///< samples, at most, that are taken by readers and not read yet

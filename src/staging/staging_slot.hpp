@@ -21,9 +21,12 @@ namespace feedline::detail {
 /// One epoch on its way through the pipeline. Shared by the schedule, the slots that hold its
 /// batches and its range.
 struct epoch_run {
-  explicit epoch_run(std::uint64_t number) noexcept : epoch{number} {}
+  explicit epoch_run(std::uint64_t number, std::uint64_t from_batch = 0) noexcept
+      : epoch{number}, first_batch{from_batch} {}
 
   const std::uint64_t epoch;
+  /// Where it begins: 0, or after a seek the number of a later batch, or that of all batches.
+  const std::uint64_t first_batch;
   /// Nobody will take its batches: readers need not read them, the transfer need not copy them. Set
   /// once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};

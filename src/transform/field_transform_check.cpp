@@ -1,11 +1,11 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "detail/text.hpp"
 #include "transform/field_conversions.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -18,12 +18,7 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
 
-/// The shortest decimal that reads back as the value: "0.1", "1e+300", "inf", "nan".
-std::string text_of(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
+using detail::text_of;
 std::string text_of(std::uint64_t value) {
   return std::to_string(value);
 }

@@ -82,8 +82,11 @@ TEST_CASE("fork: a loader of the parent's refuses to be used in the child", "[lo
   auto range = loader.epoch(0, by.stream);
   REQUIRE(range.next());
   const pid_t owner = ::getpid();
+  const loader_state state = loader.state();
   CHECK(holds_in_child([&] {
     return message_of<usage_error>([&] { (void)range.next(); }) == refusal(owner) &&
+           message_of<usage_error>([&] { (void)loader.state(); }) == refusal(owner) &&
+           message_of<usage_error>([&] { loader.seek(state); }) == refusal(owner) &&
            message_of<usage_error>([&] { (void)loader.epoch(1, by.stream); }) == refusal(owner);
   }));
   CHECK(range.next());  // and goes on in its own process

@@ -182,3 +182,21 @@ TEST_CASE("hints: a sampler that fails ahead is heard when its samples are read,
   }
   CHECK(batches == 203 / 8);
 }
+
+TEST_CASE("hints: after a seek no sample before the place is hinted, and those behind it are once",
+          "[reader][host]") {
+  const travelling by{GENERATE(way::in_place, way::stream, way::transformed)};
+  const int readers = GENERATE(0, 3);
+  CAPTURE(to_string(by.through), readers);
+  const auto data = hinted();
+  loader loader = by.load(data, sequential{}, with(readers));
+  loader_state state = loader.state();
+  state.batch = 10;
+  loader.seek(state);
+  CHECK(take_all(loader, 0, by.stream) == 53);
+  auto seen = data->hints();
+  std::sort(seen.begin(), seen.end());
+  std::vector<std::uint64_t> expected(420);
+  std::iota(expected.begin(), expected.end(), 80);
+  CHECK(seen == expected);
+}

@@ -40,6 +40,8 @@ TEST_CASE("moved: a loader that was moved from says so, and may be stopped and a
   // NOLINTBEGIN(bugprone-use-after-move): what this is about
   CHECK(message_of<usage_error>([&] { (void)first.epoch(0); }) == refusal);
   CHECK(message_of<usage_error>([&] { (void)first.plan(); }) == refusal);
+  CHECK(message_of<usage_error>([&] { (void)first.state(); }) == refusal);
+  CHECK(message_of<usage_error>([&] { first.seek(second.state()); }) == refusal);
   first.stop();
   CHECK(second.epoch(0).next());
   first = std::move(second);

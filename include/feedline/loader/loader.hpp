@@ -6,6 +6,7 @@
 #include <feedline/loader/epoch_range.hpp>
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
+#include <feedline/loader/loader_state.hpp>
 #include <feedline/sampler/sampler.hpp>
 
 #include <concepts>
@@ -51,8 +52,8 @@ class loader {
   /// while the current one is consumed; beginning it abandons what is left of those before.
   /// @param number Of the epoch, from 0, as an integer of any type; what is no integer does not
   /// compile.
-  /// @throws usage_error if the number is negative, the device cannot use the stream, or in a child
-  /// of fork.
+  /// @throws usage_error if the number is negative or not the one that `seek` went to, the device
+  /// cannot use the stream, or in a child of fork.
   template <std::integral Number>
   requires(!std::same_as<Number, bool>) [[nodiscard]] epoch_range
       epoch(Number number, stream_ref stream = {}) & {
@@ -61,6 +62,37 @@ class loader {
   }
   template <std::integral Number>
   epoch_range epoch(Number number, stream_ref stream = {}) && = delete;
+
+  /// Where the run stands, for `seek`: behind the last batch that was taken. So in the body of a
+  /// loop, the loop's batch counts as done, and so do all that are held. What was read ahead and
+  /// not taken does not count, nor do epochs that were only asked for.
+  ///
+  ///     before the first batch        where the first epoch that was asked for begins, or epoch 0
+  ///     an epoch was left by `break`  behind the last batch taken, until another epoch begins
+  ///     its last batch was taken      that epoch, with no batch left
+  ///     its range has ended           the next epoch, batch 0
+  ///     after an error                the batch that cannot be had
+  ///
+  /// The first call, or that of `seek`, asks the sampler for 128 positions; each costs some copies
+  /// of strings. @throws usage_error in a child of fork; what the sampler throws.
+  [[nodiscard]] loader_state state() const;
+
+  /// Goes on where a state was taken, by this loader or another one of the same dataset, order and
+  /// options: the next epoch that is asked for must be `state.epoch`, and begins with batch
+  /// `state.batch`. Its batches, and all epochs behind it, are those that the first run would have
+  /// had, bitwise. Readers, ring sizes, placement, device, and rank and world may be others.
+  ///
+  ///     loader.seek(state);
+  ///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
+  ///       for (feedline::batch& batch : loader.epoch(epoch, stream)) step(batch);
+  ///
+  /// Takes the same time wherever the state is, and reads nothing again. Ranges that were asked for
+  /// before it are abandoned: their next step throws usage_error, but for those that ended. Batches
+  /// stay valid. It blocks for nothing.
+  /// @throws usage_error, and then changes nothing, if the state is of a dataset of another size or
+  /// other fields, another order, global batch, `partial_batch`, `transform_seed` or transforms, or
+  /// of a batch behind the epoch's end; in a child of fork; what the sampler throws.
+  void seek(const loader_state& state);
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
   /// Blocks for nothing.

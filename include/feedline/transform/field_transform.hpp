@@ -50,4 +50,8 @@ struct field_transform {
                               ///< its value, else 0 (all 0 where the value is no class); 0: not
 };
 
+/// "image: float32, mean 0.5, flip 0.5": all that is not left at its default. Transforms that do
+/// the same may have different texts. Texts are kept across versions (`loader_state`).
+[[nodiscard]] std::string to_string(const field_transform& transform);
+
 }  // namespace feedline

@@ -192,3 +192,39 @@ TEST_CASE("epoch schedule: closing wakes a slot scheduler that waits, and gives 
   CHECK(late->epoch == 0);
   CHECK_FALSE(schedule.take().has_value());
 }
+
+TEST_CASE("epoch schedule: an epoch can begin at any batch, and with none left it is not opened",
+          "[loader][host]") {
+  epoch_schedule schedule{5, 0};
+  const auto run = schedule.claim(2, 3);
+  const auto none = schedule.claim(3, 5);
+  const auto whole = schedule.claim(4);
+  CHECK(run->first_batch == 3);
+  CHECK(schedule.take().value().first_batch == 3);
+  CHECK(next(schedule, 2) == line{{2, 0}, {2, 1}});
+  CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{4, 0});
+  CHECK(schedule.begin(none));
+}
+
+TEST_CASE(
+    "epoch schedule: a seek abandons what is in line, and its place is guessed where epochs "
+    "are known",
+    "[loader][host]") {
+  const std::uint64_t epochs = GENERATE(0U, 9U);
+  epoch_schedule schedule{5, epochs};
+  const auto first = schedule.claim(0);
+  const auto second = schedule.claim(1);
+  schedule.seek(7, 2);
+  CHECK(first->abandoned.load());
+  CHECK(second->abandoned.load());
+  CHECK_FALSE(schedule.begin(first));
+  CHECK_FALSE(schedule.begin(second));
+  std::shared_ptr<epoch_run> guess;
+  if (epochs != 0) guess = schedule.take().value().run;
+  const auto run = schedule.claim(7, 2);
+  if (guess) CHECK(run == guess);
+  CHECK_FALSE(run->abandoned.load());
+  CHECK(schedule.take().value().first_batch == 2);
+  CHECK(next(schedule, 3) == line{{7, 0}, {7, 1}, {7, 2}});
+  if (epochs != 0) CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{8, 0});
+}

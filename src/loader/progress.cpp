@@ -1,0 +1,142 @@
+#include "loader/progress.hpp"
+
+#include <feedline/detail/splitmix64.hpp>
+#include <feedline/error.hpp>
+#include <feedline/index.hpp>
+
+#include "detail/text.hpp"
+#include "loader/partial_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+loader_state identity_of(const dataset& dataset, const sampler& order,
+                         const loader_options& options) {
+  loader_state state{
+      .samples = dataset.size(),
+      .positions = order.size(dataset.size()),
+      .global_batch = options.batch_size * static_cast<std::uint64_t>(options.shard.world),
+      .partial_batch = options.partial_batch,
+      .transform_seed = options.transform_seed};
+  for (const field& field : dataset.fields()) state.fields.push_back(to_string(field));
+  for (const field_transform& each : options.transforms)
+    state.transforms.push_back(to_string(each));
+  std::sort(state.transforms.begin(), state.transforms.end());
+  return state;
+}
+
+std::string text_of(std::uint64_t number) {
+  return std::to_string(number);
+}
+std::string text_of(std::string text) {
+  return text;
+}
+std::string text_of(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& each : texts) text += (text.empty() ? "" : "; ") + each;
+  return texts.empty() ? "none" : text;
+}
+std::string text_of(partial_batch policy) {
+  return std::string{partial_names.at(static_cast<std::size_t>(policy))};
+}
+
+/// @param what "the dataset's samples"
+template <class Value>
+void require_same(const char* what, const Value& of_state, const Value& own,
+                  const std::string& remedy) {
+  if (of_state == own) return;
+  throw usage_error{"loader::seek: the state is of another run: " + std::string{what} + " are " +
+                    text_of(of_state) + " in the state, and " + text_of(own) + " in this loader; " +
+                    remedy};
+}
+
+}  // namespace
+
+progress::progress(dataset_ptr dataset, sampler order, const loader_options& options,
+                   std::uint64_t batches)
+    : dataset_{std::move(dataset)},
+      order_{std::move(order)},
+      batches_{batches},
+      world_{static_cast<std::uint64_t>(options.shard.world)},
+      own_{identity_of(*dataset_, order_, options)} {}
+
+std::uint64_t progress::begin_of(std::uint64_t epoch) {
+  if (sought_ && epoch != at_.epoch) {
+    throw usage_error{"after loader::seek to batch " + std::to_string(at_.batch) + " of epoch " +
+                      std::to_string(at_.epoch) + ", epoch " + std::to_string(epoch) +
+                      " was asked for: begin the loop over epochs at state.epoch"};
+  }
+  if (!asked_ && !sought_) at_ = {epoch, 0};
+  asked_ = true;
+  return std::exchange(sought_, false) ? at_.batch : 0;
+}
+
+void progress::seek(const loader_state& to) {
+  const loader_state own = state({});
+  const std::string same_data = "give it the dataset that the state was taken with";
+  require_same("the dataset's samples", to.samples, own.samples, same_data);
+  require_same("the dataset's fields", to.fields, own.fields, same_data);
+  require_same("samples in a global batch", to.global_batch, own.global_batch,
+               remedy_for(to.global_batch));
+  const std::string same_order = "give it the same sampler, with the same seed and options";
+  require_same("positions in an epoch", to.positions, own.positions, same_order);
+  require_same("fingerprints of the order", to_hex(to.order), to_hex(own.order), same_order);
+  require_same("policies for a partial batch", to.partial_batch, own.partial_batch,
+               "set loader_options::partial_batch to the state's");
+  require_same("transform seeds", to.transform_seed, own.transform_seed,
+               "set loader_options::transform_seed to the state's");
+  require_same("transforms", to.transforms, own.transforms,
+               "set loader_options::transforms to the state's");
+  if (to.batch > batches_) {
+    throw usage_error{"loader::seek: the state is at batch " + std::to_string(to.batch) +
+                      " of epoch " + std::to_string(to.epoch) + ", and an epoch has " +
+                      std::to_string(batches_) + " batches: say 0 to " + std::to_string(batches_)};
+  }
+  at_ = {to.epoch, to.batch};
+  sought_ = true;
+}
+
+loader_state progress::state(epoch_place at) const {
+  loader_state state = own_;
+  state.epoch = at.epoch;
+  state.batch = at.batch;
+  if (!order_fingerprint_) order_fingerprint_ = fingerprint();
+  state.order = *order_fingerprint_;
+  return state;
+}
+
+/// Kept across versions: states have it. Asks for runs, because some samplers compute a block of
+/// positions to tell one.
+std::uint64_t progress::fingerprint() const {
+  constexpr std::uint64_t epochs = 2;
+  constexpr std::uint64_t runs = 16;
+  std::array<sample_index, 4> found;
+  const auto run = std::span{found}.first(std::min<std::uint64_t>(found.size(), own_.positions));
+  const std::uint64_t last = own_.positions - run.size();
+  std::uint64_t hash = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    for (std::uint64_t number = 0; number < runs; ++number) {
+      // As evenly as can be, at the epoch's begin and end too.
+      const position at{last / (runs - 1) * number + last % (runs - 1) * number / (runs - 1)};
+      order_.indices(own_.samples, epoch, at, run);
+      for (const sample_index sample : run) hash = mix(hash + golden_gamma + mix(sample.value));
+    }
+  }
+  return hash;
+}
+
+std::string progress::remedy_for(std::uint64_t global_batch) const {
+  const std::string world = std::to_string(world_);
+  if (global_batch % world_ != 0)
+    return "a world of " + world + " does not divide the state's: use a world that does";
+  return "set loader_options::batch_size to " + std::to_string(global_batch / world_) +
+         " for a world of " + world;
+}
+
+}  // namespace feedline::detail
