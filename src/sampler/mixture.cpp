@@ -61,8 +61,9 @@ std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& sizes,
   return counts;
 }
 
-/// Which part has a place of an epoch; its rank is how many places before it the part has. Halves the parts again and again. Of the first P places of some parts together, the first half
-/// of the parts has ⌊P × its count / their count⌋.
+/// Which part has a place of an epoch; its rank is how many places before it the part has. Halves
+/// the parts again and again. Of the first P places of some parts together, the first half of the
+/// parts has ⌊P × its count / their count⌋.
 detail::ranked locate(std::span<const std::uint64_t> before, std::uint64_t place) noexcept {
   std::size_t low = 0;
   std::size_t high = before.size() - 1;

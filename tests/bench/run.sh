@@ -11,7 +11,8 @@
 #             each of two networks in each of two programs 10 seconds, and 20 to start them all
 #
 # libtorch's loader is a peer where the build has found Torch (libtorch/CMakeLists.txt says how),
-# PyTorch's and CuPy's ways where python3 has them. Networks are trained by both likewise. The plot wants matplotlib;
+# PyTorch's and CuPy's ways where python3 has them. Networks are trained by both likewise. The plot
+# wants matplotlib;
 # `report.py results.json --svg results.svg` draws it on any machine.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
