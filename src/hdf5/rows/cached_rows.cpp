@@ -10,6 +10,15 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+/// A reader tells others of so many blocks at most.
+constexpr std::size_t max_told = 8;
+
+/// Where fewer blocks are kept, what is read for others might push out what they read themselves.
+constexpr std::uint64_t fewest_kept_to_help = 64;
+
+}  // namespace
 
 /// What a run of samples needs besides: a thread's, for a lock would be taken once a run, which may
 /// be less than a microsecond.
@@ -18,6 +27,7 @@ struct hdf5_cached_rows::scratch {
   std::vector<std::size_t> places;      ///< their places in the run
   std::vector<std::size_t> missing;     ///< places of those that are not there yet
   std::vector<std::uint64_t> blocks;
+  std::vector<help_requests::place> told;
 
   static scratch& of_this_thread() {
     thread_local scratch kept;
@@ -66,14 +76,53 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
   auto& missing = with.missing;
   missing.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) missing[i] = i;
+  // However a reader ends, it has the blocks that it told of then, or wants them no more.
+  const auto take_back = [&](const auto* told) {
+    for (const auto& place : *told) wanted_.take_back(place);
+  };
   for (;;) {
     copy_present(samples, with, out);
     if (missing.empty()) return;
+    tell_last_ones(samples, with);
+    const std::unique_ptr<decltype(with.told), decltype(take_back)> told{&with.told, take_back};
     read_absent(samples, with, out);
     if (missing.empty()) return;
     // All that are left were being read by others a moment ago.
-    cache_.wait_while_filling(place_.block_of(samples[missing.front()].value));
+    wait_for(place_.block_of(samples[missing.front()].value));
   }
+}
+
+/// Tells of the blocks that this reader comes to last.
+void hdf5_cached_rows::tell_last_ones(std::span<const sample_index> samples, scratch& with) const {
+  auto& told = with.told;
+  told.clear();
+  if (extent().chunks_kept < fewest_kept_to_help) return;
+  told.reserve(max_told);
+  const std::uint64_t first = place_.block_of(samples[with.missing.front()].value);
+  for (std::size_t i = with.missing.size(); i-- > 1 && told.size() < max_told;) {
+    const std::uint64_t block = place_.block_of(samples[with.missing[i]].value);
+    const bool is_told = std::ranges::count(told, block, &help_requests::place::block) != 0;
+    if (block != first && !is_told) told.push_back(wanted_.tell(block));
+  }
+}
+
+/// Reads blocks for others while there are any, and else waits until a block is there or nobody
+/// reads it.
+void hdf5_cached_rows::wait_for(std::uint64_t block) const {
+  while (const auto wanted = wanted_.take())
+    if (read_for_others(*wanted)) return;
+  cache_.wait_while_filling(block);
+}
+
+/// False if somebody has it or reads it, or it cannot be read: who wants it finds out itself.
+bool hdf5_cached_rows::read_for_others(std::uint64_t block) const noexcept try {
+  auto fill = cache_.try_fill(block);
+  if (!fill) return false;
+  read_block(block, fill->bytes());
+  fill->publish(0);
+  return true;
+} catch (...) {
+  return false;
 }
 
 /// Copies the rows of blocks that are there, and leaves the places of the others in `missing`.

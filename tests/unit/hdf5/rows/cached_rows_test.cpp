@@ -5,17 +5,23 @@
 
 #include "support/checks/catch.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <latch>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
 using namespace feedline;
 using feedline::detail::hdf5_cached_rows;
+using feedline::detail::help_requests;
 
 namespace {
 
@@ -39,6 +45,33 @@ class gated_blocks final : public detail::hdf5_blocks {
   std::function<void(std::uint64_t)> on_read_;
 };
 
+/// Which blocks were read, and a wait for them that ends with the test if they never are.
+class read_blocks {
+ public:
+  void add(std::uint64_t block) {
+    {
+      const std::scoped_lock lock{mutex_};
+      blocks_.insert(block);
+    }
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool wait_for(const std::set<std::uint64_t>& wanted) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, std::chrono::seconds{20}, [&] {
+      return std::includes(blocks_.begin(), blocks_.end(), wanted.begin(), wanted.end());
+    });
+  }
+  [[nodiscard]] std::size_t count() {
+    const std::scoped_lock lock{mutex_};
+    return blocks_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::uint64_t> blocks_;
+};
+
 detail::row_extent rows_of(std::uint64_t kept) {
   return {.rows = row_count, .row_bytes = 1, .rows_per_chunk = rows_per_block, .chunks_kept = kept};
 }
@@ -57,61 +90,56 @@ std::vector<std::byte> bytes_of(const std::vector<int>& values) {
 
 }  // namespace
 
-TEST_CASE("hdf5 cached rows: readers of one block read it once, and both find their rows",
+TEST_CASE("hdf5 cached rows: who would only wait for a block reads what others will need",
           "[dataset][host]") {
-  std::atomic<int> reads{0};
-  std::latch is_being_read{1};
-  std::latch other_has_begun{1};
-  const hdf5_cached_rows rows{rows_of(block_count), std::make_unique<gated_blocks>([&](auto) {
-                                ++reads;
-                                is_being_read.count_down();
-                                other_has_begun.wait();
+  read_blocks seen;
+  std::latch first_is_being_read{1};
+  bool others_were_read = false;
+  const hdf5_cached_rows rows{rows_of(block_count),
+                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
+                                if (block == 0) {
+                                  first_is_being_read.count_down();
+                                  others_were_read = seen.wait_for({3, 7});
+                                }
+                                seen.add(block);
                               })};
-  std::vector<std::byte> first;
-  std::thread reader{[&] { first = read_rows(rows, {{0}}); }};
-  is_being_read.wait();
-  std::vector<std::byte> second;
-  std::thread other{[&] {
-    other_has_begun.count_down();
-    second = read_rows(rows, {{1}});
-  }};
+  std::vector<std::byte> busy;
+  std::thread reader{[&] { busy = read_rows(rows, {{0}, {6}, {14}}); }};
+  first_is_being_read.wait();
+  const auto waited = read_rows(rows, {{1}});  // of the block that the other one is reading
   reader.join();
-  other.join();
-  CHECK(first == bytes_of({0}));
-  CHECK(second == bytes_of({1}));
-  CHECK(reads == 1);
+  CHECK(others_were_read);
+  CHECK(busy == bytes_of({0, 6, 14}));
+  CHECK(waited == bytes_of({1}));
+  CHECK(seen.count() == 3);
 }
 
-TEST_CASE("hdf5 cached rows: a block whose reader fails is read by who waited for it",
-          "[dataset][host]") {
-  std::atomic<int> reads{0};
-  std::latch is_being_read{1};
-  std::latch other_has_begun{1};
-  const hdf5_cached_rows rows{rows_of(block_count), std::make_unique<gated_blocks>([&](auto) {
-                                if (reads++ != 0) return;
-                                is_being_read.count_down();
-                                other_has_begun.wait();
-                                throw hdf5_error{{}, "damaged"};
+TEST_CASE(
+    "hdf5 cached rows: a block that cannot be read for another ends in that one's error alone",
+    "[dataset][host]") {
+  read_blocks seen;
+  std::latch first_is_being_read{1};
+  const hdf5_cached_rows rows{rows_of(block_count),
+                              std::make_unique<gated_blocks>([&](std::uint64_t block) {
+                                if (block == 0) {
+                                  first_is_being_read.count_down();
+                                  (void)seen.wait_for({7});
+                                }
+                                seen.add(block);
+                                if (block == 7) throw hdf5_error{{}, "damaged"};
                               })};
   std::optional<std::uint64_t> failed;
   std::thread reader{[&] {
     try {
-      (void)read_rows(rows, {{0}});
+      (void)read_rows(rows, {{0}, {14}});
     } catch (const dataset_error& error) {
       failed = error.sample();
     }
   }};
-  is_being_read.wait();
-  std::vector<std::byte> second;
-  std::thread other{[&] {
-    other_has_begun.count_down();
-    second = read_rows(rows, {{1}});
-  }};
+  first_is_being_read.wait();
+  CHECK(read_rows(rows, {{1}}) == bytes_of({1}));
   reader.join();
-  other.join();
-  CHECK(failed == 0U);
-  CHECK(second == bytes_of({1}));
-  CHECK(reads == 2);
+  CHECK(failed == 14U);
 }
 
 TEST_CASE("hdf5 cached rows: however many readers there are, no more blocks are read than are kept",
@@ -165,4 +193,27 @@ TEST_CASE("hdf5 cached rows: 8 readers of all rows in any order find each its ow
     });
   for (auto& reader : readers) reader.join();
   CHECK(wrong == std::vector<int>(8, 0));
+}
+
+TEST_CASE("wanted blocks: what was told is taken once, unless it was taken back",
+          "[dataset][host]") {
+  help_requests wanted;
+  CHECK_FALSE(wanted.take());
+  const auto first = wanted.tell(5);
+  (void)wanted.tell(6);
+  wanted.take_back(first);
+  CHECK(wanted.take() == 6U);
+  CHECK_FALSE(wanted.take());
+  wanted.take_back(first);  // again: nothing happens
+}
+
+TEST_CASE("wanted blocks: of more than there is room for the last are kept", "[dataset][host]") {
+  help_requests wanted;
+  const auto first = wanted.tell(1000);
+  for (std::uint64_t block = 0; block < help_requests::most; ++block) (void)wanted.tell(block);
+  wanted.take_back(first);  // forgotten: its place is another's
+  std::set<std::uint64_t> taken;
+  while (const auto block = wanted.take()) taken.insert(*block);
+  CHECK(taken.size() == help_requests::most);
+  CHECK(taken.count(1000) == 0);
 }
