@@ -187,7 +187,8 @@ __device__ inline void store_group(std::byte* to, std::uint32_t index, const flo
   }
 }
 
-/// Stores values, a multiple of eight, from the element number `index` on, at a multiple of 16 bytes.
+/// Stores values, a multiple of eight, from the element number `index` on, at a multiple of 16
+/// bytes.
 template <std::uint32_t Count>
 __device__ __forceinline__ void store_wide(std::byte* to, std::uint32_t index,
                                            const float (&values)[Count], element_type type) {

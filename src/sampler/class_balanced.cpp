@@ -58,8 +58,8 @@ std::shared_ptr<const detail::length_buckets> classes_of(std::span<const std::in
   return std::make_shared<const detail::length_buckets>(values, std::move(boundaries));
 }
 
-/// The classes at one round's places from `first` on. Of a few classes a permutation is cheaper than
-/// a bijection.
+/// The classes at one round's places from `first` on. Of a few classes a permutation is cheaper
+/// than a bijection.
 void write_round(std::uint64_t classes, std::uint64_t seed, std::uint64_t round,
                  std::uint64_t first, std::span<detail::ranked> out) noexcept {
   std::array<sample_index, detail::max_ranked> order;

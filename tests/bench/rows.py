@@ -1,4 +1,4 @@
-"""Images and labels in memory, as torch.utils.data.DataLoader takes them: a batch by its samples."""
+"""Images and labels in memory, for torch.utils.data.DataLoader: a batch by its samples."""
 
 import torch
 

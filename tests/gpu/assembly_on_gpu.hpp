@@ -58,8 +58,8 @@ class mapped_copy {
   const std::byte* address_ = nullptr;
 };
 
-/// Runs a case on the GPU and compares the slot, and the cached rows where they may be written, with
-/// the reference, bit for bit.
+/// Runs a case on the GPU and compares the slot, and the cached rows where they may be written,
+/// with the reference, bit for bit.
 /// @param seed Of the rows and their sources.
 /// @param shift Of the cached rows, from a multiple of 256 bytes.
 /// @param staged The landing buffer's bytes are in host memory too.

@@ -1,4 +1,5 @@
-/// Slots assembled by the GPU's kernels and its copy engine, against `assemble_on_host`, bit for bit.
+/// Slots assembled by the GPU's kernels and its copy engine, against `assemble_on_host`, bit for
+/// bit.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>

@@ -24,7 +24,8 @@ field_conversion images(std::uint32_t height, std::uint32_t width) {
   return conversion;
 }
 
-/// The tiles of images that there are tiles for: they cover the image, and a warp has room for each.
+/// The tiles of images that there are tiles for: they cover the image, and a warp has room for
+/// each.
 tile_shape planned(const field_conversion& by, std::size_t alignment = 16,
                    std::size_t to_alignment = 16) {
   const auto planned = plan_tiles(by, alignment, to_alignment);

@@ -1,4 +1,5 @@
-/// Pieces: a batch that is larger than what is staged at a time arrives whole, in order, or not at all.
+/// Pieces: a batch that is larger than what is staged at a time arrives whole, in order, or not at
+/// all.
 
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>

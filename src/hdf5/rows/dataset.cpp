@@ -50,8 +50,8 @@ std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_fi
   return fields;
 }
 
-/// Reads a field whole. One that has an unreadable sample, or for which there is no memory, stays as
-/// it is: only that sample is lost, when it is asked for.
+/// Reads a field whole. One that has an unreadable sample, or for which there is no memory, stays
+/// as it is: only that sample is lost, when it is asked for.
 void make_resident(detail::rows_field& field) try {
   // On this thread alone: more of them might push each other's chunks out of a small cache.
   const auto loaded =

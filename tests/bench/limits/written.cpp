@@ -25,8 +25,8 @@ struct rates {
   std::vector<double> copied;
 };
 
-/// Round after round, all threads write a share of the memory each, out of their nearest cache; then
-/// the GPU copies it.
+/// Round after round, all threads write a share of the memory each, out of their nearest cache;
+/// then the GPU copies it.
 /// @param in_turn A thread writes another share in each round: what another has written.
 rates write_and_copy(std::byte* memory, std::byte* on_gpu, std::size_t bytes, std::size_t threads,
                      bool in_turn, int rounds) {

@@ -34,8 +34,8 @@ class hdf5_session : public feedline::detail::hdf5_session {
   const std::filesystem::path& path_;
 };
 
-/// That the session's last call failed, in the system's words where the library passes them on, else
-/// its own.
+/// That the session's last call failed, in the system's words where the library passes them on,
+/// else its own.
 [[noreturn]] inline void hdf5_failure(const hdf5_session& hdf5, const std::string& what) {
   std::string words = hdf5.last_message();
   constexpr std::string_view before = "error message = '";
