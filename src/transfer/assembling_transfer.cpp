@@ -81,12 +81,15 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  const stream_ref stream = through.order.get();
+  choose_stream(number, to);
+  const stream_ref stream = through.order;
   try {
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
     device_->copy(through.data, from.data, bytes, stream);
     device_->record(from.copied.get(), stream);
+    through.copied = from.copied.get();
     device_->wait(stream, to.released.get());
+    device_->record(through.has_room.get(), stream);
     // On another stream the batch's piece before this one may be on its way still; or, where nobody
     // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
@@ -121,6 +124,25 @@ bool assembling_transfer::uses_others_memory() const noexcept {
                      [](const field_assembly& field) { return field.cached_on_host; });
 }
 
+bool assembling_transfer::waits_for_consumer(std::uint64_t number, const device_slot& to) {
+  if (device_->is_done(to.released.get())) return false;
+  for (std::uint64_t back = std::min(number, landing_buffers); back != 0; --back) {
+    const landing_buffer& next = *landing_buffers_[(number - back) % landing_buffers];
+    if (!device_->is_done(next.assembled.get()))
+      return device_->is_done(next.copied) && !device_->is_done(next.has_room.get());
+  }
+  return false;
+}
+
+void assembling_transfer::choose_stream(std::uint64_t number, const device_slot& to) {
+  landing_buffer& through = *landing_buffers_[number % landing_buffers];
+  const bool waits = waits_for_consumer(number, to);
+  const stream_ref stream = (waits ? *landing_buffers_.front() : through).own.get();
+  if (stream == through.order) return;
+  device_->wait(stream, through.assembled.get());
+  through.order = stream;
+}
+
 void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
   // What is further back stands on this stream, or is waited for by what does.
   for (std::uint64_t back = 1; back < landing_buffers && back <= number; ++back) {
@@ -132,7 +154,7 @@ void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stre
 
 void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
                                    device_slot& to, std::uint64_t samples, bool keeps) {
-  const stream_ref stream = through.order.get();
+  const stream_ref stream = through.order;
   for (std::size_t place = 0; place < fields_.size(); ++place)
     fields_[place].to_offset =
         formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);

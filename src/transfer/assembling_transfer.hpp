@@ -54,12 +54,14 @@ class batch_stage {
 ///
 /// There are several landing buffers, taken in turns, each with a stream of its own: copies and
 /// assemblies of one landing buffer follow each other, those of the others run beside them, so that
-/// assembly hides behind copies, and one assembly's end behind the next one's start. On a landing
-/// buffer's stream:
+/// assembly hides behind copies, and one assembly's end behind the next one's start. While the
+/// consumer is at work on the GPU, all of them use one stream: each further stream that waits for
+/// the consumer slows its kernels. On a landing buffer's stream:
 ///
 ///     copy, record the staging slot's `copied`,
-///     wait for the device slot's `released`, and `ready`, which another stream may have to record
-///     yet for a slot of an epoch that was left, or for the piece of the batch before this one,
+///     wait for the device slot's `released`, record `has_room`,
+///     wait for the device slot's `ready`, which another stream may have to record yet for a slot of
+///     an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the
@@ -90,16 +92,23 @@ class assembling_transfer final : public slot_transfer {
   [[nodiscard]] bool uses_others_memory() const noexcept override;
 
  private:
-  /// Device memory for one staging slot on its way, and the stream on which all work with it
-  /// stands.
+  /// Device memory for one staging slot on its way.
   struct landing_buffer {
-    explicit landing_buffer(const device_ptr& device) : order{device}, assembled{device} {}
+    explicit landing_buffer(const device_ptr& device)
+        : own{device}, order{own.get()}, has_room{device}, assembled{device} {}
     std::byte* data = nullptr;
-    stream order;
+    stream own;        ///< its work's, while the consumer is not busy
+    stream_ref order;  ///< on which the last work with the landing buffer stands
+    event_handle copied = event_handle::none;  ///< of the staging slot that came last
+    event has_room;     ///< recorded where the device slot's `released` is behind
     event assembled;    ///< recorded behind the last work with the landing buffer
     bool lost = false;  ///< no event stands behind the last work with it
   };
 
+  /// Whether assembly waits for the consumer, and for nothing else.
+  [[nodiscard]] bool waits_for_consumer(std::uint64_t number, const device_slot& to);
+  /// Moves the landing buffer's work to the stream that suits what the consumer does.
+  void choose_stream(std::uint64_t number, const device_slot& to);
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
   void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
                 std::uint64_t samples, bool keeps);

@@ -51,13 +51,16 @@ class slot_transfer {
 /// each field.
 ///
 /// Parts of batches take turns on two streams, so that copies of a few bytes on one of them hide
-/// behind the other's large one. Whole batches keep to one stream: two large copies at once would
-/// end at once, and their staging slots would be filled at once. On a piece's stream:
+/// behind the other's large one. Where the consumer still uses the device slot they keep to one:
+/// streams that wait slow the consumer's kernels, and nobody waits for these copies. Whole batches
+/// keep to one stream: two large copies at once would end at once, and their staging slots would
+/// be filled at once. On a piece's stream:
 ///
 ///     wait for the device slot's `released` and `ready`, once for all pieces of it: nobody took a
 ///     slot of an epoch that was left, so what was put there may be on its way still,
 ///     copy, record the staging slot's `copied`,
-///     wait for `copied` of the piece before, if it is the same batch's, record `ready`
+///     wait for `copied` of the piece before, if it is the same batch's on the other stream,
+///     record `ready`
 class copy_transfer final : public slot_transfer {
  public:
   /// @param pieces Where things lie in a staging slot. @param slots In a device slot.
@@ -82,7 +85,8 @@ class copy_transfer final : public slot_transfer {
   slot_layout pieces_;
   slot_layout slots_;
   std::array<stream, 2> streams_;
-  std::uint64_t carried_ = 0;                        ///< staging slots
+  bool by_turns_ = false;                            ///< the batch at hand's pieces
+  std::uint64_t carried_ = 0;                        ///< staging slots that took turns
   event_handle copied_before_ = event_handle::none;  ///< `copied` of the last one
 };
 

@@ -11,11 +11,14 @@
 #include "support/datasets/failing_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/recording_device.hpp"
 #include "support/devices/ways.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 using namespace feedline;
@@ -172,6 +175,29 @@ TEST_CASE("piece: a batch is not ready before all its pieces are, whichever copy
   CHECK(record.seen().size() == 3);
   CHECK(in_order_and_intact(record.seen()));
   by.on.device->allow_all_copies();
+}
+
+TEST_CASE("piece: where the consumer still uses the slot, a batch's copies keep to one stream",
+          "[transfer][host]") {
+  const bool in_use = GENERATE(false, true);
+  const auto device = std::make_shared<recording_device>();
+  std::set<event_handle> copied;  // what is recorded behind a copy
+  bool behind_copy = false;
+  device->on_call = [&](const recorded_call& call) {
+    if (call.what == device_call::record && behind_copy) copied.insert(call.event);
+    behind_copy = call.what == device_call::copy;
+  };
+  device->on_is_done = [&](event_handle event) { return !in_use || copied.count(event) != 0; };
+  loader loader{make_identity_rows(96, row_bytes), sequential{}, device, in_pieces(no_readers, 8)};
+  const stream_ref stream = device->make_stream();
+  auto range = loader.epoch(0, stream);
+  while (range.next()) {
+  }
+  std::set<void*> streams;
+  for (const recorded_call& call : device->calls())
+    if (call.what == device_call::copy) streams.insert(call.stream.get());
+  CHECK(streams.size() == (in_use ? 1 : 2));
+  device->on_is_done = [](event_handle) { return true; };
 }
 
 TEST_CASE("piece: none is written over a batch that the consumer still reads", "[transfer][host]") {

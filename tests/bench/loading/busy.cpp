@@ -1,11 +1,13 @@
-/// What feeding costs a GPU that is busy: steps of matrix products in bf16, or of a copy within the
-/// GPU's memory, alone and beside a loader, for every placement, with and without a conversion.
+/// What feeding costs a GPU that is busy: steps of matrix products in bf16, of many short kernels, or
+/// of a copy within the GPU's memory, alone and beside a loader, for every placement, with and
+/// without a conversion.
 ///
 ///     feedline_bench_busy
 ///     feedline_bench_busy --shape cifar256 --placement gather --readers 12
 ///
 /// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
-/// 4096 matrices, or copies of 256 MiB. Three loops over the same number of batches, each until the
+/// 4096 matrices, 350 kernels that scale 32 MiB of numbers each (as many as a step of ResNet-18
+/// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the
 /// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
 /// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
 /// over that. Medians of the runs, each a round of all three.
@@ -31,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -75,6 +78,12 @@ class work {
                          at + 2 * matrix_bytes, CUDA_R_16BF, extent, CUBLAS_COMPUTE_32F,
                          CUBLAS_GEMM_DEFAULT));
   }
+  void scale() {
+    constexpr int kernels = 350;
+    const float factor = 1;
+    auto* const numbers = reinterpret_cast<float*>(memory_.data());
+    for (int i = 0; i < kernels; ++i) check(cublasSscal(blas_, 8 << 20, &factor, numbers, 1));
+  }
   void copy() {
     FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(memory_.data() + copied_bytes, memory_.data(), copied_bytes,
                                         cudaMemcpyDefault, stream_.get()));
@@ -90,26 +99,38 @@ class work {
   cublasHandle_t blas_ = nullptr;
 };
 
-/// So many steps: products, or a copy if it is 0.
-void step(work& busy, int products) {
-  products == 0 ? busy.copy() : busy.multiply(products);
+/// What is issued for a batch.
+struct step_kind {
+  std::string name;
+  std::function<void(work&)> issue;
+};
+
+std::vector<step_kind> step_kinds(const options& options) {
+  std::vector<step_kind> kinds;
+  for (const int products : options.products)
+    kinds.push_back({std::to_string(products) + (products == 1 ? " product" : " products"),
+                     [products](work& busy) { busy.multiply(products); }});
+  kinds.push_back({"350 kernels", [](work& busy) { busy.scale(); }});
+  kinds.push_back({"copy", [](work& busy) { busy.copy(); }});
+  return kinds;
 }
 
-double steps_alone(work& busy, int products, std::uint64_t batches, const gpu_stream& stream) {
+double steps_alone(work& busy, const step_kind& step, std::uint64_t batches,
+                   const gpu_stream& stream) {
   const auto start = clock_type::now();
-  for (std::uint64_t i = 0; i < batches; ++i) step(busy, products);
+  for (std::uint64_t i = 0; i < batches; ++i) step.issue(busy);
   stream.sync();
   return seconds_since(start);
 }
 
 /// @param busy Null: an empty consumer.
-double consume(loader& loader, std::uint64_t& epoch, work* busy, int products,
+double consume(loader& loader, std::uint64_t& epoch, work* busy, const step_kind& step,
                std::uint64_t batches, const gpu_stream& stream) {
   const auto start = clock_type::now();
   for (std::uint64_t taken = 0; taken < batches;) {
     for (batch& batch : loader.epoch(epoch++, stream_ref{stream.get()})) {
       (void)batch;
-      if (busy != nullptr) step(*busy, products);
+      if (busy != nullptr) step.issue(*busy);
       ++taken;
     }
   }
@@ -157,11 +178,9 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
        .transforms = through.transforms}};
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   std::uint64_t epoch = 0;
-  (void)consume(loader, epoch, nullptr, 0, an_epoch, stream);  // warm up, and fill the cache
-  std::vector<int> kinds = options.products;
-  kinds.push_back(0);
-  for (const int products : kinds) {
-    const double guess = std::max(steps_alone(busy, products, 16, stream) / 16, 1e-4);
+  (void)consume(loader, epoch, nullptr, {}, an_epoch, stream);  // warm up, and fill the cache
+  for (const step_kind& step : step_kinds(options)) {
+    const double guess = std::max(steps_alone(busy, step, 16, stream) / 16, 1e-4);
     const auto wanted = static_cast<std::uint64_t>(options.seconds / guess);
     const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
     std::vector<double> alone;
@@ -169,22 +188,20 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
     std::vector<double> both;
     std::vector<double> ratios;
     for (int i = 0; i < options.runs; ++i) {
-      alone.push_back(steps_alone(busy, products, batches, stream));
-      feeding.push_back(consume(loader, epoch, nullptr, 0, batches, stream));
-      both.push_back(consume(loader, epoch, &busy, products, batches, stream));
+      alone.push_back(steps_alone(busy, step, batches, stream));
+      feeding.push_back(consume(loader, epoch, nullptr, step, batches, stream));
+      both.push_back(consume(loader, epoch, &busy, step, batches, stream));
       ratios.push_back(both.back() / std::max(alone.back(), feeding.back()));
     }
     const double each = 1e6 / static_cast<double>(batches);
-    const std::string steps =
-        products == 0 ? "copy"
-                      : std::to_string(products) + (products == 1 ? " product" : " products");
     std::printf("%-12s %-20s %-12s %9.1f %9.1f %9.1f %8.3f [%5.3f, %5.3f]\n", shape.name.c_str(),
-                through.name.c_str(), steps.c_str(), median(alone) * each, median(feeding) * each,
-                median(both) * each, median(ratios), quantile(ratios, 0), quantile(ratios, 1));
+                through.name.c_str(), step.name.c_str(), median(alone) * each,
+                median(feeding) * each, median(both) * each, median(ratios), quantile(ratios, 0),
+                quantile(ratios, 1));
     std::fflush(stdout);
     found.add({{"shape", shape.name},
                {"way", through.name},
-               {"step", steps},
+               {"step", step.name},
                {"alone_us", median(alone) * each},
                {"feeding_us", median(feeding) * each},
                {"both_us", median(both) * each},

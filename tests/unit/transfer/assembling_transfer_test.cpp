@@ -11,6 +11,7 @@
 #include "support/devices/ways.hpp"
 #include "transfer/transfer.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -127,7 +128,7 @@ TEST_CASE(
   on.device->forget_calls();
   REQUIRE(on.under_test->step());
   const auto calls = on.device->calls();
-  REQUIRE(calls.size() == 7);
+  REQUIRE(calls.size() == 8);
   const slot_index to = on.parts->ring->try_take().value();
   const device_slot& target = (*on.parts->ring)[to];
   const stream_ref stream = calls[0].stream;
@@ -137,11 +138,13 @@ TEST_CASE(
                                   .bytes = on.table_bytes() + on.staged(slot).chunk_bytes.load()});
   CHECK(calls[1] == call(device_call::record, on.staged(slot).copied.get(), stream));
   CHECK(calls[2] == call(device_call::wait, target.released.get(), stream));
-  CHECK(calls[3] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
-  CHECK(calls[4] == call(device_call::assemble, event_handle::none, stream));
-  CHECK(calls[5].what == device_call::record);  // the landing buffer's `assembled`
-  CHECK(calls[5].stream == stream);
-  CHECK(calls[6] == call(device_call::record, target.ready.get(), stream));
+  CHECK(calls[3].what == device_call::record);  // the landing buffer's `has_room`
+  CHECK(calls[3].stream == stream);
+  CHECK(calls[4] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
+  CHECK(calls[5] == call(device_call::assemble, event_handle::none, stream));
+  CHECK(calls[6].what == device_call::record);  // the landing buffer's `assembled`
+  CHECK(calls[6].stream == stream);
+  CHECK(calls[7] == call(device_call::record, target.ready.get(), stream));
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
 }
@@ -152,15 +155,73 @@ TEST_CASE("assembling transfer: landing buffers, and with them streams, are take
   std::vector<std::vector<recorded_call>> slots;
   for (std::uint64_t i = 0; i < 2 * assembling_transfer::landing_buffers + 1; ++i) {
     slots.push_back(on.carry(i % 3));
-    REQUIRE(slots.back().size() == 7);  // no assembly of a gather waits for another
+    REQUIRE(slots.back().size() == 8);  // no assembly of a gather waits for another
     (void)on.delivered();
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     CHECK(slots[i][0].stream == slots[i % assembling_transfer::landing_buffers][0].stream);
-    CHECK(slots[i][5].event == slots[i % assembling_transfer::landing_buffers][5].event);
+    CHECK(slots[i][6].event == slots[i % assembling_transfer::landing_buffers][6].event);
     if (i == 0) continue;
     CHECK(slots[i][0].stream != slots[i - 1][0].stream);
-    CHECK(slots[i][5].event != slots[i - 1][5].event);
+    CHECK(slots[i][6].event != slots[i - 1][6].event);
+  }
+}
+
+TEST_CASE(
+    "assembling transfer: while nothing but the consumer is in the way, all work stands on one "
+    "stream",
+    "[transfer][host]") {
+  constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
+  carrying<recording_device> on{way::gather};
+  std::vector<stream_ref> streams;
+  std::vector<event_handle> copied;
+  std::vector<event_handle> has_room;
+  std::vector<event_handle> assembled;
+  for (std::size_t i = 0; i < landing_buffers; ++i) {
+    const auto calls = on.carry(0);
+    (void)on.delivered();
+    streams.push_back(calls[0].stream);
+    copied.push_back(calls[1].event);
+    has_room.push_back(calls[3].event);
+    assembled.push_back(calls[6].event);
+  }
+  const auto is_one_of = [](const std::vector<event_handle>& all, event_handle event) {
+    return std::count(all.begin(), all.end(), event) != 0;
+  };
+  const auto copies_are_done = [&](event_handle event) { return is_one_of(copied, event); };
+  const auto stream_of = [&](std::uint64_t ticket) {
+    const auto calls = on.carry(ticket);
+    (void)on.delivered();
+    return calls.end()[-1].stream;
+  };
+
+  SECTION("the consumer uses the slots") {
+    on.device->on_is_done = copies_are_done;
+    CHECK(stream_of(0) == streams[0]);
+    const auto moved = on.carry(1);
+    CHECK(moved[0] == call(device_call::wait, assembled[1], streams[0]));
+    for (const recorded_call& each : moved) CHECK(each.stream == streams[0]);
+    (void)on.delivered();
+    CHECK(stream_of(2) == streams[0]);
+    CHECK(stream_of(0) == streams[0]);
+    on.device->on_is_done = [](event_handle) { return true; };
+    CHECK(stream_of(0) == streams[0]);
+    const auto back = on.carry(1);
+    CHECK(back[0] == call(device_call::wait, assembled[1], streams[1]));
+    for (const recorded_call& each : back) CHECK(each.stream == streams[1]);
+  }
+  SECTION("an assembly is under way") {
+    on.device->on_is_done = [&](event_handle event) {
+      return copies_are_done(event) || is_one_of(has_room, event);
+    };
+    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
+  }
+  SECTION("a copy is under way") {
+    on.device->on_is_done = [&, asked = 0](event_handle event) mutable {
+      // Opening a slot asks for its copy too: first, and it must be done.
+      return copies_are_done(event) && asked++ % 2 == 0;
+    };
+    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
   }
 }
 
@@ -171,15 +232,15 @@ TEST_CASE(
   carrying<recording_device> on{way::resident};
   const auto keeping = on.carry(0);
   (void)on.delivered();
-  REQUIRE(keeping.size() == 7);
+  REQUIRE(keeping.size() == 8);
   for (std::size_t behind = 1; behind < assembling_transfer::landing_buffers; ++behind) {
     const auto calls = on.carry(0);  // all its rows are held
     (void)on.delivered();
-    REQUIRE(calls.size() == 8);
-    CHECK(calls[4] == call(device_call::wait, keeping[5].event, calls[0].stream));
+    REQUIRE(calls.size() == 9);
+    CHECK(calls[5] == call(device_call::wait, keeping[6].event, calls[0].stream));
   }
   for (std::size_t behind = 0; behind < assembling_transfer::landing_buffers; ++behind) {
-    CHECK(on.carry(0).size() == 7);
+    CHECK(on.carry(0).size() == 8);
     (void)on.delivered();
   }
 }
@@ -194,9 +255,9 @@ TEST_CASE(
     (void)on.delivered();
   }
   const auto keeping = on.carry(1);
-  REQUIRE(keeping.size() == 7 + assembling_transfer::landing_buffers - 1);
+  REQUIRE(keeping.size() == 8 + assembling_transfer::landing_buffers - 1);
   for (std::size_t back = 1; back < assembling_transfer::landing_buffers; ++back) {
-    CHECK(keeping[3 + back] ==
+    CHECK(keeping[4 + back] ==
           call(device_call::wait, reading[reading.size() - back], keeping[0].stream));
   }
 }
@@ -302,7 +363,7 @@ TEST_CASE(
     "round",
     "[transfer][host]") {
   // In the order of the test above; what stands on either stream is marked behind all of it.
-  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 7)));
+  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 8)));
   CAPTURE(refused);
   carrying<recording_device> on{way::resident};
   std::size_t count = 0;
@@ -325,7 +386,7 @@ TEST_CASE(
   };
   // The copy may have been issued even if it was refused, and so may the assembly.
   CHECK(recorded_behind(device_call::copy) >= 3);
-  if (refused >= 4) CHECK(recorded_behind(device_call::assemble) >= 2);
+  if (refused >= 5) CHECK(recorded_behind(device_call::assemble) >= 2);
   // Rows count as kept only if all went well.
   on.device->on_call = [](const recorded_call&) {};
   const slot_index again = on.fill(1);
