@@ -72,6 +72,7 @@ class training {
   network<Device> model_;
   scoreboard<Device> board_;
 
+  bool resumed_ = false;
   feedline::loader_state begin_;  // where this run begins: it may be resumed
   std::uint64_t taken_ = 0;       // batches of the epoch whose scores were taken, by any run
   score so_far_;                  // of these
@@ -146,9 +147,11 @@ void training<Device>::run() {
                 std::uintmax_t{digits_.second->size()}, on_.name().c_str(),
                 on_.device()->capabilities().name.c_str());
     std::fprintf(stderr, "%s\n", to_string(train_.plan()).c_str());
-    if (options_.resume)
+    if (resumed_)
       std::printf("resume: at epoch %ju, batch %ju\n", std::uintmax_t{begin_.epoch + 1},
                   std::uintmax_t{begin_.batch});
+    else if (options_.resume)
+      std::printf("resume: there is no %s yet\n", options_.checkpoint.c_str());
     if (begin_.epoch >= options_.epochs)
       std::printf("%s is the end of %ju epochs: nothing is left to do\n",
                   options_.checkpoint.c_str(), std::uintmax_t{begin_.epoch});
@@ -204,6 +207,7 @@ void training<Device>::resume() {
   const checkpoint found = read_checkpoint(options_.checkpoint, model_.sizes());
   train_.seek(found.place);
   model_.load(found.values);
+  resumed_ = true;
   begin_ = found.place;
   taken_ = found.place.batch;
   so_far_ = found.so_far;

@@ -1,8 +1,9 @@
-// killed_trainer TRAINER DIGITS WORK same|ranks: kills the trainer at 50 random moments and resumes
+// killed_trainer TRAINER DIGITS WORK same|ranks|gpu: kills the trainer at 50 random moments and resumes
 // it, and compares what it leaves with what an undisturbed run leaves. Fails where they differ.
 //
 //   same   always as one rank: the checkpoint and all lines are the same bytes
 //   ranks  as one, two or four ranks by turns: every batch has the same bytes, and about the loss
+//   gpu    as one rank, on a GPU: likewise, for its products need not be the same to the last bit
 
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -39,13 +40,13 @@ namespace fs = std::filesystem;
 class life {
  public:
   /// @param folder For all that it writes; it goes on from the checkpoint there.
-  life(const std::string& trainer, const std::string& digits, const fs::path& folder, int readers,
-       int ranks) {
+  life(const std::string& trainer, const std::string& digits, const std::string& device,
+       const fs::path& folder, int readers, int ranks) {
     std::vector<std::string> words{trainer,
                                    "--data",
                                    digits,
                                    "--device",
-                                   "cpu",
+                                   device,
                                    "--epochs",
                                    "2",
                                    "--batch-size",
@@ -125,6 +126,14 @@ void compare_bytes(const fs::path& found, const fs::path& wanted) {
     fail(found.string() + " is not what an undisturbed run leaves");
 }
 
+/// "result accuracy=… loss=…" of a run in `folder`, of its last epoch as a whole; empty: it had
+/// nothing left to do.
+std::string result_of(const fs::path& folder) {
+  const std::string log = content_of(folder.string() + ".log");
+  const std::size_t begin = log.find("result ");
+  return begin == std::string::npos ? "" : log.substr(begin, log.find(" samples", begin) - begin);
+}
+
 void compare_losses(const fs::path& found, const fs::path& wanted) {
   std::istringstream left{content_of(found)};
   std::istringstream right{content_of(wanted)};
@@ -142,12 +151,19 @@ void compare_losses(const fs::path& found, const fs::path& wanted) {
   if (lines != 2 * 116 || largest > 1e-3) fail("the losses are not those of an undisturbed run");
 }
 
-void run(const std::string& trainer, const std::string& digits, const fs::path& work, bool same) {
+void run(const std::string& trainer, const std::string& digits, const fs::path& work,
+         const std::string& how) {
   fs::remove_all(work);
   const fs::path undisturbed = work / "undisturbed";
   const fs::path disturbed = work / "disturbed";
   fs::create_directories(undisturbed);
-  if (life{trainer, digits, undisturbed, 1, 1}.was_killed()) fail("nobody kills this one");
+  const std::string device = how == "gpu" ? "auto" : "cpu";
+  if (life{trainer, digits, device, undisturbed, 1, 1}.was_killed()) fail("nobody kills this one");
+  if (how == "gpu" &&
+      content_of(undisturbed.string() + ".log").find("\ndevice: cpu") != std::string::npos) {
+    std::puts("[feedline skip] no GPU that can be used");
+    return;
+  }
 
   std::random_device entropy;
   std::minstd_rand engine{entropy()};
@@ -159,7 +175,8 @@ void run(const std::string& trainer, const std::string& digits, const fs::path& 
     if (::inotify_add_watch(watch, disturbed.c_str(), IN_MOVED_TO) < 0) fail("no inotify");
     bool is_killed = true;
     for (int number = 0; is_killed; ++number) {
-      const life one{trainer, digits, disturbed, number % 3, same ? 1 : 1 << number % 3};
+      const int ranks = how == "ranks" ? 1 << number % 3 : 1;
+      const life one{trainer, digits, device, disturbed, number % 3, ranks};
       one.await(static_cast<int>(engine() % 4), watch);
       // The moment is any in the next few batches, or while the trainer starts.
       ::usleep(static_cast<useconds_t>(engine() % 20'000));
@@ -169,9 +186,12 @@ void run(const std::string& trainer, const std::string& digits, const fs::path& 
     }
     ::close(watch);
     compare_bytes(disturbed / "checksums", undisturbed / "checksums");
-    if (same) {
+    if (how == "same") {
       compare_bytes(disturbed / "losses", undisturbed / "losses");
       compare_bytes(disturbed / "checkpoint", undisturbed / "checkpoint");
+      const std::string result = result_of(disturbed);
+      if (!result.empty() && result != result_of(undisturbed))
+        fail("other than undisturbed: " + result);
     } else {
       compare_losses(disturbed / "losses", undisturbed / "losses");
     }
@@ -183,7 +203,7 @@ void run(const std::string& trainer, const std::string& digits, const fs::path& 
 
 int main(int, char** argv) {
   try {
-    run(argv[1], argv[2], argv[3], argv[4] == std::string{"same"});
+    run(argv[1], argv[2], argv[3], argv[4]);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "FAILED: %s\n", error.what());
