@@ -48,6 +48,7 @@ class gpu {
   gpu(const gpu&) = delete;
   gpu& operator=(const gpu&) = delete;
   ~gpu() {
+    members_.reset();
     cublasDestroy(blas_);
     for (void* const memory : memory_) cudaFree(memory);
     for (const cudaEvent_t mark : marks_) cudaEventDestroy(mark);

@@ -10,6 +10,7 @@
 #endif
 
 #include <cstdlib>
+#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -66,7 +67,10 @@ class gpu_members {
   }
   gpu_members(const gpu_members&) = delete;
   gpu_members& operator=(const gpu_members&) = delete;
-  ~gpu_members() { ncclCommDestroy(all_); }
+  ~gpu_members() {
+    // Behind an error there may be sums that the others never come to.
+    std::uncaught_exceptions() == 0 ? ncclCommDestroy(all_) : ncclCommAbort(all_);
+  }
 
   void sum(float* values, std::size_t count, cudaStream_t stream) {
     MNIST_CHECK(ncclAllReduce(values, values, count, ncclFloat, ncclSum, all_, stream));

@@ -86,15 +86,13 @@ void train(const mnist::trainer_options& options, const mnist::process_ranks& ra
 
 void run(int argc, char** argv) {
   const mnist::trainer_options options = mnist::parse_command_line(argc, argv);
+  // CUDA loads a kernel when it is first called, and may have to wait for others then: for a sum
+  // that itself waits for a rank of this process. So all are loaded before.
+  if (options.gpus > 1) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const auto launched = feedline::shard::from_environment();
   const auto ranks = mnist::ranks_of_process(options, launched, this_machine(launched));
 #ifdef __CUDACC__
-  if (ranks.here.front().gpu >= 0) {
-    // A kernel that is loaded when it is first called would wait for the GPU, while the other
-    // ranks' sums wait for this one.
-    if (ranks.world > 1) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    return train<mnist::gpu>(options, ranks);
-  }
+  if (ranks.here.front().gpu >= 0) return train<mnist::gpu>(options, ranks);
 #endif
   train<mnist::cpu>(options, ranks);
 }

@@ -8,7 +8,6 @@
 #include <string>
 
 namespace mnist {
-
 namespace {
 
 const std::map<std::string, feedline::placement> placements{
@@ -77,6 +76,7 @@ void add_files(CLI::App& app, trainer_options& options) {
           ->type_name("FILE");
   app.add_option("--every", options.every,
                  "Batches between two checkpoints; 0: they are at the end of epochs only")
+      ->check(CLI::NonNegativeNumber)
       ->needs(checkpoint);
   app.add_flag("--resume", options.resume,
                "Go on from the checkpoint, if there is one; also on another number of GPUs")

@@ -167,8 +167,12 @@ void training<Device>::run() {
     take_scores(epoch);  // waits for the GPU
     const seconds took = std::chrono::steady_clock::now() - begun;
     const seconds waited = on_.take_waited();
-    const epoch_report found{so_far_.loss / so_far_.digits, test(epoch), taken_ - first,
-                             so_far_.digits - seen,         took,        waited};
+    const epoch_report found{.loss = so_far_.loss / so_far_.digits,
+                             .accuracy = test(epoch),
+                             .batches = taken_ - first,
+                             .digits = so_far_.digits - seen,
+                             .took = took,
+                             .waited = waited};
     if (self_.is_first()) told.tell(epoch, found);
     taken_ = 0;
     so_far_ = {};
@@ -220,12 +224,12 @@ digits_view training<Device>::view(const feedline::batch& batch, const feedline:
   const std::uint64_t global_batch = of.plan().batch_size * world;
   const std::uint64_t samples = (&of == &train_ ? digits_.first : digits_.second)->size();
   const std::uint64_t together = std::min(global_batch, samples - batch.index() * global_batch);
-  return {batch["image"].data<float>(),
-          batch["label"].data<float>(),
-          batch.size(),
-          batch.size() - batch.repeats(),
-          together,
-          batch.size() * static_cast<std::uint64_t>(self_.share.rank)};
+  return {.images = batch["image"].data<float>(),
+          .labels = batch["label"].data<float>(),
+          .size = batch.size(),
+          .count = batch.size() - batch.repeats(),
+          .together = together,
+          .first = batch.size() * static_cast<std::uint64_t>(self_.share.rank)};
 }
 
 }  // namespace mnist
