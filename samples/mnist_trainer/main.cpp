@@ -10,10 +10,11 @@
 // Expect: a line for each of five epochs, the accuracy rising to about 0.98, then
 //         result accuracy=0.9811 loss=… samples_per_second=… wait_fraction=… … device=…
 //
-// To read, in this order. One GPU needs the first three; the others are there for several GPUs, for
+// To read, in this order. One GPU needs the first five; the others are there for several GPUs, for
 // resuming and for comparing runs:
 //
 //   training.hpp    the loop over epochs and batches: all that has to do with feedline, but for
+//   loading.hpp     what its loaders are asked for, and
 //   digits          opening the data
 //   network.hpp     the network; operations.hpp, cpu and gpu.cuh: what it needs of a device
 //   main.cpp        a thread for each rank of this process

@@ -5,6 +5,7 @@
 #include "batch_lines.hpp"
 #include "checkpoint.hpp"
 #include "digits.hpp"
+#include "loading.hpp"
 #include "network.hpp"
 #include "options.hpp"
 #include "ranks.hpp"
@@ -17,30 +18,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <numbers>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace mnist {
-
-inline feedline::shuffle order_of(const trainer_options& options) {
-  feedline::shuffle order{.seed = options.seed};
-  if (options.within_chunks != 0) order.within = feedline::chunks(options.within_chunks);
-  return order;
-}
-
-/// @param batch_size Of this rank.
-inline feedline::loader_options loading(const trainer_options& options, const rank& self,
-                                        std::uint64_t batch_size) {
-  feedline::loader_options loading{.batch_size = batch_size, .shard = self.share};
-  loading.epochs = options.epochs;  // so that each is read ahead while the one before ends
-  loading.readers = options.prefetch ? options.readers : 0;
-  loading.batches_per_slot = options.prefetch ? 0 : 1;
-  loading.placement = options.placement;
-  loading.max_device_cache_bytes = options.cache_mib << 20;
-  // Bytes cross the bus, floats reach the network. This is MNIST's mean pixel, and its deviation.
-  loading.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
-                        {.field = "label", .one_hot = classes}};
-  return loading;
-}
 
 /// One rank's training: all of it, where there is one.
 template <class Device>
@@ -56,6 +39,7 @@ class training {
  private:
   static constexpr std::uint64_t test_batch = 500;  // of each rank
 
+  void meet(typename Device::team& team);
   void train(std::uint64_t epoch);
   double test(std::uint64_t epoch);
   void take_scores(std::uint64_t epoch);
@@ -100,9 +84,26 @@ training<Device>::training(const trainer_options& options, const rank& self, Dev
     losses_ = batch_lines{options.losses, begin_};
     checksums_ = batch_lines{options.checksums, begin_};
   }
+  if (self.share.world > 1) meet(team);
+}
+
+template <class Device>
+void training<Device>::meet(typename Device::team& team) {
+  std::vector<unsigned long long> places{begin_.epoch, begin_.batch};
+  auto* const sums = on_.template allocate<unsigned long long>(places.size());
+  on_.upload(std::span<const unsigned long long>{places}, sums);
   // Ranks meet when all memory is there: to allocate may mean to wait for a GPU, and a GPU that
   // sums waits for the other ranks.
-  if (self.share.world > 1) on.join(team);
+  on_.join(team);
+  on_.sum(sums, places.size());
+  on_.wait_for_sums();
+  on_.download(sums, std::span{places});
+  const auto world = static_cast<unsigned long long>(self_.share.world);
+  if (places[0] != world * begin_.epoch || places[1] != world * begin_.batch)
+    throw feedline::usage_error{"rank " + std::to_string(self_.share.rank) + " begins at epoch " +
+                                std::to_string(begin_.epoch + 1) + ", batch " +
+                                std::to_string(begin_.batch) +
+                                ", and others elsewhere: all ranks must see the same --checkpoint"};
 }
 
 /// The whole of what feedline asks of a training loop: go through the batches on your stream, and

@@ -173,7 +173,7 @@ several_gpus() {
   for from in 1 2; do
     to=$((3 - from))
     rm -f "$work/checkpoint"
-    local run=("$trainer" --data "$digits" --batch-size 1024 --epochs 2 --every 10 --resume
+    local run=("$trainer" --data "$digits" --batch-size 1024 --epochs 2 --every 4 --resume
       --checkpoint "$work/checkpoint" --checksums "$work/checksums" --losses "$work/losses")
     "${run[@]}" --gpus "$from" >"$work/log" &
     local process=$!
