@@ -13,7 +13,7 @@ On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at 
 where there is a toolkit, and a GPU where there is one.
 
   --data PATH              MNIST's four IDX files, or digits in another format
-  --batch-size N           digits in a batch
+  --batch-size N           digits in a batch, of all GPUs together
   --epochs N               passes over the training data
   --readers N              threads that read; 0: the training loop; -1: as suits the machine
   --placement PLACEMENT    auto, stream, gather, resident or cached
@@ -22,6 +22,14 @@ where there is a toolkit, and a GPU where there is one.
   --seed N                 of the order of the digits and of the initial weights
   --within-chunks N        mix so many chunks at a time; 0: all digits with each other
   --no-prefetch            read each batch when it is asked for, to compare with
+  --gpus N                 GPUs that share each batch
+  --ranks N                with --device cpu: threads that do
+  --no-overlap             sum gradients behind the backward pass, to compare with
+  --checkpoint FILE        what a resumed training needs
+  --every N                batches between two checkpoints; 0: at the end of epochs only
+  --resume                 go on from the checkpoint, if there is one
+  --losses FILE            a line for each batch, to compare runs by
+  --checksums FILE         the same, of the batch's bytes
   --help                   this text; the trainer's own says more, with all defaults:
                            build/samples/samples/mnist_trainer/mnist_trainer --help
 END

@@ -2,24 +2,73 @@
 
 #include <feedline/device/host_device.hpp>
 
-#include "network.hpp"
+#include "operations.hpp"
+#include "ranks.hpp"
+#include "report.hpp"
 
 #include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace mnist {
+
+/// Where ranks that are threads of one process meet, to add their values up.
+class cpu_team {
+ public:
+  explicit cpu_team(const process_ranks& ranks)
+      : arrived_{static_cast<std::ptrdiff_t>(ranks.here.size())}, values_(ranks.here.size()) {}
+
+  /// Gives every rank the sum, added in the order of ranks. All must call it alike.
+  template <class Value>
+  void sum(int rank, Value* values, std::size_t count) {
+    values_[static_cast<std::size_t>(rank)] = values;
+    arrived_.arrive_and_wait();
+    if (rank == 0) {
+      for (std::size_t other = 1; other < values_.size(); ++other)
+        for (std::size_t i = 0; i < count; ++i) values[i] += static_cast<Value*>(values_[other])[i];
+      for (std::size_t other = 1; other < values_.size(); ++other)
+        std::copy_n(values, count, static_cast<Value*>(values_[other]));
+    }
+    arrived_.arrive_and_wait();
+  }
+
+ private:
+  std::barrier<> arrived_;
+  std::vector<void*> values_;  // of each rank
+};
 
 /// What a network needs of the CPU, on the calling thread; `gpu` is the same for a GPU.
 class cpu {
  public:
+  using team = cpu_team;
+
+  explicit cpu(const rank& self = {}) : rank_{self.share.rank} {}
+  /// Sums are over this rank alone until it joins.
+  void join(cpu_team& all) { team_ = &all; }
+
   std::string name() const { return "cpu"; }
   feedline::device_ptr device() const { return device_; }  ///< that loaders deliver to
   feedline::stream_ref stream() const { return {}; }       ///< to take batches on
 
   /// Zeros.
-  float* allocate(std::size_t count) { return memory_.emplace_back(count).data(); }
-  void upload(std::span<const float> from, float* to) { std::ranges::copy(from, to); }
-  void download(const float* from, std::span<float> to) { std::copy_n(from, to.size(), to.data()); }
+  template <class Value>
+  Value* allocate(std::size_t count) {
+    memory_.push_back(std::make_unique<std::byte[]>(count * sizeof(Value)));
+    return reinterpret_cast<Value*>(memory_.back().get());
+  }
+  template <class Value>
+  void upload(std::span<const Value> from, Value* to) {
+    std::copy(from.begin(), from.end(), to);
+  }
+  template <class Value>
+  void download(const Value* from, std::span<Value> to) {
+    std::copy_n(from, to.size(), to.data());
+  }
 
   /// out = left × right + keep × out.
   static void multiply(const matrix& left, const matrix& right, float keep, float* out);
@@ -29,6 +78,14 @@ class cpu {
     for (std::size_t i = 0; i < count; ++i) operation(i);
   }
 
+  /// Sums over all ranks, in place, what the work before it wrote. Work behind `wait_for_sums`
+  /// finds the sums.
+  template <class Value>
+  void sum(Value* values, std::size_t count) {
+    if (team_ != nullptr) team_->sum(rank_, values, count);
+  }
+  void wait_for_sums() {}
+
   /// How long the computing waits for data: call these before a batch is taken, and after.
   void begin_wait() { begun_ = clock::now(); }
   void end_wait() { waited_ += clock::now() - begun_; }
@@ -37,8 +94,10 @@ class cpu {
 
  private:
   using clock = std::chrono::steady_clock;
+  int rank_;
+  cpu_team* team_ = nullptr;
   feedline::device_ptr device_ = feedline::make_host_device();
-  std::vector<std::vector<float>> memory_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
   clock::time_point begun_;
   seconds waited_{};
 };

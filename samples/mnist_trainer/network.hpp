@@ -1,183 +1,144 @@
 #pragma once
 
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
+#include "operations.hpp"
 
-#ifdef __CUDACC__
-#define MNIST_ANYWHERE __host__ __device__
-#else
-#define MNIST_ANYWHERE
-#endif
+#include <random>
+#include <span>
+#include <vector>
 
 namespace mnist {
 
-using seconds = std::chrono::duration<double>;
-
-inline constexpr std::size_t classes = 10;
-
-/// Floats in the memory of a device, column after column.
-struct matrix {
-  const float* data;
-  std::size_t rows;
-  std::size_t columns;
-  bool transposed = false;  ///< it is its transpose that lies there so
-};
-inline matrix transposed(const matrix& from) {
-  return {from.data, from.columns, from.rows, !from.transposed};
-}
-
-// What happens to one element, or to one digit, on any device.
-
-/// ReLU, and its slope.
-struct rectify {
-  const float* by;
-  float* values;
-  MNIST_ANYWHERE void operator()(std::size_t i) const { values[i] = by[i] > 0 ? values[i] : 0; }
-};
-
-struct descend {
-  float* parameters;
-  const float* velocity;
-  float rate;
-  MNIST_ANYWHERE void operator()(std::size_t i) const { parameters[i] -= rate * velocity[i]; }
-};
-
-/// Softmax and cross entropy.
-struct judge {
-  const float* logits;
-  const float* labels;
-  float* slopes;   ///< of the mean loss, by the logits
-  float* tallies;  ///< of each column of batches: losses, right answers, labels that are no class
-  std::size_t count;
-  MNIST_ANYWHERE void operator()(std::size_t digit) const {
-    const float* const in = logits + digit * classes;
-    const float* const wanted = labels + digit * classes;
-    std::size_t answer = 0;
-    std::size_t label = classes;
-    for (std::size_t i = 0; i < classes; ++i) {
-      if (in[i] > in[answer]) answer = i;
-      if (wanted[i] != 0) label = i;
-    }
-    float sum = 0;
-    for (std::size_t i = 0; i < classes; ++i) sum += std::exp(in[i] - in[answer]);
-    for (std::size_t i = 0; i < classes; ++i)
-      slopes[digit * classes + i] =
-          (std::exp(in[i] - in[answer]) / sum - wanted[i]) / static_cast<float>(count);
-    float* const tally = tallies + digit * 3;
-    if (label < classes) tally[0] += std::log(sum) - (in[label] - in[answer]);
-    tally[1] += answer == label ? 1.0F : 0.0F;
-    tally[2] += label == classes ? 1.0F : 0.0F;
-  }
-};
-
-/// What a network did since it was last asked.
-struct score {
-  double mean_loss;  ///< cross entropy, in nats
-  double accuracy;   ///< share of digits recognised
+/// The digits of a batch, in a device's memory, and how they belong to the batch of all ranks.
+struct digits_view {
+  const float* images;   ///< a row of `inputs` for each digit
+  const float* labels;   ///< a row of `classes` for each: 1 at the label, else 0
+  std::size_t size;      ///< digits in the batch
+  std::size_t count;     ///< of them, those that count: the others are repeats
+  std::size_t together;  ///< digits that count in all ranks' batches together
+  std::size_t first;     ///< place of its first one among these
 };
 
 /// A multi-layer perceptron, inputs → 256 → 128 → 10, with ReLU between layers, trained by
 /// stochastic gradient descent with momentum. A seed gives the same weights on every machine.
+///
+/// Each rank has one, fed with its part of every batch. Gradients are summed over the ranks, so all
+/// have the same weights at any time.
 /// @tparam Device `cpu` or `gpu`.
 template <class Device>
 class network {
  public:
   /// @param max_batch Digits in a batch, at most.
-  network(Device& on, std::size_t inputs, std::size_t max_batch, std::uint64_t seed)
-      : on_{on}, ones_{on.allocate(max_batch)}, tallies_(max_batch * 3) {
+  /// @param overlap Sum each layer's gradient while that of the layer before is computed; else all
+  /// at once, behind the last.
+  network(Device& on, std::size_t inputs, std::size_t max_batch, std::uint64_t seed, bool overlap)
+      : on_{on},
+        overlap_{overlap},
+        ones_{on.template allocate<float>(max_batch)},
+        tallies_{on.template allocate<float>(max_batch * 3)} {
     // The engine's numbers are the standard's; its distributions' are not, so none is used.
     std::mt19937_64 engine{seed};
+    std::vector<float> initial;
     for (const std::size_t outputs : {std::size_t{256}, std::size_t{128}, classes}) {
-      std::vector<float> weights(inputs * outputs);
+      layers_.push_back({inputs, outputs, initial.size(), initial.size() + inputs * outputs,
+                         on.template allocate<float>(outputs * max_batch),
+                         on.template allocate<float>(outputs * max_batch)});
       // He et al., "Delving deep into rectifiers", 2015. Biases are 0.
       const double bound = std::sqrt(6.0 / static_cast<double>(inputs));
-      for (float& weight : weights) {
+      for (std::size_t i = 0; i < inputs * outputs; ++i) {
         const double unit = static_cast<double>(engine() >> 11) * 0x1.0p-53;
-        weight = static_cast<float>(bound * (2.0 * unit - 1.0));
+        initial.push_back(static_cast<float>(bound * (2.0 * unit - 1.0)));
       }
-      layers_.push_back({inputs, outputs, on.allocate(weights.size()), on.allocate(weights.size()),
-                         on.allocate(outputs), on.allocate(outputs),
-                         on.allocate(outputs * max_batch), on.allocate(outputs * max_batch)});
-      on.upload(weights, layers_.back().weights);
+      initial.resize(initial.size() + outputs);
       inputs = outputs;
     }
-    device_tallies_ = on.allocate(tallies_.size());
-    on.upload(std::vector<float>(max_batch, 1.0F), ones_);
+    count_ = initial.size();
+    for (float** const each : {&parameters_, &velocity_, &gradient_})
+      *each = on.template allocate<float>(count_);
+    on.upload(std::span<const float>{initial}, parameters_);
+    on.upload(std::span<const float>{std::vector<float>(max_batch, 1.0F)}, ones_);
   }
 
   /// Only answers.
-  /// @param images A row of `inputs` for each digit.
-  /// @param labels A row of `classes` for each: 1 at the label, else 0.
-  void test(const float* images, const float* labels, std::size_t count) {
-    const float* in = images;
+  /// @param score Three floats on the device: the batch's sums of losses, of right answers, and of
+  /// labels that are no class.
+  void test(const digits_view& digits, float* score) {
+    const float* in = digits.images;
     for (const layer& at : layers_) {
-      on_.multiply({at.biases, at.outputs, 1}, {ones_, 1, count}, 0, at.out);
-      on_.multiply({at.weights, at.outputs, at.inputs}, {in, at.inputs, count}, 1, at.out);
-      if (&at != &layers_.back()) on_.for_each(at.outputs * count, rectify{at.out, at.out});
+      on_.multiply({biases(at), at.outputs, 1}, {ones_, 1, digits.size}, 0, at.out);
+      on_.multiply(weights(at), {in, at.inputs, digits.size}, 1, at.out);
+      if (&at != &layers_.back()) on_.for_each(at.outputs * digits.size, rectify{at.out, at.out});
       in = at.out;
     }
-    on_.for_each(count, judge{in, labels, layers_.back().slopes, device_tallies_, count});
-    seen_ += count;
+    on_.for_each(digits.size, judge{in, digits.labels, layers_.back().slopes, tallies_,
+                                    digits.count, digits.together});
+    on_.multiply({tallies_, 3, digits.size}, {ones_, digits.size, 1}, 0, score);
   }
 
-  /// One step down the gradient of the mean loss over the batch.
-  void train(const float* images, const float* labels, std::size_t count, float learning_rate) {
-    constexpr float momentum = 0.9F;
-    test(images, labels, count);
+  /// One step down the gradient of the mean loss over the batches of all ranks.
+  void train(const digits_view& digits, float* score, float learning_rate) {
+    test(digits, score);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       const layer& at = layers_[i];
-      const matrix slopes{at.slopes, at.outputs, count};
-      const matrix in{i == 0 ? images : layers_[i - 1].out, at.inputs, count};
-      on_.multiply(slopes, transposed(in), momentum, at.weights_velocity);
-      on_.multiply(slopes, {ones_, count, 1}, momentum, at.biases_velocity);
+      const matrix slopes{at.slopes, at.outputs, digits.size};
+      const matrix in{i == 0 ? digits.images : layers_[i - 1].out, at.inputs, digits.size};
+      on_.multiply(slopes, transposed(in), 0, gradient_ + at.weights);
+      on_.multiply(slopes, {ones_, digits.size, 1}, 0, gradient_ + at.biases);
+      if (overlap_) on_.sum(gradient_ + at.weights, at.outputs * (at.inputs + 1));
       if (i > 0) {
-        const matrix weights{at.weights, at.outputs, at.inputs};
-        on_.multiply(transposed(weights), slopes, 0, layers_[i - 1].slopes);
-        on_.for_each(at.inputs * count, rectify{in.data, layers_[i - 1].slopes});
+        on_.multiply(transposed(weights(at)), slopes, 0, layers_[i - 1].slopes);
+        on_.for_each(at.inputs * digits.size, rectify{in.data, layers_[i - 1].slopes});
       }
-      on_.for_each(at.outputs * at.inputs, descend{at.weights, at.weights_velocity, learning_rate});
-      on_.for_each(at.outputs, descend{at.biases, at.biases_velocity, learning_rate});
     }
+    if (!overlap_) on_.sum(gradient_, count_);
+    on_.wait_for_sums();
+    on_.for_each(count_, descend{parameters_, velocity_, gradient_, 0.9F, learning_rate});
   }
 
-  /// Waits for the device. @throws std::runtime_error if a label was no class.
-  [[nodiscard]] score take_score() {
-    on_.download(device_tallies_, tallies_);
-    on_.upload(std::vector<float>(tallies_.size()), device_tallies_);
-    double sums[3] = {};
-    for (std::size_t i = 0; i < tallies_.size(); ++i) sums[i % 3] += tallies_[i];
-    if (sums[2] != 0)
-      throw std::runtime_error{std::to_string(static_cast<std::size_t>(sums[2])) +
-                               " labels are above 9: the trainer knows the classes 0 to 9"};
-    const auto seen = static_cast<double>(std::exchange(seen_, 0));
-    return {sums[0] / seen, sums[1] / seen};
+  /// All that training changes, for a checkpoint: weights, biases and their velocity. Waits for the
+  /// device.
+  std::vector<float> save() const {
+    std::vector<float> values(2 * count_);
+    on_.download(parameters_, std::span{values}.first(count_));
+    on_.download(velocity_, std::span{values}.last(count_));
+    return values;
+  }
+  /// @param values From `save` of a network of the same `sizes`.
+  void load(std::span<const float> values) {
+    on_.upload(values.first(count_), parameters_);
+    on_.upload(values.last(count_), velocity_);
+  }
+  /// How many inputs it has, and then each layer.
+  std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes{layers_.front().inputs};
+    for (const layer& at : layers_) sizes.push_back(at.outputs);
+    return sizes;
   }
 
  private:
+  /// Its weights, and its biases behind them, have the same places in all three of `parameters_`,
+  /// `velocity_` and `gradient_`.
   struct layer {
     std::size_t inputs;
     std::size_t outputs;
-    float* weights;
-    float* weights_velocity;
-    float* biases;
-    float* biases_velocity;
+    std::size_t weights;
+    std::size_t biases;
     float* out;     ///< a column a digit
     float* slopes;  ///< of the loss, by what `rectify` was given
   };
+  matrix weights(const layer& at) const {
+    return {parameters_ + at.weights, at.outputs, at.inputs};
+  }
+  const float* biases(const layer& at) const { return parameters_ + at.biases; }
 
   Device& on_;
+  bool overlap_;
   float* ones_;  // a product with them adds biases, or sums columns
+  float* tallies_;
   std::vector<layer> layers_;
-  float* device_tallies_ = nullptr;
-  std::vector<float> tallies_;
-  std::size_t seen_ = 0;
+  std::size_t count_ = 0;
+  float* parameters_ = nullptr;
+  float* velocity_ = nullptr;
+  float* gradient_ = nullptr;
 };
 
 }  // namespace mnist

@@ -37,7 +37,7 @@ learns() {
   local words='^The network waited for its data for [0-9.]+ % of the time\. That is (little|much): '
   grep -qE "$words" <<<"$output" || fail "no words on the waiting"
   local result='^result accuracy=[01]\.[0-9]{4} loss=[0-9.]+ samples_per_second=[0-9]+'
-  result+=' wait_fraction=[01]\.[0-9]{4} device=cpu$'
+  result+=' wait_fraction=[01]\.[0-9]{4} step_us=[0-9.]+ ranks=1 device=cpu$'
   tail -n 1 <<<"$output" | grep -qE "$result" || fail "the last line is no result line"
   accuracy=$(value accuracy "$output")
   awk -v found="$accuracy" 'BEGIN { exit !(found >= 0.75) }' ||

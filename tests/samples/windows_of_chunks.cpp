@@ -6,6 +6,8 @@
 
 #include "cpu.hpp"
 #include "digits.hpp"
+#include "network.hpp"
+#include "scoreboard.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -65,7 +67,17 @@ feedline::dataset_ptr sorted_in_chunks(const feedline::dataset_ptr& digits,
 double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& test,
                std::uint64_t window, int readers) {
   mnist::cpu on;
-  mnist::network<mnist::cpu> model{on, feedline::sample_bytes(train->fields().front()), 32, 1};
+  const std::size_t inputs = feedline::sample_bytes(train->fields().front());
+  mnist::network<mnist::cpu> model{on, inputs, 32, 1, true};
+  mnist::scoreboard<mnist::cpu> board{on, train->size(), inputs, false};
+  const auto view = [](const feedline::batch& batch) {
+    return mnist::digits_view{batch["image"].data<float>(),
+                              batch["label"].data<float>(),
+                              batch.size(),
+                              batch.size(),
+                              batch.size(),
+                              0};
+  };
   feedline::loader_options options{.batch_size = 32, .readers = readers};
   options.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
                         {.field = "label", .one_hot = mnist::classes}};
@@ -73,11 +85,13 @@ double trained(const feedline::dataset_ptr& train, const feedline::dataset_ptr& 
                             on.device(), options};
   feedline::loader testing{test, feedline::sequential{}, on.device(), options};
   for (const feedline::batch& batch : training.epoch(0))
-    model.train(batch["image"].data<float>(), batch["label"].data<float>(), batch.size(), 0.02F);
-  static_cast<void>(model.take_score());
+    model.train(view(batch), board.next(view(batch)), 0.02F);
+  static_cast<void>(board.take());
   for (const feedline::batch& batch : testing.epoch(0))
-    model.test(batch["image"].data<float>(), batch["label"].data<float>(), batch.size());
-  return model.take_score().accuracy;
+    model.test(view(batch), board.next(view(batch)));
+  mnist::score all;
+  for (const mnist::batch_result& batch : board.take()) all += batch.of;
+  return all.right / all.digits;
 }
 
 }  // namespace
