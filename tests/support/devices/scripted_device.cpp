@@ -55,6 +55,23 @@ void scripted_device::allow_all_copies() {
   changed_.notify_all();
 }
 
+void scripted_device::hold_copies_back() {
+  const std::scoped_lock lock{mutex_};
+  back_permits_ = 0;
+}
+
+void scripted_device::allow_copies_back(std::uint64_t count) {
+  const std::scoped_lock lock{mutex_};
+  if (back_permits_) *back_permits_ += count;
+  changed_.notify_all();
+}
+
+void scripted_device::allow_all_copies_back() {
+  const std::scoped_lock lock{mutex_};
+  back_permits_.reset();
+  changed_.notify_all();
+}
+
 void scripted_device::hold_assemblies() {
   const std::scoped_lock lock{mutex_};
   assembly_permits_ = 0;
@@ -151,6 +168,12 @@ void scripted_device::wait_for_completed_copies(std::uint64_t count) {
   std::unique_lock lock{mutex_};
   wait_long(
       lock, [&] { return completed_copies_ >= count; }, "copies to complete");
+}
+
+void scripted_device::wait_for_started_copies_back(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return started_copies_back_ >= count; }, "copies back to start");
 }
 
 void scripted_device::wait_for_started_assemblies(std::uint64_t count) {
@@ -278,6 +301,11 @@ void scripted_device::copy(void* to, const void* from, std::size_t bytes, stream
   ++issued_copies_;
   copied_bytes_ += bytes;
   changed_.notify_all();
+}
+
+void scripted_device::copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) {
+  count_call(device_call::copy_back);
+  enqueue(stream, {.what = step::copy_back, .to = to, .from = from, .bytes = bytes});
 }
 
 void scripted_device::assemble(const assembly& work, stream_ref stream) {
