@@ -13,8 +13,8 @@ class result_slots;
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// The ring's hold on device memory that it copies from. When it is destroyed, or another one is
-/// assigned to it, the stream that pushed is made to wait for that copy: what is issued on it from
+/// The ring's hold on device memory that it copies from. When it is destroyed, or assigned to, the
+/// stream that pushed is made to wait for that copy: what is issued on it from
 /// then on may overwrite the memory. The host waits for nothing.
 ///
 /// Where it ends decides what overlaps the copy. As a temporary it ends at once, and the copy stands
@@ -28,6 +28,9 @@ namespace FEEDLINE_EXPORT feedline {
 ///       predict(out[step % 2], stream);
 ///       mine = results.push(out[step % 2], bytes, feedline::stream_ref{stream});
 ///     }
+///
+/// It must end before the work that overwrites the memory is issued: to assign the next push's lease
+/// to it, behind that work, is too late.
 ///
 /// The memory must not be freed before the copy is done: end the lease, and free in the stream's
 /// order (`cudaFreeAsync`), or with `cudaFree`, which waits. The stream must outlive the lease. A
