@@ -31,14 +31,14 @@ void result_ring::finish() {
   slots_->finish();
 }
 
-std::optional<result> result_ring::next() {
+optional_result result_ring::next() {
   const auto slot = slots_->arrived(true);
-  return slot ? std::optional{slots_->hold(*slot)} : std::nullopt;
+  return slot ? optional_result{slots_->hold(*slot)} : std::nullopt;
 }
 
-std::optional<result> result_ring::try_next() {
+optional_result result_ring::try_next() {
   const auto slot = slots_->arrived(false);
-  return slot ? std::optional{slots_->hold(*slot)} : std::nullopt;
+  return slot ? optional_result{slots_->hold(*slot)} : std::nullopt;
 }
 
 void result_ring::stop() noexcept {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -72,6 +73,19 @@ class result {
   std::span<std::byte> bytes_;
   result_tag tag_;
   std::uint64_t number_ = 0;
+};
+
+/// A result, or none: a `std::optional`, but for `->`, which a temporary does not have: its bytes
+/// would be gone.
+///
+///     while (const auto result = results.next()) write(result->bytes());
+class optional_result : public std::optional<result> {
+ public:
+  using std::optional<result>::optional;
+
+  [[nodiscard]] result* operator->() & noexcept { return &**this; }
+  [[nodiscard]] const result* operator->() const& noexcept { return &**this; }
+  const result* operator->() const&& = delete;
 };
 
 }  // namespace feedline

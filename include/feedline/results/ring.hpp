@@ -77,9 +77,9 @@ class result_ring {
   /// The next result in the order of the pushes; blocks until it is pushed and its copy done,
   /// without using the CPU. Nothing after the last one, and once stopped. Taker.
   /// @throws stage_error if the ring has failed, behind the results before the failure.
-  [[nodiscard]] std::optional<result> next();
+  [[nodiscard]] optional_result next();
   /// The same, but never blocks: nothing also if none is there yet. Taker. @throws as `next`.
-  [[nodiscard]] std::optional<result> try_next();
+  [[nodiscard]] optional_result try_next();
 
   /// Wakes who waits here: nothing is pushed or given any more. For a side that cannot go on. Waits
   /// for nobody. Any thread.

@@ -14,8 +14,8 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 
 /// The ring's hold on device memory that it copies from. When it is destroyed, or assigned to, the
-/// stream that pushed is made to wait for that copy: what is issued on it from
-/// then on may overwrite the memory. The host waits for nothing.
+/// stream that pushed is made to wait for that copy: what is issued on it from then on may overwrite
+/// the memory. The host waits for nothing.
 ///
 /// Where it ends decides what overlaps the copy. As a temporary it ends at once, and the copy stands
 /// in the stream's order like a kernel. Kept until the memory is needed again, the copy runs beside
