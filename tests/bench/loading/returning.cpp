@@ -71,18 +71,20 @@ class taker {
  public:
   /// @param every Words between two that are looked at: row_words − 1 sees a row's first and last.
   taker(result_ring& results, std::size_t every)
-      : thread_{[this, &results, every] {
+      : results_{results}, thread_{[this, every] {
           try {
-            while (const auto seen = results.next()) look_at(*seen, every);
+            while (const auto seen = results_.next()) look_at(*seen, every);
           } catch (const std::exception& failure) {
             why_ = failure.what();
-            results.stop();
+            results_.stop();
           }
         }} {}
   taker(const taker&) = delete;
   taker& operator=(const taker&) = delete;
   ~taker() {
-    if (thread_.joinable()) thread_.join();
+    if (!thread_.joinable()) return;
+    results_.stop();  // the pusher has failed
+    thread_.join();
   }
 
   /// After the ring's `finish`: how many results came. @throws std::runtime_error if one was wrong.
@@ -104,6 +106,7 @@ class taker {
     ++taken_;
   }
 
+  result_ring& results_;
   std::uint64_t taken_ = 0;
   std::string why_;
   std::thread thread_;  // the last member: it uses the others

@@ -113,6 +113,7 @@ class scripted_device final : public device {
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
   [[nodiscard]] std::uint64_t started_copies() const;
+  [[nodiscard]] std::uint64_t completed_copies_back() const;
   [[nodiscard]] std::uint64_t issued_assemblies() const;
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;
@@ -211,6 +212,7 @@ class scripted_device final : public device {
   std::uint64_t started_copies_ = 0;
   std::uint64_t completed_copies_ = 0;
   std::uint64_t started_copies_back_ = 0;
+  std::uint64_t completed_copies_back_ = 0;
   std::uint64_t issued_assemblies_ = 0;
   std::uint64_t started_assemblies_ = 0;
   std::uint64_t copied_bytes_ = 0;

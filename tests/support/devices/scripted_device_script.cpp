@@ -66,6 +66,11 @@ void scripted_device::allow_all_work() {
   changed_.notify_all();
 }
 
+std::uint64_t scripted_device::completed_copies_back() const {
+  const std::scoped_lock lock{mutex_};
+  return completed_copies_back_;
+}
+
 std::uint64_t scripted_device::issued_assemblies() const {
   const std::scoped_lock lock{mutex_};
   return issued_assemblies_;

@@ -106,7 +106,7 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       lock.unlock();
       std::memcpy(next.to, next.from, next.bytes);
       lock.lock();
-      if (next.what == step::copy) ++completed_copies_;
+      ++(next.what == step::copy ? completed_copies_ : completed_copies_back_);
       changed_.notify_all();
       return;
     case step::assemble:  // unlocked, as above
