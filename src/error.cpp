@@ -54,6 +54,8 @@ std::string_view to_string(stage stage) noexcept {
       return "transfer";
     case stage::batch:
       return "batch";
+    case stage::results:
+      return "results";
   }
   return "unknown";
 }

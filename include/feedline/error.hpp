@@ -109,18 +109,20 @@ class out_of_memory : public device_error {
   memory_kind kind_;
 };
 
-/// The stages of the path that can fail while an epoch runs.
-enum class stage : std::uint8_t { reader, staging, transfer, batch };
+/// The stages of the path that can fail while an epoch runs, and the way back (`result_ring`).
+enum class stage : std::uint8_t { reader, staging, transfer, batch, results };
 
-/// "reader", "staging", "transfer" or "batch".
+/// "reader", "staging", "transfer", "batch" or "results".
 [[nodiscard]] std::string_view to_string(stage stage) noexcept;
 
 /// Where on the path an epoch failed.
 struct stage_location {
   feedline::stage stage = feedline::stage::reader;
   std::uint64_t epoch = 0;
-  std::uint64_t ticket = 0;  ///< slot's number within the epoch, or behind the place of a seek
-  std::uint64_t batch = 0;   ///< the first batch of the epoch that cannot be delivered
+  /// Slot's number within the epoch, or behind the place of a seek; of a result, its number.
+  std::uint64_t ticket = 0;
+  /// The first batch of the epoch that cannot be delivered; of a result, as its tag says.
+  std::uint64_t batch = 0;
   std::optional<std::uint64_t> sample = {};  ///< index in the dataset, where the cause knows it
   std::string path;                          ///< file, where the cause knows it
 };

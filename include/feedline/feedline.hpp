@@ -41,6 +41,9 @@
 #include <feedline/ragged/decode.hpp>
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
+#include <feedline/results/result.hpp>
+#include <feedline/results/ring.hpp>
+#include <feedline/results/source_lease.hpp>
 #include <feedline/sampler/bucket_by_length.hpp>
 #include <feedline/sampler/checked.hpp>
 #include <feedline/sampler/class_balanced.hpp>

@@ -122,6 +122,10 @@ class cuda_device final : public device {
     const cuda_current_device current{context_};
     FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)));
   }
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    const cuda_current_device current{context_};
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, native(stream)));
+  }
 
   void assemble(const assembly& work, stream_ref stream) override {
     const cuda_current_device current{context_};

@@ -45,6 +45,9 @@ class host_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_ref) override {
     std::memcpy(to, from, bytes);
   }
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref) override {
+    std::memcpy(to, from, bytes);
+  }
   void assemble(const assembly& work, stream_ref) override { detail::assemble_on_host(work); }
   [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
     return memory.data();
@@ -57,7 +60,7 @@ class host_device final : public device {
 
   void check(stream_ref stream) const override {
     if (stream)
-      throw usage_error{"the host device has no streams: call loader.epoch(n) without one"};
+      throw usage_error{"the host device has no streams: name none, as in loader.epoch(n)"};
   }
 };
 

@@ -52,8 +52,8 @@ void retire(std::unique_ptr<retirable> what) noexcept {
   if (idle) return;
   try {
     log()->warn(
-        "a loader went away while the device still had work on its batches: their memory is freed "
-        "when the next loader is made or goes away and that work is done");
+        "a loader or result ring went away while the device still had work on its memory: that is "
+        "freed when the next one is made or goes away and the work is done");
     set_aside& things = aside();
     if (things.process.is_this()) {
       const std::scoped_lock lock{things.mutex};

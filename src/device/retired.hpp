@@ -20,7 +20,8 @@ class retirable {
 /// itself be waiting for this thread. After that it is set aside, with a warning.
 void retire(std::unique_ptr<retirable> what) noexcept;
 
-/// Destroys what was set aside and is idle by now: whenever a loader is made or goes away. What is
+/// Destroys what was set aside and is idle by now: whenever a loader or
+/// result ring is made or goes away. What is
 /// not idle at the program's end is left to the system. A child of fork frees nothing of its
 /// parent's. Any thread.
 void free_retired() noexcept;

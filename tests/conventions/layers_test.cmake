@@ -29,6 +29,7 @@ set(rooms
 formats/tar formats/tokens hdf5"
   "sampler: detail dataset ragged"
   "device: detail dataset"
+  "results: detail device"
   "staging: detail dataset device"
   "batch: detail dataset sampler device staging"
   "transform: detail dataset device batch"

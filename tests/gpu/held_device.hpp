@@ -11,7 +11,7 @@
 
 namespace feedline::test {
 
-/// A CUDA device whose copies stand behind a gate on their stream: issued, recorded, not done until
+/// A CUDA device whose copies, there and back, stand behind a gate on their stream: issued, recorded, not done until
 /// the gate opens.
 class held_device final : public wrapped_device {
  public:
@@ -24,7 +24,12 @@ class held_device final : public wrapped_device {
     copies_.notify_all();
   }
 
-  /// Blocks until so many copies were issued.
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    gate_.hold(static_cast<cudaStream_t>(stream.get()));
+    wrapped_device::copy_back(to, from, bytes, stream);
+  }
+
+  /// Blocks until so many copies to the GPU were issued.
   void wait_for_copies(std::uint64_t count) const {
     for (auto seen = copies_.load(); seen < count; seen = copies_.load()) copies_.wait(seen);
   }

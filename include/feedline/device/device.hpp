@@ -22,8 +22,8 @@ struct device_capabilities {
 /// An event's handle; what it points to is the device's affair.
 enum class event_handle : std::uintptr_t { none = 0 };
 
-/// Everything the pipeline knows of a device: memory, streams, events, one kind of copy, one kind
-/// of work.
+/// Everything the pipeline knows of a device: memory, streams, events, copies there and back, one
+/// kind of work.
 ///
 /// An event is either never recorded, pending, or done. `wait` on a never recorded event waits for
 /// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
@@ -60,6 +60,10 @@ class device {
   /// Issues a copy from staging to device memory on `stream` and returns. Neither may be written
   /// until it is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
+  /// Issues a copy from device to staging memory on `stream` and returns. The source may be any
+  /// memory that the device reads, the consumer's included. Neither may be written, and the target
+  /// not be read, until it is done.
+  virtual void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
 
   /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows
   /// that are to be kept are, then each sample's rows are converted into the slot. Deterministic to
@@ -95,7 +99,7 @@ class device {
   [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }
 
   /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
-  /// consumer.
+  /// consumer, and by who pushes results on another stream than before.
   /// @throws usage_error if it needs a stream and has none, or the stream is another device's.
   virtual void check(stream_ref stream) const = 0;
 };

@@ -72,6 +72,31 @@ void check_copies(const device_under_test& subject) {
   }
 }
 
+/// There on one stream and back on another, in sizes down to a byte.
+void check_copies_back(const device_under_test& subject) {
+  device& device = *subject.device;
+  const detail::device_memory staging{subject.device, memory_kind::staging, bytes};
+  const detail::device_memory on_device{subject.device, memory_kind::device, bytes};
+  const detail::device_memory returned{subject.device, memory_kind::staging, bytes};
+  const detail::stream there{subject.device};
+  const detail::stream back{subject.device};
+  const detail::event produced{subject.device};
+  const detail::event copied{subject.device};
+  for (const std::size_t size : {bytes, std::size_t{257}, std::size_t{1}}) {
+    const auto value = static_cast<std::byte>(1 + size % 7);
+    std::memset(staging.data(), static_cast<int>(value), size);
+    std::memset(returned.data(), 0, bytes);
+    device.copy(on_device.data(), staging.data(), size, there.get());
+    device.record(produced.get(), there.get());
+    device.wait(back.get(), produced.get());
+    device.copy_back(returned.data(), on_device.data(), size, back.get());
+    device.record(copied.get(), back.get());
+    device.sync(copied.get());
+    CHECK(all_are({returned.data(), returned.data() + size}, value));
+    CHECK(all_are({returned.data() + size, returned.data() + bytes}, std::byte{0}));
+  }
+}
+
 /// Bytes copied to device memory, as the pipeline does it.
 detail::device_memory on_device(const device_under_test& subject, std::span<const std::byte> from) {
   const detail::device_memory staging{subject.device, memory_kind::staging, from.size()};
@@ -165,6 +190,7 @@ void check_device_contract(const device_under_test& subject) {
   check_memory(subject);
   check_events(subject);
   check_copies(subject);
+  check_copies_back(subject);
   check_assembly(subject);
 }
 

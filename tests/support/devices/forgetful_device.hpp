@@ -15,8 +15,10 @@ namespace feedline::test {
 /// overwritten or read too soon.
 enum class forgotten : std::uint8_t {
   nothing,
-  copy_waits_for_consumer,  ///< what fills a device slot does not wait for the end of a lease
-  consumer_waits_for_copy,  ///< the consumer's stream does not wait for what fills its slot
+  copy_waits_for_consumer,  ///< what fills a device slot does not wait for the end of a lease,
+                            ///< a result's copy not for the work that makes the result
+  consumer_waits_for_copy,  ///< the consumer's stream does not wait for what fills its slot, or
+                            ///< for the copy of what it overwrites next
   reader_waits_for_copy,    ///< the host takes every copy for done
   assembly_waits_for_rows,  ///< an assembly does not wait for the one that keeps rows for it
 };

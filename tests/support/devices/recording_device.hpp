@@ -78,6 +78,10 @@ class recording_device final : public device {
     note({.what = device_call::copy, .stream = stream, .bytes = bytes});
     host_->copy(to, from, bytes, {});
   }
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    note({.what = device_call::copy_back, .stream = stream, .bytes = bytes});
+    host_->copy_back(to, from, bytes, {});
+  }
   void assemble(const assembly& work, stream_ref stream) override {
     note({.what = device_call::assemble, .stream = stream});
     host_->assemble(work, {});

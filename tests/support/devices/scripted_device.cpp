@@ -38,51 +38,6 @@ scripted_device::~scripted_device() {
   for (void* const leaked : blocks_) ::operator delete(leaked, alignment);
 }
 
-void scripted_device::hold_copies() {
-  const std::scoped_lock lock{mutex_};
-  copy_permits_ = 0;
-}
-
-void scripted_device::allow_copies(std::uint64_t count) {
-  const std::scoped_lock lock{mutex_};
-  if (copy_permits_) *copy_permits_ += count;
-  changed_.notify_all();
-}
-
-void scripted_device::allow_all_copies() {
-  const std::scoped_lock lock{mutex_};
-  copy_permits_.reset();
-  changed_.notify_all();
-}
-
-void scripted_device::hold_assemblies() {
-  const std::scoped_lock lock{mutex_};
-  assembly_permits_ = 0;
-}
-
-void scripted_device::allow_assemblies(std::uint64_t count) {
-  const std::scoped_lock lock{mutex_};
-  if (assembly_permits_) *assembly_permits_ += count;
-  changed_.notify_all();
-}
-
-void scripted_device::allow_all_assemblies() {
-  const std::scoped_lock lock{mutex_};
-  assembly_permits_.reset();
-  changed_.notify_all();
-}
-
-void scripted_device::hold_work() {
-  const std::scoped_lock lock{mutex_};
-  work_permits_ = 0;
-}
-
-void scripted_device::allow_all_work() {
-  const std::scoped_lock lock{mutex_};
-  work_permits_.reset();
-  changed_.notify_all();
-}
-
 void scripted_device::favour_young_streams() {
   const std::scoped_lock lock{mutex_};
   favours_young_ = true;
@@ -153,51 +108,16 @@ void scripted_device::wait_for_completed_copies(std::uint64_t count) {
       lock, [&] { return completed_copies_ >= count; }, "copies to complete");
 }
 
+void scripted_device::wait_for_started_copies_back(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return started_copies_back_ >= count; }, "copies back to start");
+}
+
 void scripted_device::wait_for_started_assemblies(std::uint64_t count) {
   std::unique_lock lock{mutex_};
   wait_long(
       lock, [&] { return started_assemblies_ >= count; }, "assemblies to start");
-}
-
-std::uint64_t scripted_device::issued_assemblies() const {
-  const std::scoped_lock lock{mutex_};
-  return issued_assemblies_;
-}
-
-std::uint64_t scripted_device::issued_copies() const {
-  const std::scoped_lock lock{mutex_};
-  return issued_copies_;
-}
-
-std::uint64_t scripted_device::started_copies() const {
-  const std::scoped_lock lock{mutex_};
-  return started_copies_;
-}
-
-std::uint64_t scripted_device::copied_bytes() const {
-  const std::scoped_lock lock{mutex_};
-  return copied_bytes_;
-}
-
-std::size_t scripted_device::mappings() const {
-  const std::scoped_lock lock{mutex_};
-  return mappings_;
-}
-
-std::uint64_t scripted_device::freed_in_use() const {
-  const std::scoped_lock lock{mutex_};
-  return freed_in_use_;
-}
-
-std::size_t scripted_device::allocated_bytes(memory_kind kind) const {
-  const std::scoped_lock lock{mutex_};
-  const auto found = allocated_.find(kind);
-  return found == allocated_.end() ? 0 : found->second;
-}
-
-std::uint64_t scripted_device::allocations() const {
-  const std::scoped_lock lock{mutex_};
-  return allocations_;
 }
 
 std::size_t scripted_device::handles() const {
@@ -278,6 +198,11 @@ void scripted_device::copy(void* to, const void* from, std::size_t bytes, stream
   ++issued_copies_;
   copied_bytes_ += bytes;
   changed_.notify_all();
+}
+
+void scripted_device::copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) {
+  count_call(device_call::copy_back);
+  enqueue(stream, {.what = step::copy_back, .to = to, .from = from, .bytes = bytes});
 }
 
 void scripted_device::assemble(const assembly& work, stream_ref stream) {

@@ -25,6 +25,7 @@ enum class device_call : std::uint8_t {
   make_stream,
   make_event,
   copy,
+  copy_back,
   assemble,
   map,
   record,
@@ -58,6 +59,10 @@ class scripted_device final : public device {
   void allow_copies(std::uint64_t count);
   /// Lets all copies complete from now on.
   void allow_all_copies();
+  /// The same for copies back to the host.
+  void hold_copies_back();
+  void allow_copies_back(std::uint64_t count);
+  void allow_all_copies_back();
   /// The same for assemblies.
   void hold_assemblies();
   void allow_assemblies(std::uint64_t count);
@@ -100,11 +105,15 @@ class scripted_device final : public device {
   void wait_for_started_copies(std::uint64_t count);
   /// Blocks until so many copies have completed.
   void wait_for_completed_copies(std::uint64_t count);
+  /// Blocks until so many copies back to the host have started: their targets are poisoned, their
+  /// sources not read yet.
+  void wait_for_started_copies_back(std::uint64_t count);
   /// Blocks until so many assemblies have started: the batches of their slots are poisoned, their
   /// landing buffers not read yet.
   void wait_for_started_assemblies(std::uint64_t count);
   [[nodiscard]] std::uint64_t issued_copies() const;
   [[nodiscard]] std::uint64_t started_copies() const;
+  [[nodiscard]] std::uint64_t completed_copies_back() const;
   [[nodiscard]] std::uint64_t issued_assemblies() const;
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;
@@ -131,6 +140,7 @@ class scripted_device final : public device {
   [[nodiscard]] event_handle make_event() override;
   void destroy_event(event_handle event) noexcept override;
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
   void assemble(const assembly& work, stream_ref stream) override;
   [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override;
   void unmap(std::span<const std::byte> memory) noexcept override;
@@ -145,12 +155,12 @@ class scripted_device final : public device {
   struct event_state {
     std::uint64_t recorded = 0;  ///< how often
   };
-  enum class step : std::uint8_t { copy, assemble, work, record, wait };
+  enum class step : std::uint8_t { copy, copy_back, assemble, work, record, wait };
   struct operation {
     step what;
     std::uint64_t event = 0;      ///< record, wait
     std::uint64_t recording = 0;  ///< which one of the event
-    void* to = nullptr;           ///< copy
+    void* to = nullptr;           ///< copy, copy_back
     const void* from = nullptr;
     std::size_t bytes = 0;
     assembly assembled = {};  ///< assemble
@@ -194,12 +204,15 @@ class scripted_device final : public device {
   std::set<void*> blocks_;  ///< allocated, not freed
   std::uint64_t next_handle_ = 1;
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
+  std::optional<std::uint64_t> back_permits_;
   std::optional<std::uint64_t> assembly_permits_;
   std::optional<std::uint64_t> work_permits_;
   bool favours_young_ = false;
   std::uint64_t issued_copies_ = 0;
   std::uint64_t started_copies_ = 0;
   std::uint64_t completed_copies_ = 0;
+  std::uint64_t started_copies_back_ = 0;
+  std::uint64_t completed_copies_back_ = 0;
   std::uint64_t issued_assemblies_ = 0;
   std::uint64_t started_assemblies_ = 0;
   std::uint64_t copied_bytes_ = 0;

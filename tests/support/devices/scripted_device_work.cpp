@@ -71,13 +71,14 @@ bool scripted_device::may_run(operation& next) {
   };
   switch (next.what) {
     case step::copy:
+    case step::copy_back:
       if (!next.started) {
         next.started = true;
         std::memset(next.to, static_cast<int>(poison), next.bytes);
-        ++started_copies_;
+        ++(next.what == step::copy ? started_copies_ : started_copies_back_);
         changed_.notify_all();
       }
-      return take(copy_permits_);
+      return take(next.what == step::copy ? copy_permits_ : back_permits_);
     case step::assemble:
       if (!next.started) {
         next.started = true;
@@ -101,10 +102,11 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
   switch (next.what) {
     case step::copy:  // unlocked, as a copy engine would be: a race on its bytes is then a race for
                       // the sanitizer too
+    case step::copy_back:
       lock.unlock();
       std::memcpy(next.to, next.from, next.bytes);
       lock.lock();
-      ++completed_copies_;
+      ++(next.what == step::copy ? completed_copies_ : completed_copies_back_);
       changed_.notify_all();
       return;
     case step::assemble:  // unlocked, as above
@@ -134,7 +136,8 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
     return !before(at, first) && before(at, first + bytes);
   };
   const auto uses = [&](const operation& each) {
-    if (each.what == step::copy) return lies_there(each.to) || lies_there(each.from);
+    if (each.what == step::copy || each.what == step::copy_back)
+      return lies_there(each.to) || lies_there(each.from);
     if (each.what == step::work) return lies_there(each.reads.data());
     if (each.what != step::assemble) return false;
     return lies_there(each.assembled.slot) || lies_there(each.assembled.landing_buffer) ||

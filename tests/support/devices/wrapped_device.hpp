@@ -26,6 +26,9 @@ class wrapped_device : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
     real_->copy(to, from, bytes, stream);
   }
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
+    real_->copy_back(to, from, bytes, stream);
+  }
   void assemble(const assembly& work, stream_ref stream) override { real_->assemble(work, stream); }
   [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override {
     return real_->map(memory);

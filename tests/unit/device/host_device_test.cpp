@@ -89,5 +89,5 @@ TEST_CASE("host device: a consumer that brings a stream is told that there are n
   CHECK_NOTHROW(device->check({}));
   int queue = 0;
   CHECK(test::message_of<usage_error>([&] { device->check(stream_ref::from_raw(&queue)); }) ==
-        "the host device has no streams: call loader.epoch(n) without one");
+        "the host device has no streams: name none, as in loader.epoch(n)");
 }

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+#include <feedline/index.hpp>
+#include <feedline/results/ring.hpp>
+
+#include "detail/channel.hpp"
+#include "detail/failure.hpp"
+#include "detail/own_process.hpp"
+#include "device/owned.hpp"
+#include "device/retired.hpp"
+#include "results/slot.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The slots of a result ring, and the leases on them and on sources. `slot.hpp` has the state
+/// table.
+///
+/// Leases keep it alive. Its memory is freed when every copy into it is done. Threads: at each
+/// function.
+class result_slots final : public retirable, public std::enable_shared_from_this<result_slots> {
+ public:
+  /// Slots that are retired by their last owner. @throws usage_error, out_of_memory, device_error.
+  [[nodiscard]] static std::shared_ptr<result_slots> make(const device_ptr& device,
+                                                          const result_options& options);
+  result_slots(const device_ptr& device, const result_options& options);
+  /// Blocks until no copy writes the slots any more.
+  ~result_slots() override;
+
+  [[nodiscard]] const result_options& options() const noexcept { return options_; }
+  [[nodiscard]] result_slot& operator[](slot_index slot) noexcept { return *slots_[slot.value]; }
+  [[nodiscard]] const own_process& process() const noexcept { return process_; }
+
+  /// free → copying: issues the copy into a slot that nobody uses, and puts it in line for the
+  /// taker. Nothing once stopped, and, if it may not block, if there is no slot. Pusher.
+  /// @throws usage_error, stage_error.
+  [[nodiscard]] std::optional<source_lease> push(const void* from, std::size_t bytes,
+                                                 stream_ref stream, const result_tag& tag,
+                                                 bool blocks);
+  /// The stream waits for the copy of a result, unless that is known to be done. Any thread.
+  void end_source(slot_index slot, std::uint64_t number, stream_ref stream) noexcept;
+  /// No result follows those that were sent. Pusher.
+  void finish() noexcept {
+    finished_ = true;
+    sent_.close();
+  }
+
+  /// The slot next in line, once its copy is done. Nothing at the end, once stopped, and, if it may
+  /// not block, if it is not there yet. Taker. @throws stage_error.
+  [[nodiscard]] std::optional<slot_index> arrived(bool blocks);
+  /// copying → held. Taker.
+  [[nodiscard]] result hold(slot_index slot);
+  /// held → free. Any thread.
+  void recycle(slot_index slot);
+  /// The same, for destructors.
+  void end_result(slot_index slot) noexcept;
+
+  /// Any thread.
+  void stop() noexcept {
+    stopped_.store(true);
+    close();
+  }
+
+  /// Whether every copy is done. Any thread.
+  [[nodiscard]] bool is_idle() override;
+
+ private:
+  void move(slot_index slot, result_state from, result_state to);
+  void check(const void* from, std::size_t bytes, stream_ref stream);
+  void issue(result_slot& slot, const void* from, stream_ref stream);
+  [[nodiscard]] bool is_copied(const result_slot& slot, bool blocks);
+  void fail(const result_tag& tag, std::uint64_t number) noexcept;
+  void close() noexcept {
+    free_.close();
+    sent_.close();
+  }
+
+  device_ptr device_;
+  result_options options_;
+  own_process process_;
+  device_memory memory_;
+  stream stream_;   ///< that copies run on
+  event produced_;  ///< behind the work that makes the last result
+  std::vector<std::unique_ptr<result_slot>> slots_;
+  channel<slot_index> free_;       ///< results may end on any thread
+  spsc_channel<slot_index> sent_;  ///< copying, in the order of the pushes
+  failure_board failure_;
+  std::atomic<bool> stopped_{false};
+
+  // The pusher's alone.
+  std::uint64_t pushed_ = 0;
+  bool finished_ = false;
+  std::optional<stream_ref> checked_;  ///< the stream of the last push
+
+  // The taker's alone.
+  std::optional<slot_index> front_;  ///< taken out of line, its copy not known to be done
+  bool broken_ = false;              ///< it has met the failure
+  patience patience_{spin_time()};   ///< for copies
+};
+
+}  // namespace feedline::detail
