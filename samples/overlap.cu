@@ -1,8 +1,8 @@
-// What overlap is worth. 16 chunks of 16 MiB go to the GPU, a kernel changes each in place, and they
-// come back. Six ways do the same work: with pageable memory, with pinned memory, asynchronously on
-// one stream, with both directions of the bus at once, with both and the kernel at once; and then
-// the last one again by feedline's loader and result ring, which write no event and no buffer here.
-// Every number that comes back is checked.
+// What overlap is worth. 16 chunks of 16 MiB go to the GPU, a kernel changes each in place, and
+// they come back. Six ways do the same work: with pageable memory, with pinned memory,
+// asynchronously on one stream, with both directions of the bus at once, with both and the kernel
+// at once; and then the last one again by feedline's loader and result ring, which write no event
+// and no buffer here. Every number that comes back is checked.
 //
 // Build:  cmake --preset release && cmake --build --preset release --target overlap
 // Run:    build/release/samples/overlap [overlap.svg]

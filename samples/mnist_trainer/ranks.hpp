@@ -47,7 +47,8 @@ struct facilities {
 /// @throws feedline::usage_error if MASTER_PORT is no port.
 [[nodiscard]] std::string meeting_address_from_environment();
 
-/// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. To be called once.
+/// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. To be called
+/// once.
 /// @throws feedline::usage_error if the trainer was built without MPI, or with another one.
 void broadcast_by_mpi(std::span<char> bytes, int world);
 

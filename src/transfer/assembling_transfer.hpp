@@ -60,8 +60,8 @@ class batch_stage {
 ///
 ///     copy, record the staging slot's `copied`,
 ///     wait for the device slot's `released`, record `has_room`,
-///     wait for the device slot's `ready`, which another stream may have to record yet for a slot of
-///     an epoch that was left, or for the piece of the batch before this one,
+///     wait for the device slot's `ready`, which another stream may have to record yet, for a
+///     slot of an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
 ///     before, if there is a user's function, which is to see slots in order, assemble, run the

@@ -1,5 +1,6 @@
-// killed_trainer TRAINER DIGITS WORK same|ranks|gpu: kills the trainer at 50 random moments and resumes
-// it, and compares what it leaves with what an undisturbed run leaves. Fails where they differ.
+// killed_trainer TRAINER DIGITS WORK same|ranks|gpu: kills the trainer at 50 random moments and
+// resumes it, and compares what it leaves with what an undisturbed run leaves. Fails where they
+// differ.
 //
 //   same   always as one rank: the checkpoint and all lines are the same bytes
 //   ranks  as one, two or four ranks by turns: every batch has the same bytes, and about the loss

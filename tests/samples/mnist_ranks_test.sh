@@ -104,10 +104,12 @@ refuses_checkpoints() {
   refused 1 "$work/no/such: cannot be written" "${run[@]}" --losses "$work/no/such"
 
   local file=$work/checkpoint
-  "${run[@]}" --epochs 1 --resume --checkpoint "$file" >"$work/output" || fail "nothing to resume: an error"
+  "${run[@]}" --epochs 1 --resume --checkpoint "$file" >"$work/output" ||
+    fail "nothing to resume: an error"
   grep -q "^resume: there is no $file yet" "$work/output" || fail "$(cat "$work/output")"
   [[ ! -e $file.new ]] || fail "$file.new is left"
-  "${run[@]}" --epochs 1 --resume --checkpoint "$file" >"$work/output" || fail "nothing left to do: an error"
+  "${run[@]}" --epochs 1 --resume --checkpoint "$file" >"$work/output" ||
+    fail "nothing left to do: an error"
   grep -q "^$file is the end of 1 epochs: nothing is left to do" "$work/output" ||
     fail "$(cat "$work/output")"
 
@@ -127,7 +129,8 @@ refuses_checkpoints() {
   sed 's/^784 256 128 10$/100 256 128 10/' "$file" >"$work/smaller"
   refused 2 "of a network of sizes 100 256 128 10, where these digits make one of 784 256 128 10" \
     "${again[@]}" "$work/smaller"
-  refused 2 'samples in a global batch are 128 in the state, and 100' "${again[@]}" "$file" --batch-size 100
+  refused 2 'samples in a global batch are 128 in the state, and 100' \
+    "${again[@]}" "$file" --batch-size 100
   refused 2 'the state is of another run: ' "${again[@]}" "$file" --seed 2
   "${again[@]}" "$file" >"$work/output" || fail "further epochs: $(cat "$work/output")"
   grep -q '^epoch 2/2 ' "$work/output" || fail "further epochs: $(cat "$work/output")"
@@ -143,7 +146,8 @@ form() {
     >"$work/log" || fail "$name: $(cat "$work/log")"
   same_losses "$name" "$work/losses-$name" "$work/losses-one"
   cmp "$work/checksums-$name" "$work/checksums-one" || fail "$name: other batches than one GPU has"
-  printf '%-22s %10s us a step  %12s samples/s  ranks=%s\n' "$name" "$(value step_us "$work/$name")" \
+  printf '%-22s %10s us a step  %12s samples/s  ranks=%s\n' \
+    "$name" "$(value step_us "$work/$name")" \
     "$(value samples_per_second "$work/$name")" "$(value ranks "$work/$name")"
 }
 

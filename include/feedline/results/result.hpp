@@ -28,8 +28,8 @@ struct result_tag {
 /// A lease on one result in pinned host memory, whose copy is done: the CPU reads it, and may write
 /// it. When it is destroyed, the memory is given back, and the device may write it again.
 ///
-/// Move-only. May outlive the ring; the last one to do so frees the ring's memory. Who holds results
-/// in every slot gets no other one.
+/// Move-only. May outlive the ring; the last one to do so frees the ring's memory. Who holds
+/// results in every slot gets no other one.
 ///
 /// Threads: one at a time; any thread may destroy it. In a child of fork it may be destroyed, which
 /// does nothing there. A result that was moved from may be destroyed and assigned to; it is empty.

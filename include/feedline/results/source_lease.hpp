@@ -14,12 +14,12 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 
 /// The ring's hold on device memory that it copies from. When it is destroyed, or assigned to, the
-/// stream that pushed is made to wait for that copy: what is issued on it from then on may overwrite
-/// the memory. The host waits for nothing.
+/// stream that pushed is made to wait for that copy: what is issued on it from then on may
+/// overwrite the memory. The host waits for nothing.
 ///
-/// Where it ends decides what overlaps the copy. As a temporary it ends at once, and the copy stands
-/// in the stream's order like a kernel. Kept until the memory is needed again, the copy runs beside
-/// the work that was issued meanwhile:
+/// Where it ends decides what overlaps the copy. As a temporary it ends at once, and the copy
+/// stands in the stream's order like a kernel. Kept until the memory is needed again, the copy runs
+/// beside the work that was issued meanwhile:
 ///
 ///     std::optional<feedline::source_lease> copying[2];    // one for each of two buffers
 ///     for (int step = 0; step < steps; ++step) {
@@ -29,8 +29,8 @@ namespace FEEDLINE_EXPORT feedline {
 ///       mine = results.push(out[step % 2], bytes, feedline::stream_ref{stream});
 ///     }
 ///
-/// It must end before the work that overwrites the memory is issued: to assign the next push's lease
-/// to it, behind that work, is too late.
+/// It must end before the work that overwrites the memory is issued: to assign the next push's
+/// lease to it, behind that work, is too late.
 ///
 /// The memory must not be freed before the copy is done: end the lease, and free in the stream's
 /// order (`cudaFreeAsync`), or with `cudaFree`, which waits. The stream must outlive the lease. A

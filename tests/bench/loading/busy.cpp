@@ -1,5 +1,5 @@
-/// What feeding costs a GPU that is busy: steps of matrix products in bf16, of many short kernels, or
-/// of a copy within the GPU's memory, alone and beside a loader, for every placement, with and
+/// What feeding costs a GPU that is busy: steps of matrix products in bf16, of many short kernels,
+/// or of a copy within the GPU's memory, alone and beside a loader, for every placement, with and
 /// without a conversion.
 ///
 ///     feedline_bench_busy

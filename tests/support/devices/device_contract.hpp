@@ -17,8 +17,8 @@ struct device_under_test {
 };
 
 /// What every device promises, checked with Catch assertions: memory zeroed, aligned and freed;
-/// copies there and back done once their event is; events never recorded, recorded and recorded again; waits that
-/// order streams; slots assembled out of rows cached, arrived and mapped.
+/// copies there and back done once their event is; events never recorded, recorded and recorded
+/// again; waits that order streams; slots assembled out of rows cached, arrived and mapped.
 void check_device_contract(const device_under_test& subject);
 
 }  // namespace feedline::test
