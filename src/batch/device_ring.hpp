@@ -91,10 +91,11 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
 
   /// A filled slot in ticket order, if there is one. Consumer.
   [[nodiscard]] std::optional<slot_index> try_take() { return ready_.try_pop(); }
-  /// The same; blocks until there is one: then true. False at the deadline. Nothing once delivery
-  /// ended, or the ring was closed, and what was delivered is taken; and where the stop was asked
-  /// for. Consumer.
-  [[nodiscard]] bool take(std::optional<slot_index>& slot, const take_limits& limits = {});
+  /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
+  /// what was delivered is taken. Consumer.
+  [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
+  /// The same, but nothing also once the stop was asked for; false at the deadline. Consumer.
+  [[nodiscard]] bool take(std::optional<slot_index>& slot, const take_limits& limits);
   /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
   [[nodiscard]] std::optional<failure> end_failure() noexcept { return end_failure_.take(); }
   /// filled → free: nobody wants it. Consumer.

@@ -2,6 +2,8 @@
 
 #include "detail/own_process.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 namespace feedline::detail {
@@ -22,13 +24,15 @@ class late_end {
     [[maybe_unused]] static const int watched = std::atexit([] { of_process().begin_exit(); });
   }
   void destroy(std::shared_ptr<void>&& kept) noexcept {
-    {
-      const std::scoped_lock lock{mutex_};
-      if (exiting_) return leak(std::move(kept));
-      ++destroying_;
+    std::unique_lock lock{mutex_};
+    if (exiting_) {
+      lock.unlock();
+      for (;;) ::pause();  // the thread ends with the process
     }
+    ++destroying_;
+    lock.unlock();
     kept.reset();
-    const std::scoped_lock lock{mutex_};
+    lock.lock();
     --destroying_;
     destroyed_.notify_all();
   }

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -108,6 +109,31 @@ TEST_CASE("deadline: one that has passed takes what is there, and asking again g
   REQUIRE(seen.size() == 32);
   CHECK(in_order_and_intact({seen.data(), 16}));
   CHECK(in_order_and_intact({seen.data() + 16, 16}));
+}
+
+TEST_CASE("deadline: a failing read is told to who only asks, behind the good batches",
+          "[loader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const int readers = GENERATE(0, 2);
+  CAPTURE(to_string(by.through), readers);
+  const auto failing = gated(make_identity_rows(32, 8), [](auto samples) {
+    if (samples.front().value == 5) throw std::runtime_error{"no more"};
+  });
+  loader loader = by.load(failing, sequential{}, singly(readers));
+  auto range = loader.epoch(0, by.stream);
+  std::uint64_t count = 0;
+  for (bool failed = false; !failed;) {
+    try {
+      count += range.next(long_past) ? 1 : 0;
+    } catch (const deadline_error&) {
+      std::this_thread::yield();
+    } catch (const stage_error& error) {
+      failed = true;
+      CHECK(error.where().batch == 5);
+    }
+  }
+  CHECK(count == 5);
+  CHECK_THROWS_AS((void)range.next(long_past), stage_error);
 }
 
 TEST_CASE("deadline: a batch that comes as it passes is neither lost nor delivered twice",
