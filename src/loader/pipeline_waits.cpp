@@ -111,17 +111,17 @@ bool pipeline::wait_for_threads(bool may_leave) {
   const auto now = std::chrono::steady_clock::now();
   try {
     const auto reads = reads_under_way(scratch_);
-    const std::string what =
-        reads.empty() ? "a thread of its own" : in_words(reads, now, source_, plan_.batch_size);
+    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended"
+                                           : in_words(reads, now, source_, plan_.batch_size);
     if (limited) {
       log()->error(
-          "a loader that goes away has waited {} for {}: this is left behind, and so are "
-          "the dataset, the device and {} bytes of staging memory, until it returns",
+          "a loader that goes away leaves threads behind, after {}: {}. The dataset, the "
+          "device and {} bytes of staging memory stay until they end",
           in_words(leave_reads_after_), what, plan_.staging_bytes);
     } else {
       log()->warn(
-          "a loader that goes away has waited {} for {}; waiting on "
-          "(loader_options::leave_reads_after sets a limit)",
+          "a loader that goes away has waited {} for its threads: {}. It waits on; "
+          "loader_options::leave_reads_after sets a limit",
           in_words(limits_.before_warning), what);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying

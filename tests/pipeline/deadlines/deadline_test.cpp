@@ -84,6 +84,23 @@ TEST_CASE(
   CHECK(in_order_and_intact(seen));
 }
 
+TEST_CASE("deadline: of a request of several batches that which is read is named",
+          "[loader][host]") {
+  const hanging_dataset hanging{make_identity_rows(32, 8), 6};
+  loader loader{hanging.data,
+                sequential{},
+                make_host_device(),
+                {.batch_size = 1, .readers = 1, .batches_per_slot = 4, .staging_slots = 2}};
+  auto range = loader.epoch(0);
+  for (int i = 0; i < 4; ++i) REQUIRE(range.next());
+  hanging.gate->await_reader();
+  const overshoot missed{[&](auto deadline) { return range.next(deadline); }};
+  CHECK(missed.where.batch == 4);
+  CHECK(missed.where.sample == 6U);
+  has(missed.message, "reader 1 of 1 reads sample 6 (epoch 0, batch 6), in a request");
+  hanging.gate->open();
+}
+
 TEST_CASE("deadline: one that has passed takes what is there, and asking again gets on",
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};

@@ -89,13 +89,13 @@ TEST_CASE(
   CHECK(log.lines() == 1);
   const std::string told = log.text();
   CAPTURE(told);
-  CHECK(told.find("a loader that goes away has waited 20 ms for reader ") != std::string::npos);
+  CHECK(told.find("a loader that goes away leaves threads behind, after 20 ms: reader ") !=
+        std::string::npos);
   CHECK(told.find(" of " + std::to_string(readers) +
                   " reads sample 1 (epoch 0, batch 1), in a request that it began ") !=
         std::string::npos);
-  CHECK(told.find(" ago: this is left behind, and so are the dataset, the device and ") !=
-        std::string::npos);
-  CHECK(told.find(" bytes of staging memory, until it returns") != std::string::npos);
+  CHECK(told.find(" ago. The dataset, the device and ") != std::string::npos);
+  CHECK(told.find(" bytes of staging memory stay until they end") != std::string::npos);
 
   CHECK_FALSE(on.range->next());
   CHECK(on.first->samples().front().value == 0);
@@ -167,9 +167,10 @@ TEST_CASE("destruction: without a limit it waits for a read to its end, and the 
   }};
   waiting.reset();
   opener.join();
-  CHECK(log.text().find("a loader that goes away has waited 1 ms for reader 1 of 1 reads sample 1 "
-                        "(epoch 0, batch 1), in a request that it began ") != std::string::npos);
-  CHECK(log.text().find(" ago; waiting on (loader_options::leave_reads_after sets a limit)") !=
+  CHECK(log.text().find(
+            "a loader that goes away has waited 1 ms for its threads: reader 1 of 1 reads sample 1 "
+            "(epoch 0, batch 1), in a request that it began ") != std::string::npos);
+  CHECK(log.text().find(" ago. It waits on; loader_options::leave_reads_after sets a limit") !=
         std::string::npos);
 }
 
