@@ -84,7 +84,7 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
   } else if (reads.empty()) {
     why = "no reader is reading; staging slots: " + staging_->states();
     if (turns_.limit() != 0)
-      why += "; the CPU budget is " + std::to_string(turns_.limit()) + " readers";
+      why += "; readers at work at a time under the CPU budget: " + std::to_string(turns_.limit());
   } else {
     missed.sample = first_sample(reads.front(), source_);
     why = in_words(reads, now, source_, plan_.batch_size);

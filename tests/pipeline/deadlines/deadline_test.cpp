@@ -3,6 +3,7 @@
 #include <feedline/deadline_error.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
+#include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -200,6 +201,26 @@ TEST_CASE("deadline: where no reader reads, the error tells the states of the st
   has(missed.message, "no reader is reading; staging slots: 2 copying. Nothing is lost");
   by.on.device->allow_all_copies();
   CHECK(range.next(in(std::chrono::minutes{5})).value().index() == 2);
+}
+
+TEST_CASE("deadline: readers that wait for their turn read nothing, and the error tells the budget",
+          "[loader][host]") {
+  struct budget {
+    budget() { set_cpu_budget(1); }
+    ~budget() { set_cpu_budget(0); }
+  } const one;
+  const hanging_dataset hanging{make_identity_rows(32, 8), 1};
+  loader working{hanging.data, sequential{}, make_host_device(), singly(1)};
+  const auto unread = working.epoch(0);
+  hanging.gate->await_reader();
+  loader waiting{make_identity_rows(32, 8), sequential{}, make_host_device(), singly(1)};
+  auto range = waiting.epoch(0);
+  has(message_of<deadline_error>([&] { (void)range.next(in(std::chrono::milliseconds{1})); }),
+      "no reader is reading; staging slots: ");
+  has(message_of<deadline_error>([&] { (void)range.next(long_past); }),
+      "; readers at work at a time under the CPU budget: 1. Nothing is lost");
+  hanging.gate->open();
+  CHECK(range.next().value().index() == 0);
 }
 
 TEST_CASE("deadline: a thread that reads by itself is told that it has not come to the end",
