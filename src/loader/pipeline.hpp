@@ -59,8 +59,8 @@ class pipeline {
     return schedule_.claim(epoch, progress_.begin_of(epoch));
   }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
-  /// another than the last. @throws stage_error; deadline_error, after which the next call waits for
-  /// the same batch; usage_error in a child of fork.
+  /// another than the last. @throws stage_error; deadline_error, after which the next call waits
+  /// for the same batch; usage_error in a child of fork.
   [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream,
                                           const take_limits& limits = {});
   /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.

@@ -294,3 +294,16 @@ TEST_CASE("stop token: a request ends the wait for batches that are held in ever
   held.clear();
   CHECK(range.next().value().index() == 2);
 }
+
+TEST_CASE("stop token: a thread that reads by itself looks at it between two requests",
+          "[loader][host]") {
+  std::stop_source source;
+  const auto stopping = gated(make_identity_rows(16, 8), [&](auto) { source.request_stop(); });
+  loader loader{stopping,
+                sequential{},
+                make_host_device(),
+                {.batch_size = 8, .readers = no_readers, .request_bytes = 32}};
+  auto range = loader.epoch(0);
+  CHECK_FALSE(range.next(source.get_token()));
+  CHECK(range.next().value().index() == 0);
+}
