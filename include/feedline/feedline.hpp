@@ -23,6 +23,7 @@
 #include <feedline/device/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
+#include <feedline/deadline_error.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>

@@ -57,6 +57,15 @@ void device_ring::deliver(slot_index slot, slot_content content) {
   ready_.push(slot);
 }
 
+bool device_ring::take(std::optional<slot_index>& slot, const take_limits& limits) {
+  const auto taken = [&] {
+    return (slot = ready_.try_pop()).has_value() || limits.stop.stop_requested();
+  };
+  if (limits.has_deadline()) return ready_.wait_until(taken, limits.deadline);
+  ready_.wait_until(taken);
+  return true;
+}
+
 void device_ring::discard(slot_index slot) {
   (*this)[slot].content.failure.reset();
   move(slot, device_state::filled, device_state::free);
@@ -135,9 +144,10 @@ bool device_ring::all_leased() const noexcept {
   });
 }
 
-bool device_ring::wait_for_room(std::chrono::steady_clock::time_point deadline) {
-  const auto room = [this] { return !all_leased(); };
-  return in_place_ ? staging_->wait_for_recycled(room, deadline) : free_.wait_until(room, deadline);
+bool device_ring::wait_for_room(const take_limits& limits) {
+  const auto room = [&] { return !all_leased() || limits.stop.stop_requested(); };
+  return in_place_ ? staging_->wait_for_recycled(room, limits.deadline)
+                   : free_.wait_until(room, limits.deadline);
 }
 
 std::string device_ring::held_batches() const {

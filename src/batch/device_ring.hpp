@@ -9,6 +9,7 @@
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
+#include "detail/take_limits.hpp"
 #include "device/retired.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -93,6 +94,8 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// The same; blocks until there is one. Nothing once delivery ended, or the ring was closed, and
   /// what was delivered is taken. Consumer.
   [[nodiscard]] std::optional<slot_index> take() { return ready_.pop(); }
+  /// The same, but nothing also once the stop was asked for; false at the deadline. Consumer.
+  [[nodiscard]] bool take(std::optional<slot_index>& slot, const take_limits& limits);
   /// After `take` gave nothing: why delivery ended, if the transfer failed. Consumer.
   [[nodiscard]] std::optional<failure> end_failure() noexcept { return end_failure_.take(); }
   /// filled → free: nobody wants it. Consumer.
@@ -123,8 +126,14 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// free. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;
-  /// Blocks until that is not so any more; false at the deadline. Consumer.
-  bool wait_for_room(std::chrono::steady_clock::time_point deadline);
+  /// Blocks until that is not so any more, or the stop was asked for; false at the deadline.
+  /// Consumer.
+  bool wait_for_room(const take_limits& limits);
+  /// Lets the consumer, who waits here, look whether the stop was asked for. Any thread.
+  void wake_consumer() noexcept {
+    ready_.wake_all();
+    in_place_ ? staging_->wake_all() : free_.wake_all();
+  }
   /// How many batches are held in which slots, in words. Any thread.
   [[nodiscard]] std::string held_batches() const;
 

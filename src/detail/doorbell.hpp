@@ -106,33 +106,41 @@ class doorbell {
   /// @param ready Is asked again after every ring.
   template <class Ready>
   void wait_until(Ready&& ready) {
-    if (ready()) return;
-    const auto began = std::chrono::steady_clock::now();
-    const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
-    if (!spin_until(ready, 1, patience_.spin())) sleep_until(ready);
-    patience_.learn(std::chrono::steady_clock::now() - began,
-                    rings_.load(std::memory_order_relaxed) - rung);
+    if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
   }
 
-  /// The same, but no longer than to a deadline; returns what `ready()` said last. For waits that
-  /// are rare: every ring wakes every such waiter.
+  /// The same, but no longer than to a deadline; returns what `ready()` said last. For few waiters
+  /// at a time: every ring wakes every one of them.
   template <class Ready>
   bool wait_until(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
-    if (spin_until(ready)) return true;
-    std::unique_lock lock{timed_mutex_};
-    timed_.fetch_add(1);
-    (void)rings_.load();  // shows what ringers changed that saw nobody wait here
-    const bool answer = timed_changed_.wait_until(lock, deadline, ready);
-    timed_.fetch_sub(1);
-    return answer;
+    if (ready()) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    return spin_then(ready, [&] {
+      std::unique_lock lock{timed_mutex_};
+      timed_.fetch_add(1);
+      (void)rings_.load();  // shows what ringers changed that saw nobody wait here
+      const bool answer = timed_changed_.wait_until(lock, deadline, ready);
+      timed_.fetch_sub(1);
+      return answer;
+    });
   }
 
  private:
+  template <class Ready, class Sleep>
+  bool spin_then(Ready& ready, Sleep&& sleep) {
+    const auto began = std::chrono::steady_clock::now();
+    const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
+    const bool answer = spin_until(ready, 1, patience_.spin()) || sleep();
+    patience_.learn(std::chrono::steady_clock::now() - began,
+                    rings_.load(std::memory_order_relaxed) - rung);
+    return answer;
+  }
+
   template <class Ready>
-  void sleep_until(Ready& ready) {
+  bool sleep_until(Ready& ready) {
     for (;;) {
       const auto seen = rings_.load();
-      if (ready()) return;
+      if (ready()) return true;
       rings_.wait(seen);
     }
   }

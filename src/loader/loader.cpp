@@ -63,7 +63,7 @@ loader::~loader() {
 void loader::shut_down() noexcept {
   if (!pipeline_) return;  // moved from
   if (pipeline_->belongs_here()) {
-    pipeline_->shut_down();  // a range that is still there keeps the pipeline, but not its threads
+    pipeline_->shut_down(pipeline_);  // a range that is still there keeps it, but not its threads
   } else {
     detail::leak(std::move(pipeline_));
   }
@@ -122,17 +122,30 @@ epoch_range::iterator epoch_range::begin() {
   if (current.begun)
     throw usage_error{
         "begin() was called twice on one epoch's range: ask the loader for another epoch"};
-  current.current = current.next();
+  current.current = current.next({});
   current.begun = true;
   return iterator{current};
 }
 
 optional_batch epoch_range::next() {
-  return held().next();
+  return held().next({});
 }
 
-std::optional<batch> epoch_range::state::next() {
-  return pipeline->next(run, stream);
+optional_batch epoch_range::next(std::chrono::steady_clock::time_point deadline) {
+  return held().next({.deadline = deadline});
+}
+
+optional_batch epoch_range::next(std::stop_token stop) {
+  return held().next({.stop = std::move(stop)});
+}
+
+optional_batch epoch_range::next(std::stop_token stop,
+                                 std::chrono::steady_clock::time_point deadline) {
+  return held().next({.deadline = deadline, .stop = std::move(stop)});
+}
+
+std::optional<batch> epoch_range::state::next(const detail::take_limits& limits) {
+  return pipeline->next(run, stream, limits);
 }
 
 epoch_range::state& epoch_range::held() const {
@@ -158,7 +171,7 @@ epoch_range::iterator& epoch_range::iterator::operator++() {
     return *this;
   }
   state_->current.reset();  // first: its memory may be what the next batch waits for
-  state_->current = state_->next();
+  state_->current = state_->next({});
   return *this;
 }
 

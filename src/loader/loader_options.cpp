@@ -56,6 +56,10 @@ loader_options validated(const loader_options& options) {
   if (options.batch_transform && !options.batch_transform->run)
     throw usage_error{
         "loader_options::batch_transform has no run: give it one, or leave function out"};
+  if (options.leave_reads_after.count() < 0)
+    throw usage_error{"loader_options::leave_reads_after is " +
+                      std::to_string(options.leave_reads_after.count()) +
+                      " ms: say how long destruction may wait, or 0 for no limit"};
   check_slots("staging_slots", options.staging_slots);
   check_slots("device_slots", options.device_slots);
   return options;

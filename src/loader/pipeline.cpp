@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -62,8 +62,10 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_},
+      scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
-      cursor_{ring_} {
+      cursor_{ring_},
+      leave_reads_after_{options.leave_reads_after} {
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
@@ -77,11 +79,11 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
 void pipeline::start_threads() {
   threads_.reserve(static_cast<std::size_t>(plan_.readers) + 1);
   for (int i = 0; i < plan_.readers; ++i) {
-    threads_.push_back(start_thread(
+    threads_.start(
         "reader thread " + std::to_string(i + 1) + " of " + std::to_string(plan_.readers),
-        [this, i] { drive_reader(i); }));
+        [this, i] { drive_reader(i); });
   }
-  threads_.push_back(start_thread("the transfer's thread", [this] { drive_transfer(); }));
+  threads_.start("the transfer's thread", [this] { drive_transfer(); });
 }
 
 pipeline::~pipeline() {
@@ -95,10 +97,11 @@ pipeline::~pipeline() {
   }
 }
 
-std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream) {
+std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, stream_ref stream,
+                                    const take_limits& limits) {
   require_own_process();
   if (failed_) failures_->rethrow();
-  if (stopped_.load() || run->ended) return std::nullopt;
+  if (stopped_.load() || run->ended || limits.stop.stop_requested()) return std::nullopt;
   if (cursor_.run() != run) {
     if (!schedule_.begin(run)) {
       throw usage_error{
@@ -117,8 +120,8 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
       return std::nullopt;
     }
     check_capture(stream);
-    const auto slot = next_slot();
-    if (stopped_.load()) return std::nullopt;
+    const auto slot = next_slot(limits);
+    if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
     accept(*slot);
   }
@@ -161,13 +164,6 @@ void pipeline::stop() noexcept {
   close();
 }
 
-void pipeline::shut_down() noexcept {
-  stop();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
-  cursor_.let_go();
-}
-
 void pipeline::require_own_process() const {
   if (belongs_here()) return;
   throw usage_error{"this loader belongs to process " + std::to_string(format_->process.id()) +
@@ -186,10 +182,9 @@ void pipeline::close() noexcept {
 void pipeline::drive_reader(int number) {
   name_this_thread("fl-reader-" + std::to_string(number));
   device_->begin_thread();
-  reader_scratch own;
   while (const auto taken = slot_scheduler_.next()) {
     const reader_turns::turn turn{turns_, request_executor_.stopping()};
-    request_executor_.fill(*taken, own);
+    request_executor_.fill(*taken, scratch_[static_cast<std::size_t>(number)]);
   }
 }
 
@@ -203,44 +198,8 @@ void pipeline::drive_transfer() {
 
 bool pipeline::advance() {
   const auto request = slot_scheduler_.next();
-  const bool slot_filled = request && request_executor_.fill(*request, scratch_);
+  const bool slot_filled = request && request_executor_.fill(*request, scratch_.front());
   return !(slot_filled || !request) || transfer_.step();
-}
-
-std::optional<slot_index> pipeline::next_slot() {
-  if (plan_.background) turns_.refuse_in_turn();
-  ring_->users().takes();
-  if (const auto slot = ring_->try_take()) return slot;
-  await_room();
-  if (plan_.background) return ring_->take();
-  for (;;) {
-    if (const auto slot = ring_->try_take()) return slot;
-    if (!advance()) {
-      close();
-      return ring_->try_take();
-    }
-  }
-}
-
-void pipeline::await_room() {
-  if (!ring_->all_leased()) return;
-  const auto in = [](std::chrono::milliseconds time) {
-    return std::chrono::steady_clock::now() + time;
-  };
-  if (!ring_->users().others()) {
-    if (!single_threaded() && ring_->wait_for_room(in(limits_.before_refusal))) return;
-    if (!ring_->users().others()) {
-      throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
-                        ", and a slot is filled again when no batch in it is held. End batches "
-                        "before taking the next one, or ask for more " +
-                        (ring_->in_place() ? "staging_slots" : "device_slots") +
-                        " than you hold batches in, or for fewer batches_per_slot"};
-    }
-  }
-  if (ring_->wait_for_room(in(limits_.before_warning)) || warned_) return;
-  warned_ = true;
-  log()->warn("a consumer has waited {} ms for a batch that cannot be delivered: {}; waiting on",
-              limits_.before_warning.count(), ring_->held_batches());
 }
 
 }  // namespace feedline::detail

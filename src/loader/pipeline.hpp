@@ -10,6 +10,9 @@
 #include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
 #include "detail/failure.hpp"
+#include "detail/take_limits.hpp"
+#include "detail/thread_group.hpp"
+#include "loader/delays.hpp"
 #include "loader/progress.hpp"
 #include "loader/slot_strategy.hpp"
 #include "reader/epoch_schedule.hpp"
@@ -26,7 +29,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 namespace feedline::detail {
@@ -57,8 +59,10 @@ class pipeline {
     return schedule_.claim(epoch, progress_.begin_of(epoch));
   }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
-  /// another than the last. @throws stage_error; usage_error in a child of fork.
-  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream);
+  /// another than the last. @throws stage_error; deadline_error, after which the next call waits
+  /// for the same batch; usage_error in a child of fork.
+  [[nodiscard]] std::optional<batch> next(const std::shared_ptr<epoch_run>& run, stream_ref stream,
+                                          const take_limits& limits = {});
   /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.
   [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run) {
     if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
@@ -87,7 +91,8 @@ class pipeline {
     /// Until it refuses, if only its own thread has had to do with batches so far: who holds them
     /// is then the caller itself, or another that has not got to them yet.
     std::chrono::milliseconds before_refusal = std::chrono::seconds{2};
-    /// Until it tells the log, if other threads end batches.
+    /// Until it tells the log, if other threads end batches. And for how long destruction waits
+    /// for threads, until it tells the log.
     std::chrono::milliseconds before_warning = std::chrono::seconds{10};
   };
   void set(wait_limits limits) noexcept { limits_ = limits; }
@@ -95,8 +100,9 @@ class pipeline {
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
   /// blocks for nothing. Does nothing in a child of fork.
   void stop() noexcept;
-  /// Stops and waits for the threads.
-  void shut_down() noexcept;
+  /// Stops and waits for the threads; for `leave_reads_after` at most, if there is a limit and an
+  /// owner to leave to those that have not ended.
+  void shut_down(const std::shared_ptr<pipeline>& owner = nullptr) noexcept;
 
  private:
   void require_own_process() const;
@@ -124,10 +130,17 @@ class pipeline {
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();
-  [[nodiscard]] std::optional<slot_index> next_slot();
-  /// Blocks while batches are held in every slot. @throws usage_error where none but the caller can
-  /// end that.
-  void await_room();
+  /// Nothing once nothing comes any more, or the stop was asked for. @throws deadline_error.
+  [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
+  /// The same, where there is none yet. False at the deadline.
+  [[nodiscard]] bool wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits);
+  /// Blocks while batches are held in every slot, or until the stop was asked for; false at the
+  /// deadline. @throws usage_error where none but the caller can end that.
+  [[nodiscard]] bool await_room(const take_limits& limits);
+  /// @throws deadline_error always.
+  [[noreturn]] void miss_deadline(std::chrono::steady_clock::time_point began) const;
+  /// False if they took too long.
+  [[nodiscard]] bool wait_for_threads(bool may_leave);
 
   reader_turns& turns_;  ///< the process's
   const loader_plan plan_;
@@ -144,14 +157,15 @@ class pipeline {
   slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;
   request_executor request_executor_;
-  reader_scratch scratch_;  ///< of whoever calls `advance`
+  std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
   batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;
   bool warned_ = false;  ///< that consumers hold batches in every slot
   std::atomic<bool> stopped_{false};
-  std::vector<std::thread> threads_;
+  const std::chrono::milliseconds leave_reads_after_;
+  thread_group threads_;
 };
 
 }  // namespace feedline::detail

@@ -55,42 +55,54 @@ void reader_turns::refuse_in_turn() const {
 
 void reader_turns::wake() {
   const std::scoped_lock lock{mutex_};
-  for (waiter* const each : waiting_) each->changed.notify_one();
+  for (turn* const each : waiting_) each->changed_.notify_one();
+}
+
+void reader_turns::give_up(const std::atomic<bool>& stopping) {
+  const std::scoped_lock lock{mutex_};
+  working_.remove_if([&](turn* each) {
+    if (&each->stopping_ != &stopping) return false;
+    each->listed_ = false;
+    return true;
+  });
+  hand_out();
 }
 
 void reader_turns::hand_out() {
-  for (; !waiting_.empty() && has_room(); waiting_.pop_front()) {
-    ++working_;
-    waiting_.front()->has_turn = true;
-    waiting_.front()->changed.notify_one();
+  while (!waiting_.empty() && has_room()) {
+    waiting_.front()->has_turn_ = true;
+    waiting_.front()->changed_.notify_one();
+    working_.splice(working_.end(), waiting_, waiting_.begin());
   }
 }
 
-reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping) {
+reader_turns::turn::turn(reader_turns& turns, const std::atomic<bool>& stopping)
+    : turns_{turns}, stopping_{stopping} {
   if (turns.limit() == 0) return;
   std::unique_lock lock{turns.mutex_};
-  waiter own;
   try {
-    turns.waiting_.push_back(&own);
+    turns.waiting_.push_back(this);
   } catch (const std::bad_alloc&) {  // no memory to stand in line: it works without a turn
     return;
   }
+  listed_ = true;
   turns.hand_out();
-  own.changed.wait(lock, [&] { return own.has_turn || stopping.load(); });
-  if (!own.has_turn) {
-    std::erase(turns.waiting_, &own);
-    return;
+  changed_.wait(lock, [&] { return has_turn_ || stopping.load(); });
+  if (has_turn_) {
+    in_turn = true;
+  } else {
+    turns.waiting_.remove(this);
+    listed_ = false;
   }
-  turns_ = &turns;
-  in_turn = true;
 }
 
 reader_turns::turn::~turn() {
-  if (turns_ == nullptr) return;
+  if (!has_turn_) return;
   in_turn = false;
-  const std::scoped_lock lock{turns_->mutex_};
-  --turns_->working_;
-  turns_->hand_out();
+  const std::scoped_lock lock{turns_.mutex_};
+  if (!listed_) return;
+  turns_.working_.remove(this);
+  turns_.hand_out();
 }
 
 }  // namespace feedline::detail

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
 
 namespace feedline::detail {
@@ -32,6 +32,9 @@ class reader_turns {
   /// Lets those who wait look at their `stopping` again.
   void wake();
 
+  /// Counts some readers no more, though they may still work: those with this `stopping`.
+  void give_up(const std::atomic<bool>& stopping);
+
   /// A reader's turn, from construction to destruction. It is counted while there is a limit.
   class turn {
    public:
@@ -42,23 +45,23 @@ class reader_turns {
     ~turn();
 
    private:
-    reader_turns* turns_ = nullptr;  ///< null: not counted
+    friend class reader_turns;
+    reader_turns& turns_;
+    const std::atomic<bool>& stopping_;
+    std::condition_variable changed_;
+    bool listed_ = false;    ///< in `waiting_` or `working_`; this and the next under the mutex
+    bool has_turn_ = false;  ///< or had one that was given up
   };
 
  private:
-  struct waiter {
-    std::condition_variable changed;
-    bool has_turn = false;
-  };
-
-  [[nodiscard]] bool has_room() const noexcept { return limit() == 0 || working_ < limit(); }
+  [[nodiscard]] bool has_room() const noexcept { return limit() == 0 || working_.size() < limit(); }
   void hand_out();
 
   const own_process process_;
   std::atomic<unsigned> limit_;  ///< written under the mutex
   std::mutex mutex_;
-  unsigned working_ = 0;         ///< under the mutex, and so is the next
-  std::deque<waiter*> waiting_;  ///< in the order in which they came
+  std::list<turn*> working_;  ///< under the mutex, and so is the next
+  std::list<turn*> waiting_;  ///< in the order in which they came
   static thread_local bool in_turn;
 };
 

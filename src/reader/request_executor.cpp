@@ -47,10 +47,13 @@ bool request_executor::fill(request request, reader_scratch& use) {
   staging_slot& slot = staging_[index];
   const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
   const std::uint64_t first = slot.work.first.value;
+  use.now.begin(slot.work.run->epoch, position{first + samples.begin},
+                position{first + samples.end});
   if (ahead_ != nullptr && is_wanted(slot))
     ahead_->before_reading(*slot.work.run, position{first + samples.begin},
                            position{first + samples.end}, use);
   read(slot, samples, use);
+  use.now.end();
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;
@@ -68,6 +71,7 @@ void request_executor::read(staging_slot& slot, sample_run samples, reader_scrat
     if (slot.failed_before(position{slot.work.first.value + samples.begin})) return;
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
     const std::uint64_t run_end = std::min(samples.end, batch_end);
+    use.now.at(position{slot.work.first.value + samples.begin});
     try {
       writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {

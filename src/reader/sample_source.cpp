@@ -18,27 +18,6 @@ namespace {
                     ": correct its indices()"};
 }
 
-/// "samples 24 to 27", or "samples 7, 3, 12 and 253 more".
-std::string names_of(std::span<const sample_index> samples) {
-  constexpr std::size_t most = 8;
-  const auto is_next = [](sample_index one, sample_index next) {
-    return next.value != one.value + 1;
-  };
-  if (samples.size() > 2 &&
-      std::adjacent_find(samples.begin(), samples.end(), is_next) == samples.end())
-    return "samples " + std::to_string(samples.front().value) + " to " +
-           std::to_string(samples.back().value);
-  std::string names = "samples ";
-  const std::size_t told = std::min(most, samples.size());
-  for (std::size_t i = 0; i < told; ++i)
-    names += (i == 0                    ? ""
-              : i + 1 == samples.size() ? " and "
-                                        : ", ") +
-             std::to_string(samples[i].value);
-  if (told < samples.size()) names += " and " + std::to_string(samples.size() - told) + " more";
-  return names;
-}
-
 /// What a dataset throws that says no sample is about one of the run.
 dataset_error failure(std::span<const sample_index> samples, const std::string& cause) {
   const std::string message = "the dataset's read threw: " + cause;
@@ -48,6 +27,28 @@ dataset_error failure(std::span<const sample_index> samples, const std::string& 
 }
 
 }  // namespace
+
+std::string names_of(std::span<const sample_index> samples, std::uint64_t more) {
+  constexpr std::size_t most = 8;
+  if (samples.size() == 1 && more == 0) return "sample " + std::to_string(samples.front().value);
+  const auto is_next = [](sample_index one, sample_index next) {
+    return next.value != one.value + 1;
+  };
+  if (samples.size() > 2 && more == 0 &&
+      std::adjacent_find(samples.begin(), samples.end(), is_next) == samples.end())
+    return "samples " + std::to_string(samples.front().value) + " to " +
+           std::to_string(samples.back().value);
+  std::string names = "samples ";
+  const std::size_t told = std::min(most, samples.size());
+  more += samples.size() - told;
+  for (std::size_t i = 0; i < told; ++i)
+    names += (i == 0                       ? ""
+              : i + 1 == told && more == 0 ? " and "
+                                           : ", ") +
+             std::to_string(samples[i].value);
+  if (more != 0) names += " and " + std::to_string(more) + " more";
+  return names;
+}
 
 void sample_source::indices(std::uint64_t epoch, position first,
                             std::span<sample_index> out) const {

@@ -9,9 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace feedline::detail {
+
+/// "sample 7", "samples 24 to 27", or "samples 7, 3, 12 and 253 more".
+/// @param more Behind those that are given.
+[[nodiscard]] std::string names_of(std::span<const sample_index> samples, std::uint64_t more = 0);
 
 /// Where readers get samples: an epoch's order, and the rows. Any number of readers.
 class sample_source {

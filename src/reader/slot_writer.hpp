@@ -3,6 +3,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/index.hpp>
 
+#include "reader/read_record.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/device_row_cache.hpp"
 #include "staging/request_layout.hpp"
@@ -28,6 +29,7 @@ struct reader_scratch {
   std::vector<std::uint32_t> cached_as;   ///< for each of these, the cached row that it becomes
   std::vector<std::span<std::byte>> out;  ///< where the dataset reads to
   std::vector<std::byte> rows;            ///< as the dataset has them, where they are converted
+  read_record now;                        ///< what it is reading, for other threads to see
 };
 
 /// Reads one run of samples into a staging slot, in the form in which the slot travels on.

@@ -3,6 +3,7 @@
 #include "detail/threads.hpp"
 #include "device/leak.hpp"
 
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -85,6 +86,17 @@ void staging_ring::recycle(slot_index slot) {
   move(slot, state == staging_state::lent ? staging_state::lent : staging_state::filled,
        staging_state::free);
   recycled_.push(slot);
+}
+
+std::string staging_ring::states() const {
+  constexpr std::array names{"free", "filling", "filled", "copying", "lent"};
+  std::array<std::size_t, names.size()> counts{};
+  for (const auto& slot : slots_) ++counts.at(static_cast<std::size_t>(slot->state.load()));
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (counts[i] != 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(counts[i]) + ' ' + names[i];
+  return text;
 }
 
 void staging_ring::move(slot_index slot, staging_state from, staging_state to) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,11 @@ class staging_ring {
   bool wait_for_recycled(Ready&& ready, std::chrono::steady_clock::time_point deadline) {
     return recycled_.wait_until(ready, deadline);
   }
+
+  /// Lets who waits there look again. Any thread.
+  void wake_all() noexcept { recycled_.wake_all(); }
+  /// "2 filled, 1 copying, 1 free": how many slots are in which state. Any thread.
+  [[nodiscard]] std::string states() const;
 
   /// Wakes everyone who waits here; no slot is claimed, and none waited for, any more. Any thread.
   void close() noexcept {

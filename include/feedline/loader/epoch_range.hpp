@@ -3,15 +3,18 @@
 #include <feedline/batch/batch.hpp>
 #include <feedline/export.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace feedline::detail {
 class pipeline;
 struct epoch_run;
+struct take_limits;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
@@ -69,6 +72,21 @@ class epoch_range {
   /// if the range was moved from, or in a child of fork.
   [[nodiscard]] optional_batch next();
 
+  /// The same, but waits no longer than to a deadline; one that has passed takes what is there.
+  /// With `no_readers` this thread reads: at least one request, and on until the deadline has
+  /// passed; a read under way is not cut short.
+  /// @throws deadline_error, and then nothing is lost: call it again, and it waits for the same
+  /// batch. Else as `next()`.
+  [[nodiscard]] optional_batch next(std::chrono::steady_clock::time_point deadline);
+
+  /// The same, but does not wait once a stop is requested, by any thread: then it returns nothing,
+  /// also where a batch is there. Unlike `loader::stop` that ends nothing: a call with another
+  /// token goes on with the same batch.
+  [[nodiscard]] optional_batch next(std::stop_token stop);
+  /// Both.
+  [[nodiscard]] optional_batch next(std::stop_token stop,
+                                    std::chrono::steady_clock::time_point deadline);
+
  private:
   friend class loader;
   epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_run> run,
@@ -82,7 +100,7 @@ class epoch_range {
     std::optional<batch> current = {};
     bool begun = false;
 
-    [[nodiscard]] std::optional<batch> next();
+    [[nodiscard]] std::optional<batch> next(const detail::take_limits& limits);
   };
 
   [[nodiscard]] state& held() const;

@@ -25,8 +25,8 @@ namespace FEEDLINE_EXPORT feedline {
 ///         step(batch["image"].data<std::uint8_t>(), batch.size(), compute_stream);
 ///
 /// Owns its threads (readers and one for the transfer) and all sample memory, allocated once.
-/// Destroying it stops them, waiting for a read and a copy that are under way; batches still held
-/// stay valid.
+/// Destroying it stops them, waiting for a read and a copy that are under way, or leaving behind a
+/// read that takes longer than `loader_options::leave_reads_after`; batches still held stay valid.
 ///
 /// Threads: all functions belong to the consumer's thread, but for `stop`, which any thread may
 /// call. In a child of fork a loader may only be destroyed; its memory stays until the child ends.

@@ -7,6 +7,7 @@
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,7 +49,7 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields. Set one by one, in any.
+/// batch_transform, expected_fields, leave_reads_after. Set one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -85,6 +86,9 @@ struct loader_options {
       {};  ///< your own work on each batch, after the transforms
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: no check
+  std::chrono::milliseconds leave_reads_after =
+      {};  ///< how long destruction waits for reads under way, until it leaves them behind with
+           ///< all that they use, the dataset among it; 0: to their end
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

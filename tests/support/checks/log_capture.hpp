@@ -2,6 +2,7 @@
 
 #include <spdlog/logger.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <sstream>
@@ -21,10 +22,13 @@ class log_capture {
   /// Once nobody logs any more: each message a line.
   [[nodiscard]] std::string text() const { return told_.str(); }
   [[nodiscard]] std::size_t lines() const;
+  /// Blocks until something was logged.
+  void await_line() const { told_something_.wait(false); }
 
  private:
   std::shared_ptr<spdlog::logger> before_;
   std::ostringstream told_;
+  std::atomic<bool> told_something_{false};
 };
 
 }  // namespace feedline::test

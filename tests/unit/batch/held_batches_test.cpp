@@ -39,10 +39,11 @@ TEST_CASE("device ring: it knows when batches are held in every slot, how many a
   }
   CHECK(ring.all_leased());
   CHECK(ring.held_batches() == "3 batches are held (1 in slot 0, 2 in slot 1), of 2 device slots");
-  CHECK_FALSE(ring.wait_for_room(std::chrono::steady_clock::now()));
+  CHECK_FALSE(ring.wait_for_room({.deadline = std::chrono::steady_clock::now()}));
 
   auto waiting = std::async(std::launch::async, [&] {
-    return ring.wait_for_room(std::chrono::steady_clock::now() + std::chrono::hours{1});
+    return ring.wait_for_room(
+        {.deadline = std::chrono::steady_clock::now() + std::chrono::hours{1}});
   });
   SECTION("until one of them is free") {
     held.erase(held.begin());

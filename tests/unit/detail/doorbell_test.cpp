@@ -145,3 +145,27 @@ TEST_CASE("doorbell: spinning ends by itself, and says whether it was worth it",
   CHECK(spin_until([&] { return ++asked == 3; }));
   CHECK(asked == 3);
 }
+
+TEST_CASE("doorbell: a deadline that has passed is not waited for, but the condition is asked",
+          "[detail][host]") {
+  doorbell bell;
+  int asked = 0;
+  CHECK_FALSE(bell.wait_until([&] { return ++asked > 1; }, {}));
+  CHECK(asked == 1);
+  CHECK(bell.wait_until([] { return true; }, {}));
+}
+
+TEST_CASE("doorbell: a wait to a deadline ends with it, or with a ring before it",
+          "[detail][host]") {
+  doorbell bell;
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds{5};
+  CHECK_FALSE(bell.wait_until([] { return false; }, soon));
+  CHECK(std::chrono::steady_clock::now() >= soon);
+  std::atomic<bool> open{false};
+  std::thread ringer{[&] {
+    open.store(true);
+    bell.ring(1);
+  }};
+  CHECK(bell.wait_until([&] { return open.load(); }, std::chrono::steady_clock::time_point::max()));
+  ringer.join();
+}

@@ -4,6 +4,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 
+#include <chrono>
 #include <string>
 
 using namespace feedline;
@@ -47,4 +48,12 @@ TEST_CASE("loader options: a ring of one slot cannot overlap anything, and is re
   CHECK(refusal({.device_slots = 4097}) ==
         "loader_options::device_slots is 4097: say 2 to 4096, or 0 for automatic");
   CHECK_NOTHROW(validated({.staging_slots = 4096, .device_slots = 2}));
+}
+
+TEST_CASE("loader options: a limit of destruction below zero is refused", "[loader][host]") {
+  loader_options options;
+  options.leave_reads_after = std::chrono::milliseconds{-3};
+  CHECK(refusal(options) ==
+        "loader_options::leave_reads_after is -3 ms: say how long destruction may wait, or 0 for "
+        "no limit");
 }

@@ -76,3 +76,18 @@ TEST_CASE("sample source: what a dataset throws that knows no sample gets those 
   CHECK(failure({{9}, {8}, {7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}}) ==
         "samples 9, 8, 7, 6, 5, 4, 3, 2 and 2 more: " + cause);
 }
+
+TEST_CASE("sample source: samples are named one by one, as a range, or the first of them",
+          "[reader][host]") {
+  const auto named = [](const std::vector<std::uint64_t>& numbers, std::uint64_t more = 0) {
+    std::vector<sample_index> samples;
+    for (const std::uint64_t number : numbers) samples.push_back(sample_index{number});
+    return detail::names_of(samples, more);
+  };
+  CHECK(named({7}) == "sample 7");
+  CHECK(named({7, 8}) == "samples 7 and 8");
+  CHECK(named({24, 25, 26}) == "samples 24 to 26");
+  CHECK(named({7, 3, 12}) == "samples 7, 3 and 12");
+  CHECK(named({1, 2, 3}, 5) == "samples 1, 2, 3 and 5 more");
+  CHECK(named({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}) == "samples 9, 8, 7, 6, 5, 4, 3, 2 and 2 more");
+}

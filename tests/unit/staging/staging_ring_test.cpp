@@ -349,3 +349,12 @@ TEST_CASE("staging ring: it goes away only when every copy from it is done", "[s
     CHECK(calls[i].event == events[i]);
   }
 }
+
+TEST_CASE("staging ring: tells how many slots are in which state", "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 4, slot_bytes};
+  CHECK(ring.states() == "4 free");
+  (void)open_next(ring, 0);
+  const slot_index filled = open_next(ring, 1);
+  (void)ring.finish_request(filled);
+  CHECK(ring.states() == "2 free, 1 filling, 1 filled");
+}

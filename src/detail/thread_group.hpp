@@ -1,0 +1,73 @@
+#pragma once
+
+#include "detail/threads.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The threads that work for one object, to be joined before it goes away; or to be left behind,
+/// where one of them may never end: then they keep the object.
+///
+/// Threads: all functions by one at a time.
+class thread_group {
+ public:
+  thread_group() = default;
+  thread_group(const thread_group&) = delete;
+  thread_group& operator=(const thread_group&) = delete;
+  ~thread_group() = default;
+
+  /// Room for so many threads.
+  void reserve(std::size_t threads) { threads_.reserve(threads); }
+  /// @param what As `start_thread`'s. @throws thread_error
+  template <class Body>
+  void start(const std::string& what, Body body) {
+    count_->add();
+    try {
+      threads_.push_back(start_thread(what, [count = count_, run = std::move(body)] {
+        run();
+        count->end();
+      }));
+    } catch (...) {
+      count_->end();
+      throw;
+    }
+  }
+
+  /// Blocks until all have ended; no longer than that, if it is not 0: then false.
+  [[nodiscard]] bool wait_for(std::chrono::milliseconds time) { return count_->wait_for(time); }
+  /// Blocks until all have ended, to their last step.
+  void join() noexcept;
+  /// Detaches them. The last one to end destroys what it is given; nobody does if the process ends
+  /// first.
+  void leave(std::shared_ptr<void> kept) noexcept;
+
+ private:
+  /// What the threads share.
+  class count {
+   public:
+    void add();
+    void end() noexcept;
+    [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
+    void keep(std::shared_ptr<void> kept) noexcept;
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    std::size_t running_ = 0;
+    std::shared_ptr<void> kept_;
+  };
+
+  std::shared_ptr<count> count_ = std::make_shared<count>();
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace feedline::detail

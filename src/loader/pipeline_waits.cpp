@@ -1,0 +1,132 @@
+#include <feedline/deadline_error.hpp>
+#include <feedline/error.hpp>
+
+#include "detail/log.hpp"
+#include "detail/threads.hpp"
+#include "loader/pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <string>
+
+// Where the user's thread waits: for the next slot, and for the threads' end.
+
+namespace feedline::detail {
+namespace {
+
+take_limits within(std::chrono::milliseconds time, const take_limits& limits) {
+  return {std::min(limits.deadline, std::chrono::steady_clock::now() + time), limits.stop};
+}
+
+}  // namespace
+
+std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
+  if (plan_.background) turns_.refuse_in_turn();
+  ring_->users().takes();
+  if (const auto slot = ring_->try_take()) return slot;
+  const auto began = std::chrono::steady_clock::now();
+  const std::stop_callback wake{limits.stop, [this]() noexcept { ring_->wake_consumer(); }};
+  std::optional<slot_index> slot;
+  if (!wait_for_slot(slot, limits)) miss_deadline(began);
+  return slot;
+}
+
+bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits& limits) {
+  if (!await_room(limits)) return false;
+  if (plan_.background) return ring_->take(slot, limits);
+  do {  // one request at least: who comes back again and again gets on
+    if (limits.stop.stop_requested()) return true;
+    const bool more = advance();
+    if (!more) close();
+    slot = ring_->try_take();
+    if (slot || !more) return true;
+  } while (!limits.over());
+  return false;
+}
+
+bool pipeline::await_room(const take_limits& limits) {
+  if (!ring_->all_leased()) return true;
+  if (!ring_->users().others()) {
+    if (!single_threaded() && ring_->wait_for_room(within(limits_.before_refusal, limits)))
+      return true;
+    if (limits.over()) return false;
+    if (!ring_->users().others()) {
+      throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
+                        ", and a slot is filled again when no batch in it is held. End batches "
+                        "before taking the next one, or ask for more " +
+                        (ring_->in_place() ? "staging_slots" : "device_slots") +
+                        " than you hold batches in, or for fewer batches_per_slot"};
+    }
+  }
+  if (ring_->wait_for_room(within(limits_.before_warning, limits))) return true;
+  if (limits.over()) return false;
+  if (!warned_) {
+    warned_ = true;
+    log()->warn("a consumer has waited {} ms for a batch that cannot be delivered: {}; waiting on",
+                limits_.before_warning.count(), ring_->held_batches());
+  }
+  return ring_->wait_for_room(limits);
+}
+
+void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const {
+  const auto now = std::chrono::steady_clock::now();
+  const auto reads = reads_under_way(scratch_);
+  awaited_batch missed{.epoch = cursor_.run()->epoch,
+                       .batch = cursor_.run()->first_batch + cursor_.dealt(),
+                       .waited = now - began,
+                       .sample = {}};
+  std::string why;
+  if (ring_->all_leased()) {
+    why = ring_->held_batches() + ": end some";
+  } else if (!plan_.background) {
+    why = "this thread reads by itself (no_readers), and has not read all of it yet";
+  } else if (reads.empty()) {
+    why = "no reader is reading; staging slots: " + staging_->states();
+    if (turns_.limit() != 0)
+      why += "; readers at work at a time under the CPU budget: " + std::to_string(turns_.limit());
+  } else {
+    missed.sample = first_sample(reads.front(), source_);
+    why = in_words(reads, now, source_, plan_.batch_size);
+  }
+  throw deadline_error{missed, "batch " + std::to_string(missed.batch) + " of epoch " +
+                                   std::to_string(missed.epoch) + " was not there after " +
+                                   in_words(missed.waited) + ": " + why +
+                                   ". Nothing is lost: next() can be called again"};
+}
+
+void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
+  stop();
+  const bool ended = wait_for_threads(owner != nullptr);
+  if (ended) threads_.join();
+  cursor_.let_go();
+  if (ended) return;
+  turns_.give_up(request_executor_.stopping());
+  threads_.leave(owner);
+}
+
+bool pipeline::wait_for_threads(bool may_leave) {
+  const bool limited = may_leave && leave_reads_after_.count() != 0;
+  if (threads_.wait_for(limited ? leave_reads_after_ : limits_.before_warning)) return true;
+  const auto now = std::chrono::steady_clock::now();
+  try {
+    const auto reads = reads_under_way(scratch_);
+    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended"
+                                           : in_words(reads, now, source_, plan_.batch_size);
+    if (limited) {
+      log()->error(
+          "a loader that goes away leaves threads behind, after {}: {}. The dataset, the "
+          "device and {} bytes of staging memory stay until they end",
+          in_words(leave_reads_after_), what, plan_.staging_bytes);
+    } else {
+      log()->warn(
+          "a loader that goes away has waited {} for its threads: {}. It waits on; "
+          "loader_options::leave_reads_after sets a limit",
+          in_words(limits_.before_warning), what);
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
+  }
+  return !limited && threads_.wait_for({});
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,76 @@
+/// A process that ends while a read is left behind: the read returns as static objects are
+/// destroyed. Its dataset must not be destroyed then. Fails if it is.
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<bool> is_read{false};
+std::atomic<bool> may_return{false};
+std::atomic<bool> returned{false};
+std::atomic<bool> destroyed{false};
+
+class hanging_dataset final : public feedline::dataset {
+ public:
+  hanging_dataset() = default;
+  hanging_dataset(const hanging_dataset&) = delete;
+  hanging_dataset& operator=(const hanging_dataset&) = delete;
+  ~hanging_dataset() override {
+    destroyed.store(true);
+    destroyed.notify_all();
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return 8; }
+  [[nodiscard]] std::vector<feedline::field> fields() const override {
+    return {{"x", feedline::element_type::u8, {}}};
+  }
+  void read(std::span<const feedline::sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    is_read.store(true);
+    is_read.notify_all();
+    may_return.wait(false);
+    for (std::size_t i = 0; i < samples.size(); ++i) out[0][i] = std::byte{1};
+    returned.store(true);
+    returned.notify_all();
+  }
+};
+
+/// Destroyed when the process has begun to exit.
+struct last_moments {
+  ~last_moments() {
+    may_return.store(true);
+    may_return.notify_all();
+    returned.wait(false);
+    // The thread goes on from here. It does nothing that could be waited for; so it is given time.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
+    while (!destroyed.load() && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    if (!destroyed.load()) return;
+    std::fputs("the dataset was destroyed while the process exited\n", stderr);
+    std::_Exit(1);
+  }
+} const at_the_end;
+
+}  // namespace
+
+int main() {
+  feedline::loader loader{
+      std::make_shared<hanging_dataset>(),
+      feedline::sequential{},
+      feedline::make_host_device(),
+      {.batch_size = 8, .readers = 1, .leave_reads_after = std::chrono::milliseconds{1}}};
+  const auto range = loader.epoch(0);
+  is_read.wait(false);
+  return 0;  // the range goes, the loader leaves the read behind
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <feedline/deadline_error.hpp>
+
+#include "support/checks/catch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace feedline::test {
+
+/// A call that misses its deadline: what it says, and by how much it came later, in the best of
+/// some tries. In one try the machine may be busy with something else.
+/// @param call Is given the deadline.
+struct overshoot {
+  template <class Call>
+  explicit overshoot(Call&& call) {
+    for (int i = 0; i < 5; ++i) {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
+      try {
+        (void)call(deadline);
+        FAIL("a batch came that could not");
+      } catch (const deadline_error& error) {
+        const auto late = std::chrono::steady_clock::now() - deadline;
+        CHECK(late.count() >= 0);
+        least = std::min(least, late);
+        where = error.where();
+        message = error.what();
+      }
+    }
+  }
+
+  std::chrono::steady_clock::duration least = std::chrono::hours{1};
+  awaited_batch where;
+  std::string message;
+};
+
+}  // namespace feedline::test
