@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sampler/partial_batch.hpp>
 #include <feedline/sampler/shard.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
@@ -14,17 +15,6 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
-
-/// What becomes of the last batch of an epoch when the samples do not fill it; with a `shard`, of
-/// the last global batch. All ranks get equally many batches, and equally many samples in each:
-/// where samples are missing for that, the epoch's first ones come again (`batch::repeats`).
-enum class partial_batch : std::uint8_t {
-  keep,   ///< delivered with fewer samples; its samples are dealt to the ranks in order, in equal
-          ///< parts, of which the last may end in repeats, less than `world` in all
-  drop,   ///< not delivered
-  error,  ///< usage_error at construction
-  fill,   ///< filled up to the batch size with repeats
-};
 
 /// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
 /// 8; 1 for a dataset that is read by one thread at a time; none for the gather placement, where
