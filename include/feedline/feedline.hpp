@@ -24,6 +24,7 @@
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/idx.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/sampler/partial_batch.hpp>
@@ -38,7 +39,7 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields. Set one by one, in any.
+/// batch_transform, expected_fields, errors. Set one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -75,6 +76,7 @@ struct loader_options {
       {};  ///< your own work on each batch, after the transforms
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: no check
+  error_policy errors = {};  ///< what becomes of samples that cannot be read
 };
 
 /// Checks what can be checked without a dataset, and returns the options.
