@@ -1,5 +1,6 @@
 /// One sample stands in the place of each that cannot be read.
 
+#include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -128,6 +129,7 @@ TEST_CASE("error policy: what is no dataset_error ends the epoch, whatever the p
   const auto memory = [] { throw std::bad_alloc{}; };
   const auto usage = [] { throw usage_error{"a fault"}; };
   for (const dataset_ptr& data : {mapped(runtime), mapped(memory), mapped(usage),
+                                  concatenate({mapped(runtime), make_identity_rows(4, 8)}),
                                   read_throws(runtime), read_throws(memory), read_throws(usage)}) {
     for (const int readers : {0, 2}) {
       const travelling by{way::stream};
