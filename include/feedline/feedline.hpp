@@ -25,6 +25,7 @@
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/deadline_error.hpp>
 #include <feedline/error.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/formats/cifar.hpp>
 #include <feedline/formats/expand_paths.hpp>
 #include <feedline/formats/idx.hpp>

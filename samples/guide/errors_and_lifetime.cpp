@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <iostream>
+#include <utility>
 
 bool run_epoch(feedline::loader& loader, std::uint64_t epoch) {
   try {
@@ -17,6 +18,24 @@ bool run_epoch(feedline::loader& loader, std::uint64_t epoch) {
   return true;
 }
 // [/errors]
+
+// [policy]
+feedline::loader make_patient_loader(feedline::dataset_ptr images, feedline::device_ptr device) {
+  feedline::loader_options options{.batch_size = 256};
+  options.errors = {.action = feedline::error_action::skip,
+                    .retries = 3,         // after 0.1 s, 0.2 s and 0.4 s: storage may come back
+                    .max_share = 0.001};  // more than one in a thousand is an error
+  return {std::move(images), feedline::shuffle{.seed = 42}, std::move(device), options};
+}
+
+void tell_failures(const feedline::loader& loader) {
+  const feedline::failure_report report = loader.failures();
+  std::cerr << report.count << " samples could not be read\n";
+  for (const feedline::sample_failure& each : report.first)
+    std::cerr << "epoch " << each.epoch << ", sample " << each.sample.value << ": " << each.message
+              << '\n';
+}
+// [/policy]
 
 void without_handler() {
   // [no_handler]

@@ -88,13 +88,22 @@ std::vector<sample_index> batch::samples() const {
   std::vector<sample_index> samples(samples_);
   known.sampler.indices(known.dataset_samples, epoch_, position{index_ * known.layout.batch_size()},
                         samples);
+  const detail::slot_content& content = (*ring_)[slot_].content;
+  if (!content.repairs) return samples;
+  const std::uint64_t first = (index_ - content.first_batch) * known.layout.batch_size();
+  for (const auto& each : content.repairs->replacements) {
+    if (each.place >= first && each.place - first < samples_) samples[each.place - first] = each.by;
+  }
   return samples;
 }
 
 std::uint64_t batch::repeats() const {
   const auto& known = format();
   const std::uint64_t first = index_ * known.layout.batch_size();
-  const std::uint64_t distinct = known.first_repeat - std::min(known.first_repeat, first);
+  const auto& repairs = (*ring_)[slot_].content.repairs;
+  const std::uint64_t first_repeat =
+      repairs ? std::min(known.first_repeat, repairs->first_repeat) : known.first_repeat;
+  const std::uint64_t distinct = first_repeat - std::min(first_repeat, first);
   return samples_ - std::min(samples_, distinct);
 }
 

@@ -5,9 +5,12 @@
 #include <feedline/index.hpp>
 
 #include "batch/device_ring.hpp"
+#include "batch/failure_tally.hpp"
 #include "detail/failure.hpp"
 #include "staging/staging_slot.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +22,9 @@ namespace feedline::detail {
 /// Consumer's thread only.
 class batch_cursor {
  public:
-  explicit batch_cursor(std::shared_ptr<device_ring> ring) : ring_{std::move(ring)} {}
+  /// @param listed Failures of error policies that are kept.
+  explicit batch_cursor(std::shared_ptr<device_ring> ring, std::size_t listed = 0)
+      : ring_{std::move(ring)}, tally_{listed} {}
   batch_cursor(const batch_cursor&) = delete;
   batch_cursor& operator=(const batch_cursor&) = delete;
   ~batch_cursor() { let_go(); }
@@ -31,6 +36,7 @@ class batch_cursor {
     stream_ = stream;
     failure_.reset();
     dealt_ = 0;
+    tally_.begin(run_ ? run_->losses_before : epoch_losses{});
   }
   /// The epoch begun last; null if none.
   [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
@@ -41,6 +47,7 @@ class batch_cursor {
     std::optional<batch> dealt{ring_->lease_batch(*slot_, next_)};
     ++next_;
     ++dealt_;
+    if (tally_.has_more()) tally_.dealt(next_ * ring_->format().layout.batch_size());
     if (next_ == (*ring_)[*slot_].content.batches) let_go();
     return dealt;
   }
@@ -50,15 +57,25 @@ class batch_cursor {
   void accept(slot_index slot) {
     slot_content& content = (*ring_)[slot].content;
     const bool wanted = content.run == run_;
-    if (wanted) failure_ = std::exchange(content.failure, std::nullopt);
+    if (wanted) {
+      failure_ = std::exchange(content.failure, std::nullopt);
+      tally_.accept(content.repairs);
+    }
     if (!wanted || content.batches == 0) return ring_->discard(slot);
     ring_->lease(slot, stream_);
     slot_ = slot;
     next_ = 0;
   }
   /// Once the slot at hand is dealt: why the next batch cannot be, if it cannot.
-  [[nodiscard]] std::optional<failure> take_failure() noexcept {
+  [[nodiscard]] std::optional<failure> take_failure() {
+    if (failure_) tally_.end();
     return std::exchange(failure_, std::nullopt);
+  }
+  /// Whether all of the epoch's batches were dealt. @param batches Unless samples were left out.
+  [[nodiscard]] bool at_end(std::uint64_t batches) {
+    if (run_->first_batch + dealt_ < std::min(batches, tally_.epoch_batches())) return false;
+    tally_.end();
+    return true;
   }
   /// Deals no more of the slot at hand. Uses no stream: the consumer's may be gone.
   void let_go() noexcept {
@@ -67,6 +84,10 @@ class batch_cursor {
 
   /// Batches dealt of the epoch begun last.
   [[nodiscard]] std::uint64_t dealt() const noexcept { return dealt_; }
+  /// What could not be read in these, and before them in the epoch.
+  [[nodiscard]] const epoch_losses& losses() const noexcept { return tally_.losses(); }
+  /// The same in all epochs.
+  [[nodiscard]] const failure_report& failures() const noexcept { return tally_.report(); }
 
  private:
   std::shared_ptr<device_ring> ring_;
@@ -76,6 +97,7 @@ class batch_cursor {
   std::uint64_t next_ = 0;          ///< place of the next batch in it
   std::uint64_t dealt_ = 0;
   std::optional<failure> failure_;  ///< of the batch behind the slot at hand
+  failure_tally tally_;
 };
 
 }  // namespace feedline::detail

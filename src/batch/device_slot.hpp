@@ -4,11 +4,13 @@
 
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
+#include "staging/slot_repairs.hpp"
 #include "staging/staging_slot.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace feedline::detail {
@@ -76,9 +78,11 @@ class slot_leases {
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
-/// There may be none if there is a failure: then nothing was copied.
+/// There may be none if there is a failure, or if the epoch ends before it: then nothing was
+/// copied.
 struct slot_content : slot_work {
   std::optional<detail::failure> failure = {};  ///< why the batch behind these cannot be delivered
+  std::shared_ptr<slot_repairs> repairs = {};   ///< what an error policy made of it; null: nothing
 };
 
 /// One slot of the device ring.

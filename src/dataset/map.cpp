@@ -4,6 +4,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
+#include "dataset/foreign_error.hpp"
 #include "detail/arithmetic.hpp"
 #include "rows/row_storage.hpp"
 
@@ -88,11 +89,17 @@ class mapped_dataset final : public contextual_dataset {
       } else {
         transform_(sample, in, out);
       }
+    } catch (const dataset_error&) {
+      std::throw_with_nested(failure<dataset_error>(sample));
     } catch (...) {
-      std::throw_with_nested(
-          dataset_error{{.path = {}, .field = {}, .sample = sample.value},
-                        "the map's transform threw: " + detail::current_words()});
+      std::throw_with_nested(failure<detail::foreign_error>(sample));
     }
+  }
+
+  template <class Error>
+  static Error failure(sample_index sample) {
+    return {{.path = {}, .field = {}, .sample = sample.value},
+            "the map's transform threw: " + detail::current_words()};
   }
 
   dataset_ptr of_;

@@ -92,6 +92,10 @@ void loader::seek(const loader_state& state) {
   held().seek(state);
 }
 
+failure_report loader::failures() const {
+  return held().failures();
+}
+
 void loader::stop() noexcept {
   if (pipeline_) pipeline_->stop();
 }

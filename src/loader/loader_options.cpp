@@ -7,6 +7,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -15,11 +16,45 @@ namespace {
 
 constexpr int max_readers = 1024;
 constexpr std::size_t max_slots = 4096;
+constexpr int max_retries = 1000;
+constexpr std::chrono::milliseconds longest_pause = std::chrono::hours{24};
 
 void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
   throw usage_error{"loader_options::" + std::string{name} + " is " + std::to_string(slots) +
                     ": say 2 to " + std::to_string(max_slots) + ", or 0 for automatic"};
+}
+
+[[noreturn]] void refuse_errors(const std::string& member, const std::string& value,
+                                const std::string& why) {
+  throw usage_error{"loader_options::errors." + member + " is " + value + ": " + why};
+}
+
+void check_errors(const loader_options& options) {
+  const error_policy& errors = options.errors;
+  if (errors.action > error_action::substitute)
+    throw usage_error{"loader_options::errors.action is none of fail, skip, substitute"};
+  if (errors.retries < 0 || errors.retries > max_retries)
+    refuse_errors("retries", std::to_string(errors.retries),
+                  "say 0 to " + std::to_string(max_retries));
+  if (errors.first_pause.count() < 0)
+    refuse_errors("first_pause", std::to_string(errors.first_pause.count()) + " ms",
+                  "say 0 ms or more");
+  if (errors.max_pause < errors.first_pause || errors.max_pause > longest_pause)
+    refuse_errors("max_pause", std::to_string(errors.max_pause.count()) + " ms",
+                  "say first_pause, " + std::to_string(errors.first_pause.count()) + " ms, to " +
+                      std::to_string(longest_pause.count()) + " ms");
+  if (!(errors.max_share >= 0 && errors.max_share <= 1))
+    refuse_errors("max_share", fmt::format("{}", errors.max_share),
+                  "say a share of an epoch's samples, 0 to 1");
+  if (errors.action != error_action::skip) return;
+  if (options.shard.world > 1)
+    refuse_errors("action", "skip in a world of " + std::to_string(options.shard.world),
+                  "ranks would get unequal numbers of batches; take error_action::substitute");
+  if (options.partial_batch == partial_batch::error)
+    refuse_errors("action", "skip with partial_batch::error",
+                  "samples that are left out leave a last batch that is not full; keep, drop or "
+                  "fill it, or take error_action::substitute");
 }
 
 /// Where a batch comes in several.
@@ -62,6 +97,7 @@ loader_options validated(const loader_options& options) {
                       " ms: say how long destruction may wait, or 0 for no limit"};
   check_slots("staging_slots", options.staging_slots);
   check_slots("device_slots", options.device_slots);
+  check_errors(options);
   return options;
 }
 

@@ -19,7 +19,7 @@ namespace {
 /// changes what a state holds counts it up, reads the old numbers too, and adds a text of each to
 /// the tests.
 constexpr const char* format_name = "feedline_loader_state";
-constexpr std::uint64_t format = 1;
+constexpr std::uint64_t format = 2;
 
 using detail::partial_names;
 
@@ -48,6 +48,8 @@ void for_each_member(State& state, Visit visit) {
   visit("partial_batch", state.partial_batch);
   visit("transform_seed", state.transform_seed);
   visit("transforms", state.transforms);
+  visit("unreadable", state.unreadable);
+  visit("skipped", state.skipped);
 }
 
 /// One that JSON's numbers may be too small for: of many programs, they have 53 bits.
@@ -85,10 +87,15 @@ void read(std::string_view name, const detail::flat_json_value& from, partial_ba
   to = static_cast<partial_batch>(found - partial_names.begin());
 }
 
-void check_format(const detail::flat_json_value& found) {
+/// What a state of format 1 has nothing of.
+bool is_newer(std::string_view name) {
+  return name == "unreadable" || name == "skipped";
+}
+
+std::uint64_t checked_format(const detail::flat_json_value& found) {
   const auto* const number = std::get_if<std::uint64_t>(&found);
   if (number == nullptr || *number == 0) refuse("its format is no number from 1");
-  if (*number <= format) return;
+  if (*number <= format) return *number;
   throw usage_error{"loader_state::from_json: the state has format " + std::to_string(*number) +
                     ", and this version of feedline reads formats up to " + std::to_string(format) +
                     ": resume with the version that wrote it, or a newer one"};
@@ -116,11 +123,15 @@ std::string to_json(const loader_state& state) {
 loader_state loader_state::from_json(std::string_view text) {
   loader_state state;
   std::set<std::string> seen;
+  std::uint64_t found = format;
   try {
     detail::read_flat_json(text,
                            [&](const std::string& name, const detail::flat_json_value& value) {
                              if (!seen.insert(name).second) refuse("it has '" + name + "' twice");
-                             if (name == format_name) return check_format(value);
+                             if (name == format_name) {
+                               found = checked_format(value);
+                               return;
+                             }
                              bool known = false;
                              for_each_member(state, [&](std::string_view each, auto& member) {
                                if (each != name) return;
@@ -136,7 +147,9 @@ loader_state loader_state::from_json(std::string_view text) {
     if (seen.count(name) == 0) refuse("it has no '" + name + "'");
   };
   require(format_name);
-  for_each_member(state, [&](const char* name, const auto&) { require(name); });
+  for_each_member(state, [&](const char* name, const auto&) {
+    if (found > 1 || !is_newer(name)) require(name);
+  });
   return state;
 }
 

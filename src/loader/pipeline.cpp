@@ -55,16 +55,16 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
-      source_{dataset, format_->sampler, options.transform_seed, share_},
-      strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_)},
+      source_{dataset, format_->sampler, options.transform_seed, share_, options.errors},
+      strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_, share_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_},
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
-      transfer_{std::move(strategy_.slot_transfer), staging_, ring_},
-      cursor_{ring_},
+      transfer_{std::move(strategy_.slot_transfer), staging_, ring_, strategy_.mender.get()},
+      cursor_{ring_, options.errors.listed},
       leave_reads_after_{options.leave_reads_after} {
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
@@ -114,7 +114,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   for (;;) {
     if (auto dealt = cursor_.deal()) return dealt;
     if (auto failure = cursor_.take_failure()) fail(std::move(failure));
-    if (run->first_batch + cursor_.dealt() == plan_.batches_per_epoch) {
+    if (cursor_.at_end(plan_.batches_per_epoch)) {
       run->ended = true;
       schedule_.end(run);
       return std::nullopt;
@@ -174,6 +174,7 @@ void pipeline::require_own_process() const {
 
 void pipeline::close() noexcept {
   request_executor_.stop();
+  source_.stop();
   turns_.wake();
   slot_scheduler_.close();
   ring_->close();

@@ -56,7 +56,8 @@ class pipeline {
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream) {
     require_own_process();
     device_->check(stream);
-    return schedule_.claim(epoch, progress_.begin_of(epoch));
+    const epoch_place begin = progress_.begin_of(epoch);
+    return schedule_.claim(epoch, begin.batch, begin.losses);
   }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
   /// another than the last. @throws stage_error; deadline_error, after which the next call waits
@@ -83,7 +84,15 @@ class pipeline {
     require_own_process();
     progress_.seek(to);
     cursor_.begin(nullptr, {});
-    schedule_.seek(to.epoch, to.batch);
+    schedule_.seek(to.epoch, to.batch, progress_.place().losses);
+  }
+
+  /// As `loader::failures`. @throws usage_error in a child of fork.
+  [[nodiscard]] failure_report failures() const {
+    require_own_process();
+    failure_report report = cursor_.failures();
+    report.recovered_reads = source_.recovered_reads();
+    return report;
   }
 
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
@@ -111,7 +120,7 @@ class pipeline {
     const auto& run = cursor_.run();
     if (!run) return progress_.place();
     if (run->ended) return {run->epoch + 1, 0};
-    return {run->epoch, run->first_batch + cursor_.dealt()};
+    return {run->epoch, run->first_batch + cursor_.dealt(), cursor_.losses()};
   }
   void leave_epoch() {
     progress_.leave(place());

@@ -56,6 +56,13 @@ void check_expectations(const std::vector<field>& fields,
   }
 }
 
+void check_substitute(std::uint64_t samples, const error_policy& errors) {
+  if (errors.action != error_action::substitute || errors.substitute < samples) return;
+  throw usage_error{"loader_options::errors.substitute is " + std::to_string(errors.substitute) +
+                    ", and the dataset has " + std::to_string(samples) +
+                    " samples: name one of them, from 0"};
+}
+
 /// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
 /// over two slots where the next epoch's stand behind them; and the same for all of an epoch's
 /// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
@@ -107,6 +114,7 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
                           device.reads_staging, readers};
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
+  check_substitute(dataset.size(), options.errors);
   plan.fields = sizes.delivered();
   plan.placement = choice.placement;
   plan.cached_samples = choice.cached_samples;

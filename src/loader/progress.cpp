@@ -64,9 +64,10 @@ progress::progress(dataset_ptr dataset, sampler order, const loader_options& opt
       order_{std::move(order)},
       batches_{batches},
       world_{static_cast<std::uint64_t>(options.shard.world)},
+      on_error_{options.errors.action},
       own_{identity_of(*dataset_, order_, options)} {}
 
-std::uint64_t progress::begin_of(std::uint64_t epoch) {
+epoch_place progress::begin_of(std::uint64_t epoch) {
   if (sought_ && epoch != at_.epoch) {
     throw usage_error{"after loader::seek to batch " + std::to_string(at_.batch) + " of epoch " +
                       std::to_string(at_.epoch) + ", epoch " + std::to_string(epoch) +
@@ -74,7 +75,7 @@ std::uint64_t progress::begin_of(std::uint64_t epoch) {
   }
   if (!asked_ && !sought_) at_ = {epoch, 0};
   asked_ = true;
-  return std::exchange(sought_, false) ? at_.batch : 0;
+  return std::exchange(sought_, false) ? at_ : epoch_place{epoch, 0};
 }
 
 void progress::seek(const loader_state& to) {
@@ -98,7 +99,16 @@ void progress::seek(const loader_state& to) {
                       " of epoch " + std::to_string(to.epoch) + ", and an epoch has " +
                       std::to_string(batches_) + " batches: say 0 to " + std::to_string(batches_)};
   }
-  at_ = {to.epoch, to.batch};
+  const std::uint64_t most = on_error_ == error_action::skip ? own.positions : 0;
+  if (to.skipped > most) {
+    throw usage_error{"loader::seek: in the state's epoch " + std::to_string(to.skipped) +
+                      " samples were left out, for which others came early, and this loader "
+                      "allows for " +
+                      std::to_string(most) +
+                      ": set loader_options::errors.action to skip, in one process, or go on with "
+                      "the next epoch"};
+  }
+  at_ = {to.epoch, to.batch, {to.unreadable, to.skipped}};
   sought_ = true;
 }
 
@@ -106,6 +116,10 @@ loader_state progress::state(epoch_place at) const {
   loader_state state = own_;
   state.epoch = at.epoch;
   state.batch = at.batch;
+  if (world_ == 1) {  // else each rank has its own, and a state is the same for all
+    state.unreadable = at.losses.unreadable;
+    state.skipped = at.losses.skipped;
+  }
   if (!order_fingerprint_) order_fingerprint_ = fingerprint();
   state.order = *order_fingerprint_;
   return state;

@@ -5,6 +5,8 @@
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "staging/slot_repairs.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +18,7 @@ namespace feedline::detail {
 struct epoch_place {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;
+  epoch_losses losses = {};  ///< before it
 };
 
 /// Where a loader's consumer stands, while it stands in no epoch; and what its states are of.
@@ -27,9 +30,9 @@ class progress {
   progress(dataset_ptr dataset, sampler order, const loader_options& options,
            std::uint64_t batches);
 
-  /// An epoch is asked for: the batch at which it begins.
+  /// An epoch is asked for: where it begins.
   /// @throws usage_error if the place sought is in another epoch.
-  [[nodiscard]] std::uint64_t begin_of(std::uint64_t epoch);
+  [[nodiscard]] epoch_place begin_of(std::uint64_t epoch);
   /// The consumer leaves the epoch in which it stood.
   void leave(epoch_place at) noexcept { at_ = at; }
   /// The next epoch asked for is to begin here. @throws usage_error if the state is of something
@@ -48,6 +51,7 @@ class progress {
   sampler order_;
   std::uint64_t batches_;
   std::uint64_t world_;
+  error_action on_error_;
   loader_state own_;  ///< but for its place, and `order` until it was asked for
   mutable std::optional<std::uint64_t> order_fingerprint_;
   epoch_place at_;

@@ -20,11 +20,9 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const loader_plan& plan,
                                             plan.cached_samples);
 }
 
-}  // namespace
-
-slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
-                                 const device_ptr& device, const loader_options& options,
-                                 sample_source& source) {
+slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& dataset,
+                                       const device_ptr& device, const loader_options& options,
+                                       sample_source& source) {
   const slot_memory sizes{dataset.fields(),
                           options,
                           plan.placement,
@@ -58,6 +56,18 @@ slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset
   return {std::move(writer),
           std::make_unique<copy_transfer>(device, sizes.piece(batches), sizes.delivered(batches)),
           nullptr};
+}
+
+}  // namespace
+
+slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
+                                 const device_ptr& device, const loader_options& options,
+                                 sample_source& source, const epoch_share& share) {
+  slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
+  if (options.errors.action != error_action::fail)
+    made.mender = std::make_unique<slot_mender>(options.errors, source, *made.writer, share,
+                                                options.partial_batch);
+  return made;
 }
 
 }  // namespace feedline::detail

@@ -6,7 +6,9 @@
 #include <feedline/loader/loader_plan.hpp>
 
 #include "reader/sample_source.hpp"
+#include "reader/slot_mender.hpp"
 #include "reader/slot_writer.hpp"
+#include "sampler/epoch_share.hpp"
 #include "staging/device_row_cache.hpp"
 #include "transfer/slot_transfer.hpp"
 
@@ -29,15 +31,16 @@ struct slot_strategy {
   std::unique_ptr<slot_writer> writer;
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
   std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
+  std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
 };
 
 /// Builds it; allocates what rows are cached in.
 /// @param plan   Made with the same dataset, device and options.
-/// @param source Outlives the strategy.
+/// @param source Outlives the strategy. @param share What the source has of an epoch.
 /// @throws out_of_memory, device_error.
 [[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
                                                const device_ptr& device,
-                                               const loader_options& options,
-                                               sample_source& source);
+                                               const loader_options& options, sample_source& source,
+                                               const epoch_share& share = {});
 
 }  // namespace feedline::detail

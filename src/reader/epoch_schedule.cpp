@@ -9,16 +9,18 @@ epoch_schedule::epoch_schedule(std::uint64_t batches_per_epoch, std::uint64_t ep
   if (epochs_ > 0) append(0);
 }
 
-std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint64_t first_batch) {
+std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint64_t first_batch,
+                                                 epoch_losses before) {
   const std::scoped_lock lock{mutex_};
   const auto is_another = [&](const epoch_run& guess) {
-    return guess.epoch != epoch || guess.first_batch != first_batch;
+    return guess.epoch != epoch || guess.first_batch != first_batch ||
+           guess.losses_before != before;
   };
   if (!line_.empty() && !line_.back().claimed && is_another(*line_.back().run)) {
     line_.back().run->abandoned.store(true);
     line_.pop_back();
   }
-  if (line_.empty() || line_.back().claimed) append(epoch, first_batch);
+  if (line_.empty() || line_.back().claimed) append(epoch, first_batch, before);
   line_.back().claimed = true;
   auto run = line_.back().run;
   if (epochs_ != 0 && epoch < epochs_ - 1) append(epoch + 1);
@@ -26,11 +28,11 @@ std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint6
   return run;
 }
 
-void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch) {
+void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before) {
   const std::scoped_lock lock{mutex_};
   for (const entry& each : line_) each.run->abandoned.store(true);
   line_.clear();
-  if (epoch < epochs_) append(epoch, first_batch);
+  if (epoch < epochs_) append(epoch, first_batch, before);
   changed_.notify_all();
 }
 

@@ -36,11 +36,12 @@ class epoch_schedule {
 
   /// Puts an epoch in line; after `close`, one that never comes.
   /// @param first_batch Where it begins: the batches before are not opened.
-  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch,
-                                                 std::uint64_t first_batch = 0);
+  /// @param before What could not be read in these.
+  [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, std::uint64_t first_batch = 0,
+                                                 epoch_losses before = {});
   /// Abandons all epochs in line. If the number of epochs is known, the claim of this one is
   /// expected next, from this batch on.
-  void seek(std::uint64_t epoch, std::uint64_t first_batch);
+  void seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before = {});
   /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
   /// abandoned or ended.
   bool begin(const std::shared_ptr<epoch_run>& run);
@@ -68,8 +69,8 @@ class epoch_schedule {
     std::uint64_t next_batch = 0;
   };
 
-  void append(std::uint64_t epoch, std::uint64_t first_batch = 0) {
-    line_.push_back({.run = std::make_shared<epoch_run>(epoch, first_batch),
+  void append(std::uint64_t epoch, std::uint64_t first_batch = 0, epoch_losses before = {}) {
+    line_.push_back({.run = std::make_shared<epoch_run>(epoch, first_batch, before),
                      .claimed = false,
                      .next_ticket = 0,
                      .next_batch = first_batch});

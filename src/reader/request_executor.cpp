@@ -1,10 +1,8 @@
 #include "reader/request_executor.hpp"
 
-#include <feedline/error.hpp>
+#include "reader/run_failure.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <utility>
 
 namespace feedline::detail {
 
@@ -75,30 +73,11 @@ void request_executor::read(staging_slot& slot, sample_run samples, reader_scrat
     try {
       writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
-      fail(slot, samples.begin);
+      slot.fail(current_failure(slot.work, samples.begin, batch_size_));
       return;
     }
     samples.begin = run_end;
   }
-}
-
-void request_executor::fail(staging_slot& slot, std::uint64_t begin) noexcept {
-  const std::uint64_t batch = begin / batch_size_;
-  stage_location where = slot.work.at(stage::reader, batch);
-  const std::exception_ptr cause = std::current_exception();
-  try {
-    std::rethrow_exception(cause);
-  } catch (const dataset_error& failure) {
-    where.sample = failure.sample();
-    try {
-      where.path = failure.path();
-    } catch (...) {
-      // No memory for it: the cause has it.
-    }
-  } catch (...) {
-    // Another exception knows no sample and no path.
-  }
-  slot.fail({{std::move(where), cause}, position{slot.work.first.value + begin}, batch});
 }
 
 }  // namespace feedline::detail

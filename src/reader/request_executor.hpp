@@ -80,7 +80,6 @@ class request_executor {
  private:
   void read(staging_slot& slot, sample_run samples, reader_scratch& use);
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
-  void fail(staging_slot& slot, std::uint64_t begin) noexcept;
 
   const std::uint64_t batch_size_;
   slot_writer& writer_;

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/foreign_error.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 }
 
 /// What a dataset throws that says no sample is about one of the run.
-dataset_error failure(std::span<const sample_index> samples, const std::string& cause) {
+foreign_error foreign(std::span<const sample_index> samples, const std::string& cause) {
   const std::string message = "the dataset's read threw: " + cause;
   if (samples.size() == 1)
     return {{.path = {}, .field = {}, .sample = samples.front().value}, message};
@@ -61,16 +62,40 @@ void sample_source::indices(std::uint64_t epoch, position first,
   refuse(*bad, samples_, epoch, in_epoch(position{own}));
 }
 
-void sample_source::read(const read_context& context,
-                         std::span<const std::span<std::byte>> out) const {
+void sample_source::read(const epoch_run& run, const read_context& context,
+                         std::span<const std::span<std::byte>> out,
+                         std::vector<unreadable_sample>& bad) const {
+  bad.clear();
+  const std::size_t count = context.samples().size();
+  try {
+    read_once(context, out);
+  } catch (const dataset_error&) {
+    const auto read_part = [&](std::size_t first, std::size_t samples) {
+      std::vector<std::span<std::byte>> part;
+      for (const auto& field : out) {
+        const std::size_t row_bytes = field.size() / count;
+        part.push_back(field.subspan(first * row_bytes, samples * row_bytes));
+      }
+      read_once(context.part(first, samples), part);
+    };
+    retries_.read_again(count, read_part, run.abandoned, bad);
+  }
+  for (unreadable_sample& each : bad) {
+    each.sample = context.samples()[each.place];
+    each.at = context[each.place].position.value();
+  }
+}
+
+void sample_source::read_once(const read_context& context,
+                              std::span<const std::span<std::byte>> out) const {
   try {
     dataset_->read_in_turn(context.samples(), out, context);
   } catch (const dataset_error&) {
     throw;  // says where
   } catch (const std::exception& cause) {
-    std::throw_with_nested(failure(context.samples(), cause.what()));
+    std::throw_with_nested(foreign(context.samples(), cause.what()));
   } catch (...) {
-    std::throw_with_nested(failure(context.samples(), "an exception that is no std::exception"));
+    std::throw_with_nested(foreign(context.samples(), "an exception that is no std::exception"));
   }
 }
 

@@ -28,6 +28,24 @@ batch_writer::batch_writer(sample_source& source, slot_layout batches, const slo
 }
 
 void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
+  use.samples.resize(run.end - run.begin);
+  const position first{slot.work.first.value + run.begin};
+  source_.indices(slot.work.run->epoch, first, use.samples);
+  read_rows(slot, run, source_.in_epoch(first), use);
+  if (use.bad.empty()) [[likely]]
+    return;
+  for (unreadable_sample& each : use.bad) each.place += run.begin;
+  slot.mark(use.bad);
+}
+
+void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
+                           reader_scratch& use) {
+  use.samples.assign(1, by);
+  read_rows(slot, {place, place + 1}, at, use);
+}
+
+void batch_writer::read_rows(const staging_slot& slot, sample_run run, position first,
+                             reader_scratch& use) {
   const std::uint64_t count = run.end - run.begin;
   const std::uint64_t batch = run.begin / layout_.batch_size();
   const std::uint64_t within = run.begin - batch * layout_.batch_size();
@@ -37,9 +55,6 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
     return batch_data + layout_.field_offset(field) + within * layout_.row_bytes(field);
   };
 
-  use.samples.resize(count);
-  const position first{slot.work.first.value + run.begin};
-  source_.indices(epoch, first, use.samples);
   use.out.clear();
   for (std::size_t field = 0; field < layout_.fields().size(); ++field)
     use.out.emplace_back(place_of(field), count * layout_.row_bytes(field));
@@ -49,7 +64,7 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
     use.out[each.place] = {aside, count * each.row_bytes};
     aside += count * each.row_bytes;
   }
-  source_.read(epoch, use.samples, source_.in_epoch(first), use.out);
+  source_.read(*slot.work.run, use.samples, first, use.out, use.bad);
 
   for (const conversion& each : conversions_) {
     const std::byte* row = use.out[each.place].data();
@@ -73,7 +88,35 @@ void packing_writer::read(staging_slot& slot, sample_run run, reader_scratch& us
           sample_random_bits(source_.seed(), slot.work.run->epoch, use.samples[i].value);
   }
   find_rows(slot, run, use);
-  read_missing(slot, slot.work.layout.run_of(run.begin), use);
+  read_missing(slot, run, use);
+}
+
+void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
+                             reader_scratch& use) {
+  std::uint32_t* const source = words_at(slot, layout_.sources_at()) + place;
+  const std::uint32_t number = *source & ~assembly::arrived;  // of the row that it was to be
+  const std::uint32_t* const entry =
+      words_at(slot, layout_.entry_at(slot.work.layout.run_of(place)));
+  if (layout_.varies())
+    words_at(slot, layout_.random_bits_at())[place] =
+        sample_random_bits(source_.seed(), slot.work.run->epoch, by.value);
+  use.bad.clear();
+  const auto row = cached_ ? cached_->place_of(by) : std::nullopt;
+  if (row && cached_->holds(*row)) {
+    *source = *row;
+    return;
+  }
+  use.out.clear();
+  for (std::size_t field = 0; field < layout_.fields(); ++field) {
+    const std::size_t row_bytes = layout_.row_bytes(field);
+    use.out.emplace_back(
+        slot.data + entry[2 + field] * landing_layout::alignment + number * row_bytes, row_bytes);
+  }
+  use.samples.assign(1, by);
+  source_.read(*slot.work.run, use.samples, at, use.out, use.bad);
+  if (layout_.keeps() && use.bad.empty())
+    words_at(slot, entry[1] * landing_layout::alignment)[number] =
+        row.value_or(assembly::not_cached);
 }
 
 void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratch& use) {
@@ -100,10 +143,9 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
   }
 }
 
-void packing_writer::read_missing(staging_slot& slot, std::uint64_t run_number,
-                                  reader_scratch& use) {
+void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scratch& use) {
   const std::uint64_t rows = use.missing.size();
-  std::uint32_t* const entry = words_at(slot, layout_.entry_at(run_number));
+  std::uint32_t* const entry = words_at(slot, layout_.entry_at(slot.work.layout.run_of(run.begin)));
   entry[0] = static_cast<std::uint32_t>(rows);
   if (rows == 0) return;
 
@@ -112,6 +154,7 @@ void packing_writer::read_missing(staging_slot& slot, std::uint64_t run_number,
   };
   std::size_t at = layout_.chunks_at() + slot.chunk_bytes.fetch_add(layout_.chunk_bytes(rows));
   entry[1] = units(at);
+  const std::size_t keep_at = at;
   if (layout_.keeps()) {
     std::copy(use.cached_as.begin(), use.cached_as.end(), words_at(slot, at));
     at += layout_.keep_bytes(rows);
@@ -122,7 +165,19 @@ void packing_writer::read_missing(staging_slot& slot, std::uint64_t run_number,
     use.out.emplace_back(slot.data + at, rows * layout_.row_bytes(place));
     at += layout_.field_bytes(place, rows);
   }
-  source_.read(slot.work.run->epoch, use.missing, use.missing_at, use.out);
+  source_.read(*slot.work.run, use.missing, use.missing_at, use.out, use.bad);
+  if (!use.bad.empty()) [[unlikely]]
+    mark(slot, run, keep_at, use);
+}
+
+void packing_writer::mark(staging_slot& slot, sample_run run, std::size_t keep_at,
+                          reader_scratch& use) {
+  const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
+  for (unreadable_sample& each : use.bad) {
+    if (layout_.keeps()) words_at(slot, keep_at)[each.place] = assembly::not_cached;
+    each.place = run.begin + (each.at.value - first.value);
+  }
+  slot.mark(use.bad);
 }
 
 }  // namespace feedline::detail

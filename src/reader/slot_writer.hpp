@@ -29,13 +29,15 @@ struct reader_scratch {
   std::vector<std::uint32_t> cached_as;   ///< for each of these, the cached row that it becomes
   std::vector<std::span<std::byte>> out;  ///< where the dataset reads to
   std::vector<std::byte> rows;            ///< as the dataset has them, where they are converted
+  std::vector<unreadable_sample> bad;     ///< of the run
   read_record now;                        ///< what it is reading, for other threads to see
 };
 
 /// Reads one run of samples into a staging slot, in the form in which the slot travels on.
 ///
 /// Threads: any number of readers, on different runs of a slot. What it throws marks the run as
-/// failed: the slot is delivered up to the batch before it.
+/// failed: the slot is delivered up to the batch before it. Samples that an error policy is to
+/// handle are marked in the slot; the transfer replaces them.
 class slot_writer {
  public:
   slot_writer() = default;
@@ -46,6 +48,12 @@ class slot_writer {
   /// @param run Within one batch of the slot.
   /// @param use The calling reader's; what it holds means nothing between calls.
   virtual void read(staging_slot& slot, sample_run run, reader_scratch& use) = 0;
+  /// Writes a sample over one that is marked in a filled slot. Transfer.
+  /// @param place In the slot.
+  /// @param at Where the sample stands in the epoch's order.
+  /// @param use If the sample cannot be read either, `bad` says so. @throws as `sample_source`.
+  virtual void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
+                       reader_scratch& use) = 0;
 };
 
 /// Lays samples down as the batches that the consumer will see: the staging slot is a device slot's
@@ -60,8 +68,13 @@ class batch_writer final : public slot_writer {
   batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
                const std::vector<field_conversion>& conversions);
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
+  void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
+               reader_scratch& use) override;
 
  private:
+  /// Of the run, which is `use.samples`.
+  void read_rows(const staging_slot& slot, sample_run run, position first, reader_scratch& use);
+
   /// A field that does not stay as it is.
   struct conversion {
     std::size_t place;
@@ -85,10 +98,13 @@ class packing_writer final : public slot_writer {
                  std::shared_ptr<const device_row_cache> cached)
       : source_{source}, layout_{std::move(layout)}, cached_{std::move(cached)} {}
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
+  void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
+               reader_scratch& use) override;
 
  private:
   void find_rows(staging_slot& slot, sample_run run, reader_scratch& use);
-  void read_missing(staging_slot& slot, std::uint64_t run_number, reader_scratch& use);
+  void read_missing(staging_slot& slot, sample_run run, reader_scratch& use);
+  void mark(staging_slot& slot, sample_run run, std::size_t keep_at, reader_scratch& use);
 
   sample_source& source_;
   landing_layout layout_;

@@ -59,6 +59,7 @@ void staging_ring::open(slot_index slot, slot_work work) {
   staging_slot& opened = (*this)[slot];
   opened.requests_left.store(work.requests());
   opened.chunk_bytes.store(0);
+  opened.unreadable.clear();
   opened.work = std::move(work);
   move(slot, staging_state::free, staging_state::filling);
   opened_.push(slot);

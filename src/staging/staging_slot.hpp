@@ -6,6 +6,7 @@
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
 #include "staging/request_layout.hpp"
+#include "staging/slot_repairs.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -15,18 +16,24 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 
 /// One epoch on its way through the pipeline. Shared by the schedule, the slots that hold its
 /// batches and its range.
 struct epoch_run {
-  explicit epoch_run(std::uint64_t number, std::uint64_t from_batch = 0) noexcept
-      : epoch{number}, first_batch{from_batch} {}
+  explicit epoch_run(std::uint64_t number, std::uint64_t from_batch = 0,
+                     epoch_losses before = {}) noexcept
+      : epoch{number}, first_batch{from_batch}, losses_before{before}, losses{before} {}
 
   const std::uint64_t epoch;
   /// Where it begins: 0, or after a seek the number of a later batch, or that of all batches.
   const std::uint64_t first_batch;
+  /// Before its first batch.
+  const epoch_losses losses_before;
+  /// Before the next slot in line. The transfer's alone.
+  epoch_losses losses;
   /// Nobody will take its batches: readers need not read them, the transfer need not copy them. Set
   /// once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};
@@ -100,6 +107,14 @@ struct staging_slot {
   slot_work work{};
   std::atomic<std::uint32_t> requests_left{0};
   std::atomic<std::size_t> chunk_bytes{0};  ///< claimed by readers, where slots are assembled
+  /// Where an error policy is to mend the slot. The transfer's, once the slot is filled.
+  std::vector<unreadable_sample> unreadable;
+
+  /// Adds samples that could not be read. Any reader of the slot.
+  void mark(std::vector<unreadable_sample>& found) {
+    const std::scoped_lock lock{failure_mutex_};
+    for (unreadable_sample& each : found) unreadable.push_back(std::move(each));
+  }
 
   /// Keeps the failure that stands first in the epoch's order. Any reader of the slot.
   void fail(slot_failure failure) {

@@ -155,26 +155,28 @@ void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stre
 void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
                                    device_slot& to, std::uint64_t samples, bool keeps) {
   const stream_ref stream = through.order;
+  ticket_samples_ = samples + (from.work.begin == 0 ? 0 : ticket_samples_);
   for (std::size_t place = 0; place < fields_.size(); ++place)
     fields_[place].to_offset =
         formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);
-  device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
-                     .batch_size = formats_.batches.batch_size(),
-                     .batch_bytes = formats_.batches.batch_bytes(),
-                     .samples = samples,
-                     .landing_buffer = through.data,
-                     .staged = from.data,
-                     .sources_at = formats_.landing_buffer.sources_at(),
-                     .random_bits_at = formats_.landing_buffer.random_bits_at(),
-                     .directory_at = formats_.landing_buffer.directory_at(),
-                     .run_samples = from.work.layout.run_samples(),
-                     .runs_per_batch = from.work.layout.runs_per_batch(),
-                     .varies = formats_.landing_buffer.varies(),
-                     .keeps = keeps,
-                     .fields = fields_},
-                    stream);
+  if (samples != 0)
+    device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
+                       .batch_size = formats_.batches.batch_size(),
+                       .batch_bytes = formats_.batches.batch_bytes(),
+                       .samples = samples,
+                       .landing_buffer = through.data,
+                       .staged = from.data,
+                       .sources_at = formats_.landing_buffer.sources_at(),
+                       .random_bits_at = formats_.landing_buffer.random_bits_at(),
+                       .directory_at = formats_.landing_buffer.directory_at(),
+                       .run_samples = from.work.layout.run_samples(),
+                       .runs_per_batch = from.work.layout.runs_per_batch(),
+                       .varies = formats_.landing_buffer.varies(),
+                       .keeps = keeps,
+                       .fields = fields_},
+                      stream);
   if (batch_stage_ && from.work.ends_ticket)
-    batch_stage_->run(to.data, from.work, from.work.begin + samples, stream);
+    batch_stage_->run(to.data, from.work, ticket_samples_, stream);
 }
 
 template <class Visit>

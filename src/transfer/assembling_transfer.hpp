@@ -123,6 +123,7 @@ class assembling_transfer final : public slot_transfer {
   device_memory memory_;
   std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
   std::uint64_t carried_ = 0;            ///< slots
+  std::uint64_t ticket_samples_ = 0;     ///< assembled of the ticket at hand
   std::optional<std::uint64_t> keeper_;  ///< the last slot that cached rows
 };
 

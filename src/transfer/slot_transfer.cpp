@@ -36,6 +36,7 @@ void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& t
 
 void copy_transfer::copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
                          stream_ref stream) {
+  if (samples == 0) return;
   if (!holds_parts()) {
     device_->copy(to.data, from.data, slots_.used_bytes(samples), stream);
     return;

@@ -35,7 +35,7 @@ class slot_transfer {
   slot_transfer& operator=(const slot_transfer&) = delete;
   virtual ~slot_transfer() = default;
 
-  /// @param samples The staging slot's first ones; at least 1.
+  /// @param samples The staging slot's first ones; 0 where the ticket ends with the piece before.
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 

@@ -1,5 +1,7 @@
 #include "transfer/transfer.hpp"
 
+#include "detail/arithmetic.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -31,7 +33,7 @@ bool transfer::deliver(slot_index slot) {
   }
   if (filled.work.begin == 0) content_ = {filled.work};
   const bool is_last = filled.work.ends_ticket;
-  const std::uint64_t samples = add(filled.work, std::move(failed));
+  const std::uint64_t samples = add(filled, std::move(failed));
   if (ring_->in_place()) {
     staging_->lend(slot);
     ring_->deliver(slot, std::move(content_));
@@ -39,7 +41,9 @@ bool transfer::deliver(slot_index slot) {
   }
   if (!to_) to_ = ring_->acquire();
   if (!to_) return false;
-  if (samples == 0) {
+  // Of a batch whose last piece is behind the epoch's end the user's function has seen nothing yet.
+  const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
+  if (samples == 0 && !ends_batch) {
     staging_->recycle(slot);
   } else {
     carry(filled, samples);
@@ -49,12 +53,20 @@ bool transfer::deliver(slot_index slot) {
   return true;
 }
 
-std::uint64_t transfer::add(const slot_work& work, std::optional<slot_failure> failed) {
+std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> failed) {
   if (content_.failure) return 0;  // a piece before it failed
+  if (mender_ != nullptr && mender_->concerns(filled))
+    mender_->mend(filled, failed, content_.repairs);
+  const slot_work& work = filled.work;
+  const std::uint64_t batch_size = ring_->format().layout.batch_size();
+  std::uint64_t end = work.begin + work.samples;
+  if (content_.repairs) {
+    end = std::min(end, content_.repairs->samples);
+    content_.batches = std::min(content_.batches, divide_up(end, batch_size));
+  }
   if (failed) content_.batches = failed->good_batches;
   content_.failure = std::move(failed);
-  content_.samples =
-      std::min(work.begin + work.samples, content_.batches * ring_->format().layout.batch_size());
+  content_.samples = std::min(end, content_.batches * batch_size);
   return content_.samples - std::min(content_.samples, work.begin);
 }
 

@@ -3,6 +3,7 @@
 #include <feedline/index.hpp>
 
 #include "batch/device_ring.hpp"
+#include "reader/slot_mender.hpp"
 #include "staging/staging_ring.hpp"
 #include "transfer/slot_transfer.hpp"
 
@@ -23,11 +24,13 @@ namespace feedline::detail {
 class transfer {
  public:
   /// @param slot transfer Null where slots are read in place.
+  /// @param mender Null where samples that cannot be read end the epoch. Borrowed.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
-           std::shared_ptr<device_ring> ring)
+           std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr)
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
-        ring_{std::move(ring)} {}
+        ring_{std::move(ring)},
+        mender_{mender} {}
 
   /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
   /// nothing comes after it: the rings closed, opening failed, or slots were lost. Delivery has
@@ -42,7 +45,7 @@ class transfer {
  private:
   bool deliver(slot_index slot);
   /// Adds what is good of a staging slot to the content, and returns its samples.
-  std::uint64_t add(const slot_work& work, std::optional<slot_failure> failed);
+  std::uint64_t add(staging_slot& filled, std::optional<slot_failure> failed);
   /// Carries a staging slot's first samples. If the slot transfer fails and both slots can be used
   /// again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
@@ -50,6 +53,7 @@ class transfer {
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
+  slot_mender* mender_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came
 };

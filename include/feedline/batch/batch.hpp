@@ -61,12 +61,13 @@ class batch {
   /// Number of the batch within its epoch, from 0; with a `shard`, of the global batch.
   [[nodiscard]] std::uint64_t index() const noexcept { return index_; }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
-  /// Which samples of the dataset these are, in the batch's order. Computed from the sampler, at
-  /// its cost.
+  /// Which samples of the dataset these are, in the batch's order, also where one stands in the
+  /// place of another (`error_policy`). Computed from the sampler, at its cost.
   [[nodiscard]] std::vector<sample_index> samples() const;
   /// How many of the batch's samples, its last ones, are the epoch's first ones again, so that the
   /// batch has as many as it must (`partial_batch`): an evaluation counts the `size() - repeats()`
-  /// before them. 0 in all batches of an epoch but the last.
+  /// before them. 0 in all batches of an epoch but the last. Where samples were left out
+  /// (`error_action::skip`), repeats are any that came before in the epoch.
   [[nodiscard]] std::uint64_t repeats() const;
   /// The stream the batch was taken on.
   [[nodiscard]] stream_ref stream() const;

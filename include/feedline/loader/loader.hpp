@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/device/device.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/epoch_range.hpp>
 #include <feedline/loader/loader_options.hpp>
@@ -93,6 +94,12 @@ class loader {
   /// other fields, another order, global batch, `partial_batch`, `transform_seed` or transforms, or
   /// of a batch behind the epoch's end; in a child of fork; what the sampler throws.
   void seek(const loader_state& state);
+
+  /// Which samples could not be read, as far as their batches were taken: what
+  /// `loader_options::errors` was applied to. Behind an epoch's end, those of a last batch that was
+  /// cut off too. With `error_action::fail` there are none: the stage_error tells the sample.
+  /// @throws usage_error in a child of fork.
+  [[nodiscard]] failure_report failures() const;
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
   /// Blocks for nothing.

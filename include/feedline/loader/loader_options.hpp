@@ -1,8 +1,10 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/sampler/partial_batch.hpp>
 #include <feedline/sampler/shard.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
@@ -15,17 +17,6 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
-
-/// What becomes of the last batch of an epoch when the samples do not fill it; with a `shard`, of
-/// the last global batch. All ranks get equally many batches, and equally many samples in each:
-/// where samples are missing for that, the epoch's first ones come again (`batch::repeats`).
-enum class partial_batch : std::uint8_t {
-  keep,   ///< delivered with fewer samples; its samples are dealt to the ranks in order, in equal
-          ///< parts, of which the last may end in repeats, less than `world` in all
-  drop,   ///< not delivered
-  error,  ///< usage_error at construction
-  fill,   ///< filled up to the batch size with repeats
-};
 
 /// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
 /// 8; 1 for a dataset that is read by one thread at a time; none for the gather placement, where
@@ -49,7 +40,7 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields, leave_reads_after. Set one by one, in any.
+/// batch_transform, expected_fields, errors, leave_reads_after. Set one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -86,6 +77,7 @@ struct loader_options {
       {};  ///< your own work on each batch, after the transforms
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: no check
+  error_policy errors = {};  ///< what becomes of samples that cannot be read
   std::chrono::milliseconds leave_reads_after =
       {};  ///< how long destruction waits for reads under way, until it leaves them behind with
            ///< all that they use, the dataset among it; 0: to their end

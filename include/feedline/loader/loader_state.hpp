@@ -14,7 +14,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// takes it. All ranks have the same one, so it suffices that one of them keeps it.
 ///
 /// A plain value of a few hundred bytes, whatever the dataset's size. Only the first two members
-/// say where. The others say of what, so that `seek` can refuse a state of something else.
+/// and the last two say where. The others say of what, so that `seek` can refuse a state of
+/// something else.
 struct loader_state {
   std::uint64_t epoch = 0;  ///< to go on with, or to end: see `batch`
   std::uint64_t batch = 0;  ///< the next one in that epoch, as `batch::index` counts; the number of
@@ -30,6 +31,10 @@ struct loader_state {
   feedline::partial_batch partial_batch = feedline::partial_batch::keep;
   std::uint64_t transform_seed = 0;
   std::vector<std::string> transforms = {};  ///< as `to_string` writes them, sorted
+  std::uint64_t unreadable = 0;  ///< samples of the epoch before `batch` that could not be read, to
+                                 ///< which `error_policy` allows a share; with a `shard` always 0
+  std::uint64_t skipped = 0;     ///< of them, those left out (`error_action::skip`): for each one
+                                 ///< the epoch ends a sample earlier
 
   /// Reads what `to_json` wrote, in this version of feedline or an older one. Spaces and the order
   /// of members do not matter.

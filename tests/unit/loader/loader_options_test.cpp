@@ -5,6 +5,7 @@
 #include "support/checks/message_of.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 using namespace feedline;
@@ -56,4 +57,56 @@ TEST_CASE("loader options: a limit of destruction below zero is refused", "[load
   CHECK(refusal(options) ==
         "loader_options::leave_reads_after is -3 ms: say how long destruction may wait, or 0 for "
         "no limit");
+}
+
+TEST_CASE("loader options: an error policy that cannot be is refused, with value and limit",
+          "[loader][host]") {
+  using std::chrono::milliseconds;
+  const auto policy = [](const error_policy& errors) {
+    loader_options options;
+    options.errors = errors;
+    return refusal(options);
+  };
+  CHECK(policy({.action = static_cast<error_action>(3)}) ==
+        "loader_options::errors.action is none of fail, skip, substitute");
+  CHECK(policy({.retries = -1}) == "loader_options::errors.retries is -1: say 0 to 1000");
+  CHECK(policy({.retries = 1001}) == "loader_options::errors.retries is 1001: say 0 to 1000");
+  CHECK(policy({.first_pause = milliseconds{-1}}) ==
+        "loader_options::errors.first_pause is -1 ms: say 0 ms or more");
+  CHECK(policy({.first_pause = milliseconds{20}, .max_pause = milliseconds{10}}) ==
+        "loader_options::errors.max_pause is 10 ms: say first_pause, 20 ms, to 86400000 ms");
+  CHECK(policy({.max_pause = milliseconds::max()}).find("to 86400000 ms") != std::string::npos);
+  for (const double share : {-0.1, 1.5, std::nan("")})
+    CHECK(policy({.max_share = share}).find("say a share of an epoch's samples, 0 to 1") !=
+          std::string::npos);
+  CHECK(policy({.max_share = 1.5}) ==
+        "loader_options::errors.max_share is 1.5: say a share of an epoch's samples, 0 to 1");
+  loader_options accepted;
+  accepted.errors = {.action = error_action::skip,
+                     .retries = 1000,
+                     .first_pause = milliseconds{0},
+                     .max_pause = std::chrono::hours{24},
+                     .max_share = 0,
+                     .listed = 0};
+  CHECK_NOTHROW(validated(accepted));
+}
+
+TEST_CASE(
+    "loader options: samples cannot be skipped by one of several ranks, nor where a last "
+    "batch must be full",
+    "[loader][host]") {
+  loader_options options;
+  options.errors.action = error_action::skip;
+  options.shard = {.rank = 0, .world = 2};
+  CHECK(refusal(options) ==
+        "loader_options::errors.action is skip in a world of 2: ranks would get unequal numbers of "
+        "batches; take error_action::substitute");
+  options.shard = {};
+  options.partial_batch = partial_batch::error;
+  CHECK(refusal(options) ==
+        "loader_options::errors.action is skip with partial_batch::error: samples that are left "
+        "out leave a last batch that is not full; keep, drop or fill it, or take "
+        "error_action::substitute");
+  options.errors.action = error_action::substitute;
+  CHECK_NOTHROW(validated(options));
 }

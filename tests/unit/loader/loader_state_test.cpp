@@ -29,7 +29,9 @@ loader_state some_state() {
           .global_batch = 1024,
           .partial_batch = partial_batch::drop,
           .transform_seed = UINT64_MAX,
-          .transforms = {"image: float32, flip 0.5"}};
+          .transforms = {"image: float32, flip 0.5"},
+          .unreadable = 5,
+          .skipped = 4};
 }
 
 /// A text of some state, with a part of it replaced.
@@ -55,11 +57,11 @@ TEST_CASE("loader state: its text is one line of JSON, and reads back as the sta
           "[loader][host]") {
   const loader_state state = some_state();
   CHECK(to_json(state) ==
-        R"({"feedline_loader_state": 1, "epoch": 3, "batch": 1200, "samples": 1281167, )"
+        R"({"feedline_loader_state": 2, "epoch": 3, "batch": 1200, "samples": 1281167, )"
         R"("fields": ["image: uint8[224, 224, 3]", "a \"label\": int64[]"], )"
         R"("positions": 1281167, "order": "00c0ffee00c0ffee", "global_batch": 1024, )"
         R"("partial_batch": "drop", "transform_seed": "ffffffffffffffff", )"
-        R"("transforms": ["image: float32, flip 0.5"]})");
+        R"("transforms": ["image: float32, flip 0.5"], "unreadable": 5, "skipped": 4})");
   CHECK(loader_state::from_json(to_json(state)) == state);
   CHECK(loader_state::from_json(to_json({})) == loader_state{});
   for (const auto policy :
@@ -94,7 +96,8 @@ TEST_CASE("loader state: a state of format 1 is read, and its run goes on", "[lo
       R"("f1e3da4e422b7e9c", "global_batch": 8, "partial_batch": "keep", )"
       R"("transform_seed": "0000000000000005", "transforms": ["row: float32, scale 0.5"]})";
   const loader_state state = loader_state::from_json(text);
-  CHECK(to_json(state) == text);
+  CHECK(state.unreadable == 0);
+  CHECK(state.skipped == 0);
   loader_options options{.batch_size = 8, .readers = no_readers, .transform_seed = 5};
   options.transforms = {{.field = "row", .scale = 0.5}};
   loader loader{make_identity_dataset(100, 8), shuffle{.seed = 42}, make_host_device(), options};
@@ -107,12 +110,35 @@ TEST_CASE("loader state: a state of format 1 is read, and its run goes on", "[lo
         std::vector<std::uint64_t>{69, 87, 10, 36, 12, 92, 94, 75});
 }
 
+// Nor is this one.
+TEST_CASE("loader state: a state of format 2 is read, with what was left out before it",
+          "[loader][host]") {
+  constexpr std::string_view text =
+      R"({"feedline_loader_state": 2, "epoch": 2, "batch": 7, "samples": 100, )"
+      R"("fields": ["id: uint64[]", "row: uint8[8]"], "positions": 100, "order": )"
+      R"("f1e3da4e422b7e9c", "global_batch": 8, "partial_batch": "keep", )"
+      R"("transform_seed": "0000000000000000", "transforms": [], "unreadable": 42, "skipped": 42})";
+  const loader_state state = loader_state::from_json(text);
+  CHECK(to_json(state) == text);
+  loader loader{make_identity_dataset(100, 8),
+                shuffle{.seed = 42},
+                make_host_device(),
+                {.batch_size = 8, .errors = {.action = error_action::skip}}};
+  loader.seek(state);
+  auto range = loader.epoch(state.epoch);
+  const auto batch = range.next().value();
+  CHECK(batch.index() == 7);
+  const auto ids = batch["id"].values<std::uint64_t>();
+  CHECK(std::vector<std::uint64_t>(ids.begin(), ids.end()) == std::vector<std::uint64_t>{69, 87});
+  CHECK_FALSE(range.next());  // 100 less 42 are 58
+}
+
 TEST_CASE("loader state: a newer format is refused, whatever else is in it", "[loader][host]") {
   const std::string expected =
-      "loader_state::from_json: the state has format 2, and this version of feedline reads formats "
-      "up to 1: resume with the version that wrote it, or a newer one";
-  CHECK(refusal(changed("state\": 1", "state\": 2")) == expected);
-  CHECK(refusal(R"({"feedline_loader_state": 2, "failed": {"3": 1.5}})") == expected);
+      "loader_state::from_json: the state has format 3, and this version of feedline reads formats "
+      "up to 2: resume with the version that wrote it, or a newer one";
+  CHECK(refusal(changed("state\": 2", "state\": 3")) == expected);
+  CHECK(refusal(R"({"feedline_loader_state": 3, "failed": {"3": 1.5}})") == expected);
 }
 
 TEST_CASE("loader state: what is no state, or not a whole one, is refused", "[loader][host]") {
@@ -124,9 +150,10 @@ TEST_CASE("loader state: what is no state, or not a whole one, is refused", "[lo
   CHECK(refusal("\x89PNG") == refusal_for("at byte 0 there should be '{'"));
   CHECK(refusal("{}") == refusal_for("it has no 'feedline_loader_state'"));
   CHECK(refusal(R"({"epoch": 3})") == refusal_for("it has no 'feedline_loader_state'"));
-  CHECK(refusal(changed("state\": 1", "state\": 0")) ==
+  CHECK(refusal(changed("state\": 2", "state\": 0")) ==
         refusal_for("its format is no number from 1"));
   CHECK(refusal(changed("\"batch\": 1200, ", "")) == refusal_for("it has no 'batch'"));
+  CHECK(refusal(changed(", \"skipped\": 4", "")) == refusal_for("it has no 'skipped'"));
   CHECK(refusal(changed("\"batch\"", "\"epoch\"")) == refusal_for("it has 'epoch' twice"));
   CHECK(refusal(changed("\"batch\"", "\"bunch\"")) == refusal_for("it has a member 'bunch'"));
   CHECK(refusal(changed("1200", "\"1200\"")) == refusal_for("its 'batch' is no number"));

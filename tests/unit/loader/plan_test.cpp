@@ -245,6 +245,16 @@ TEST_CASE("plan: a last batch is kept, left out, or refused with a way out", "[l
   CHECK(plan(10, {.batch_size = 11}).batches_per_epoch == 1);
 }
 
+TEST_CASE("plan: a substitute that the dataset does not have is refused", "[loader][host]") {
+  loader_options options;
+  options.errors = {.action = error_action::substitute, .substitute = 10};
+  CHECK(refusal(10, options) ==
+        "loader_options::errors.substitute is 10, and the dataset has 10 samples: name one of "
+        "them, from 0");
+  options.errors.substitute = 9;
+  CHECK_NOTHROW(plan(10, options));
+}
+
 TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
   struct half {
     std::uint64_t size(std::uint64_t samples) const { return samples / 2; }

@@ -40,13 +40,14 @@ struct doubling {
 /// A writer, and one slot of two batches of ten, cut into runs of 4 4 2.
 struct packing {
   explicit packing(std::uint64_t keep = 0, bool varies = false, sampler order = sequential{},
-                   dataset_ptr of = make_identity_rows(samples, row_bytes))
+                   dataset_ptr of = make_identity_rows(samples, row_bytes),
+                   const error_policy& errors = {})
       : data{std::move(of)},
         cached{keep == 0 ? nullptr
                          : std::make_shared<device_row_cache>(
                                device, std::vector<std::size_t>{8, row_bytes, 1}, samples, keep)},
         layout{slot_layout{data->fields(), 10, 2}, runs, varies, true, keep != 0},
-        source{data, std::move(order), 99},
+        source{data, std::move(order), 99, {}, errors},
         under_test{source, layout, cached},
         slot{device},
         memory(layout.slot_bytes(), untouched) {
@@ -215,6 +216,50 @@ TEST_CASE("packing writer: what the dataset throws is thrown on", "[reader][host
   CHECK_THROWS_AS(on.read(4, 8), dataset_error);
   on.read(0, 4);
   CHECK(on.arrived(0, 2) == 2);
+}
+
+TEST_CASE(
+    "packing writer: a row that cannot be read is marked and never kept, and another one "
+    "takes its place under its own number",
+    "[reader][host]") {
+  packing on{samples,
+             true,
+             sequential{},
+             test::make_damaged(make_identity_rows(samples, row_bytes), sample_index{6}),
+             {.action = error_action::skip}};
+  on.cached->hold(5);
+  on.read(4, 8);  // sample 5 is held, so 6 is the second of three rows
+  REQUIRE(on.slot.unreadable.size() == 1);
+  CHECK(on.slot.unreadable[0].place == 6);
+  CHECK(on.slot.unreadable[0].sample == sample_index{6});
+  CHECK(on.slot.unreadable[0].at == position{6});
+  CHECK(on.keep_number(1, 1) == assembly::not_cached);
+  CHECK(on.arrived(1, 0) == 4);
+  CHECK(on.arrived(1, 2) == 7);
+
+  on.under_test.replace(on.slot, 6, sample_index{6}, position{6}, on.scratch);
+  CHECK(on.scratch.bad.size() == 1);
+  CHECK(on.keep_number(1, 1) == assembly::not_cached);
+
+  on.under_test.replace(on.slot, 6, sample_index{39}, position{39}, on.scratch);
+  CHECK(on.scratch.bad.empty());
+  CHECK(on.source_of(6) == (assembly::arrived | 1U));
+  CHECK(on.arrived(1, 1) == 39);
+  CHECK(on.keep_number(1, 1) == 39);
+  CHECK(on.word(on.layout.random_bits_at(), 6) == sample_random_bits(99, 5, 39));
+}
+
+TEST_CASE("packing writer: a held row takes a bad one's place with no reading", "[reader][host]") {
+  packing on{samples,
+             false,
+             sequential{},
+             test::make_damaged(make_identity_rows(samples, row_bytes), sample_index{6}),
+             {.action = error_action::skip}};
+  on.read(4, 8);
+  on.cached->hold(39);
+  on.under_test.replace(on.slot, 6, sample_index{39}, position{39}, on.scratch);
+  CHECK(on.source_of(6) == 39);
+  CHECK(on.keep_number(1, 2) == assembly::not_cached);
 }
 
 TEST_CASE("packing writer: a sample beyond the dataset is refused, though no row is read",

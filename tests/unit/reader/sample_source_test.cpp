@@ -38,14 +38,16 @@ std::string refusal(const std::vector<std::uint64_t>& samples) {
   });
 }
 
-std::string failure(const std::vector<sample_index>& samples) {
+std::string failure_of(const std::vector<sample_index>& samples) {
   const sample_source source{test::gated(test::make_identity_dataset(1000, 4),
                                          [](auto) { throw std::runtime_error{"no connection"}; }),
                              sequential{}};
   return message_of<dataset_error>([&] {
     std::vector<std::byte> ids(samples.size() * 8);
     std::vector<std::byte> rows(samples.size() * 4);
-    source.read(0, samples, position{0}, std::vector<std::span<std::byte>>{ids, rows});
+    std::vector<unreadable_sample> bad;
+    source.read(epoch_run{0}, samples, position{0}, std::vector<std::span<std::byte>>{ids, rows},
+                bad);
   });
 }
 
@@ -69,11 +71,11 @@ TEST_CASE(
 TEST_CASE("sample source: what a dataset throws that knows no sample gets those of the run",
           "[reader][host]") {
   const std::string cause = "the dataset's read threw: no connection";
-  CHECK(failure({{17}}) == "sample 17: " + cause);
-  CHECK(failure({{17}, {3}}) == "samples 17 and 3: " + cause);
-  CHECK(failure({{3}, {4}, {5}}) == "samples 3 to 5: " + cause);
-  CHECK(failure({{9}, {4}, {1}}) == "samples 9, 4 and 1: " + cause);
-  CHECK(failure({{9}, {8}, {7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}}) ==
+  CHECK(failure_of({{17}}) == "sample 17: " + cause);
+  CHECK(failure_of({{17}, {3}}) == "samples 17 and 3: " + cause);
+  CHECK(failure_of({{3}, {4}, {5}}) == "samples 3 to 5: " + cause);
+  CHECK(failure_of({{9}, {4}, {1}}) == "samples 9, 4 and 1: " + cause);
+  CHECK(failure_of({{9}, {8}, {7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}}) ==
         "samples 9, 8, 7, 6, 5, 4, 3, 2 and 2 more: " + cause);
 }
 

@@ -2,119 +2,25 @@
 
 #include <feedline/error.hpp>
 
-#include "loader/slot_strategy.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
-#include "support/devices/recording_device.hpp"
-#include "support/devices/scripted_device.hpp"
-#include "support/devices/stages.hpp"
-#include "support/devices/ways.hpp"
-#include "transfer/transfer.hpp"
+#include "unit/transfer/carrying.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 using namespace feedline;
 using namespace feedline::detail;
+using namespace feedline::test::carried;
 using feedline::test::device_call;
-using feedline::test::make_identity_rows;
 using feedline::test::recorded_call;
 using feedline::test::recording_device;
 using feedline::test::scripted_device;
-using feedline::test::stages;
 using feedline::test::way;
-
-namespace {
-
-constexpr std::uint64_t samples = 34;
-constexpr std::size_t row_bytes = 13;
-
-/// 34 samples in batches of 4 4 4 | 4 4 4 | 4 4 2, a request each; rings of 3 slots.
-loader_options small(way through) {
-  return test::on_way(through, *make_identity_rows(samples, row_bytes),
-                      {.batch_size = 4,
-                       .batches_per_slot = 3,
-                       .staging_slots = 3,
-                       .device_slots = 3,
-                       .request_bytes = 4 * (8 + row_bytes + 1)});
-}
-
-/// Rings, and what a loader would put between them; the test plays slot scheduler and reader.
-template <class Device>
-struct carrying {
-  explicit carrying(way through, std::shared_ptr<Device> on = std::make_shared<Device>())
-      : device{std::move(on)},
-        parts{std::in_place, device, make_identity_rows(samples, row_bytes), small(through)},
-        strategy{make_slot_strategy(parts->plan, *parts->dataset, device, small(through),
-                                    parts->source)},
-        under_test{std::in_place, std::move(strategy.slot_transfer), parts->staging, parts->ring} {}
-
-  slot_index fill(std::uint64_t ticket) {
-    const slot_index slot = parts->open(run, ticket);
-    request_executor request_executor{parts->plan.batch_size, *strategy.writer, *parts->staging};
-    reader_scratch own;
-    for (std::uint32_t number = 0; number < staged(slot).work.requests(); ++number)
-      request_executor.fill({static_cast<std::uint32_t>(slot.value), number}, own);
-    return slot;
-  }
-  /// Fills a ticket's slot and carries it; what the device was called for it.
-  std::vector<recorded_call> carry(std::uint64_t ticket) {
-    device->forget_calls();
-    (void)fill(ticket);
-    REQUIRE(under_test->step());
-    return device->calls();
-  }
-  /// The device slot that comes next, and its samples by the ids in it, if they are whole.
-  std::vector<std::uint64_t> delivered() {
-    const slot_index slot = parts->ring->take().value();
-    const device_slot& taken = (*parts->ring)[slot];
-    const slot_layout& layout = parts->format->layout;
-    std::vector<std::uint64_t> found;
-    for (std::uint64_t i = 0; i < taken.content.samples; ++i) {
-      const std::byte* const batch = taken.data + i / 4 * layout.batch_bytes();
-      const std::byte* const id = batch + layout.field_offset(0) + i % 4 * 8;
-      const std::byte* const row = batch + layout.field_offset(1) + i % 4 * row_bytes;
-      std::uint64_t sample = 0;
-      std::memcpy(&sample, id, 8);
-      if (test::is_identity(sample, {id, 8}, {row, row_bytes})) found.push_back(sample);
-    }
-    parts->ring->lease(slot, stream);
-    parts->ring->let_go(slot);
-    return found;
-  }
-  staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
-  std::size_t table_bytes() const {
-    const request_layout runs{parts->slots};
-    return landing_layout{slot_layout{parts->dataset->fields(), 4, 3}, runs, false, 0, false}
-        .chunks_at();
-  }
-  std::string failure() { return parts->failure(); }
-
-  std::shared_ptr<Device> device;
-  std::optional<stages> parts;
-  slot_strategy strategy;
-  std::optional<transfer> under_test;
-  std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(4);
-  stream_ref stream = device->make_stream();  ///< the consumer's
-};
-
-std::vector<std::uint64_t> numbers(std::uint64_t begin, std::uint64_t end) {
-  std::vector<std::uint64_t> all;
-  for (; begin < end; ++begin) all.push_back(begin);
-  return all;
-}
-
-recorded_call call(device_call what, event_handle event, stream_ref stream) {
-  return {.what = what, .event = event, .stream = stream};
-}
-
-}  // namespace
 
 TEST_CASE(
     "assembling transfer: a slot is copied and assembled on one stream, behind its last use and "
@@ -147,119 +53,6 @@ TEST_CASE(
   CHECK(calls[7] == call(device_call::record, target.ready.get(), stream));
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
-}
-
-TEST_CASE("assembling transfer: landing buffers, and with them streams, are taken in turns",
-          "[transfer][host]") {
-  carrying<recording_device> on{way::gather};
-  std::vector<std::vector<recorded_call>> slots;
-  for (std::uint64_t i = 0; i < 2 * assembling_transfer::landing_buffers + 1; ++i) {
-    slots.push_back(on.carry(i % 3));
-    REQUIRE(slots.back().size() == 8);  // no assembly of a gather waits for another
-    (void)on.delivered();
-  }
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    CHECK(slots[i][0].stream == slots[i % assembling_transfer::landing_buffers][0].stream);
-    CHECK(slots[i][6].event == slots[i % assembling_transfer::landing_buffers][6].event);
-    if (i == 0) continue;
-    CHECK(slots[i][0].stream != slots[i - 1][0].stream);
-    CHECK(slots[i][6].event != slots[i - 1][6].event);
-  }
-}
-
-TEST_CASE(
-    "assembling transfer: while nothing but the consumer is in the way, all work stands on one "
-    "stream",
-    "[transfer][host]") {
-  constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
-  carrying<recording_device> on{way::gather};
-  std::vector<stream_ref> streams;
-  std::vector<event_handle> copied;
-  std::vector<event_handle> has_room;
-  std::vector<event_handle> assembled;
-  for (std::size_t i = 0; i < landing_buffers; ++i) {
-    const auto calls = on.carry(0);
-    (void)on.delivered();
-    streams.push_back(calls[0].stream);
-    copied.push_back(calls[1].event);
-    has_room.push_back(calls[3].event);
-    assembled.push_back(calls[6].event);
-  }
-  const auto is_one_of = [](const std::vector<event_handle>& all, event_handle event) {
-    return std::count(all.begin(), all.end(), event) != 0;
-  };
-  const auto copies_are_done = [&](event_handle event) { return is_one_of(copied, event); };
-  const auto stream_of = [&](std::uint64_t ticket) {
-    const auto calls = on.carry(ticket);
-    (void)on.delivered();
-    return calls.end()[-1].stream;
-  };
-
-  SECTION("the consumer uses the slots") {
-    on.device->on_is_done = copies_are_done;
-    CHECK(stream_of(0) == streams[0]);
-    const auto moved = on.carry(1);
-    CHECK(moved[0] == call(device_call::wait, assembled[1], streams[0]));
-    for (const recorded_call& each : moved) CHECK(each.stream == streams[0]);
-    (void)on.delivered();
-    CHECK(stream_of(2) == streams[0]);
-    CHECK(stream_of(0) == streams[0]);
-    on.device->on_is_done = [](event_handle) { return true; };
-    CHECK(stream_of(0) == streams[0]);
-    const auto back = on.carry(1);
-    CHECK(back[0] == call(device_call::wait, assembled[1], streams[1]));
-    for (const recorded_call& each : back) CHECK(each.stream == streams[1]);
-  }
-  SECTION("an assembly is under way") {
-    on.device->on_is_done = [&](event_handle event) {
-      return copies_are_done(event) || is_one_of(has_room, event);
-    };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
-  }
-  SECTION("a copy is under way") {
-    on.device->on_is_done = [&, asked = 0](event_handle event) mutable {
-      // Opening a slot asks for its copy too: first, and it must be done.
-      return copies_are_done(event) && asked++ % 2 == 0;
-    };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
-  }
-}
-
-TEST_CASE(
-    "assembling transfer: where a slot cached rows all behind it wait for it, until its landing "
-    "buffer is reused",
-    "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
-  const auto keeping = on.carry(0);
-  (void)on.delivered();
-  REQUIRE(keeping.size() == 8);
-  for (std::size_t behind = 1; behind < assembling_transfer::landing_buffers; ++behind) {
-    const auto calls = on.carry(0);  // all its rows are held
-    (void)on.delivered();
-    REQUIRE(calls.size() == 9);
-    CHECK(calls[5] == call(device_call::wait, keeping[6].event, calls[0].stream));
-  }
-  for (std::size_t behind = 0; behind < assembling_transfer::landing_buffers; ++behind) {
-    CHECK(on.carry(0).size() == 8);
-    (void)on.delivered();
-  }
-}
-
-TEST_CASE(
-    "assembling transfer: a slot that keeps rows waits for those before, which may be reading them",
-    "[transfer][host]") {
-  carrying<recording_device> on{way::resident};
-  std::vector<event_handle> reading;
-  for (std::size_t i = 0; i < 2 * assembling_transfer::landing_buffers; ++i) {
-    reading.push_back(on.carry(0).end()[-2].event);
-    (void)on.delivered();
-  }
-  const auto keeping = on.carry(1);
-  REQUIRE(keeping.size() == 8 + assembling_transfer::landing_buffers - 1);
-  for (std::size_t back = 1; back < assembling_transfer::landing_buffers; ++back) {
-    CHECK(keeping[4 + back] ==
-          call(device_call::wait, reading[reading.size() - back], keeping[0].stream));
-  }
 }
 
 TEST_CASE("assembling transfer: the rows arrive in their places, in every kind of slot",

@@ -1,0 +1,165 @@
+#include "reader/slot_mender.hpp"
+
+#include <feedline/error.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "detail/log.hpp"
+#include "reader/run_failure.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// What a sample's dataset_error says. @throws nothing else: `is_of_data` has seen it.
+template <class Use>
+auto with_cause(const unreadable_sample& bad, Use use) {
+  try {
+    std::rethrow_exception(bad.cause);
+  } catch (const dataset_error& cause) {
+    return use(cause);
+  }
+}
+
+/// Throws an error about a sample, with what was wrong with it nested.
+[[noreturn]] void refuse(const unreadable_sample& bad, const std::string& why,
+                         const std::string& remedy) {
+  with_cause(bad, [&](const dataset_error& cause) {
+    dataset_location where = cause.where();
+    where.sample = bad.sample.value;
+    std::throw_with_nested(
+        dataset_error{std::move(where), why + ": " + cause.message() + "; " + remedy});
+  });
+  std::terminate();  // not reached
+}
+
+}  // namespace
+
+void slot_mender::mend(staging_slot& slot, std::optional<slot_failure>& failed,
+                       std::shared_ptr<slot_repairs>& ticket) {
+  const slot_work& work = slot.work;
+  const std::uint64_t batch_size = share_.batch_size;
+  if (!ticket) ticket = std::make_shared<slot_repairs>();
+  std::ranges::sort(slot.unreadable, {}, &unreadable_sample::place);
+  const std::uint64_t readable = failed ? failed->good_batches * batch_size : work.samples;
+  for (const unreadable_sample& bad : slot.unreadable) {
+    if (bad.place >= readable) break;
+    try {
+      handle({slot, bad.place, *ticket}, bad);
+    } catch (...) {
+      failed = current_failure(work, bad.place, batch_size);
+      break;
+    }
+  }
+  slot.unreadable.clear();
+  const std::uint64_t places = places_of(*work.run);
+  const std::uint64_t first = work.first.value - work.begin;
+  ticket->samples = places - std::min(places, first);
+  ticket->epoch_batches = divide_up(places, batch_size);
+  ticket->first_repeat = end_of(*work.run);
+  if (failed && failed->good_batches * batch_size >= ticket->samples) failed.reset();
+}
+
+std::uint64_t slot_mender::places_of(const epoch_run& run) const noexcept {
+  const std::uint64_t end = end_of(run);
+  if (policy_.action != error_action::skip || last_ == partial_batch::keep) return end;
+  const std::uint64_t whole = end / share_.batch_size * share_.batch_size;
+  return last_ == partial_batch::fill && whole != end ? whole + share_.batch_size : whole;
+}
+
+void slot_mender::handle(const work_place& at, const unreadable_sample& bad) {
+  const epoch_run& run = *at.slot.work.run;
+  const std::uint64_t place = at.slot.work.first.value + at.place;
+  if (place >= places_of(run)) return;  // cut off
+  if (place >= end_of(run)) return repeat_another(at);
+  return policy_.action == error_action::skip ? skip(at, bad) : substitute(at, bad);
+}
+
+void slot_mender::skip(const work_place& at, const unreadable_sample& bad) {
+  const epoch_run& run = *at.slot.work.run;
+  const std::size_t number = at.ticket.failures.size();
+  std::optional<unreadable_sample> found = bad;
+  for (;;) {
+    count(at, *found);
+    const position end{end_of(run)};
+    if (end.value == at.slot.work.first.value + at.place) {  // nothing is left
+      if (end.value < places_of(run)) repeat_another(at);
+      return;
+    }
+    const sample_index last = sample_at(run, end);
+    found = try_replace(at, last, end);
+    if (found) continue;
+    at.ticket.failures[number].what.replaced_by = last;
+    return;
+  }
+}
+
+void slot_mender::substitute(const work_place& at, const unreadable_sample& bad) {
+  count(at, bad);
+  const sample_index by{policy_.substitute};
+  if (const auto found = try_replace(at, by, bad.at))
+    refuse(
+        *found,
+        "the substitute for sample " + std::to_string(bad.sample.value) + " cannot be read either",
+        "let loader_options::errors.substitute be a sample that can");
+  at.ticket.failures.back().what.replaced_by = by;
+}
+
+void slot_mender::repeat_another(const work_place& at) {
+  const epoch_run& run = *at.slot.work.run;
+  for (position from{0}; from.value < share_.positions; ++from.value) {
+    if (!try_replace(at, sample_at(run, from), from)) return;
+  }
+}
+
+std::optional<unreadable_sample> slot_mender::try_replace(const work_place& at, sample_index by,
+                                                          position from) {
+  writer_.replace(at.slot, at.place, by, from, scratch_);
+  if (!scratch_.bad.empty()) return std::move(scratch_.bad.front());
+  at.ticket.replacements.push_back({at.slot.work.begin + at.place, by});
+  return std::nullopt;
+}
+
+sample_index slot_mender::sample_at(const epoch_run& run, position at) const {
+  sample_index found;
+  source_.indices(run.epoch, at, std::span{&found, 1});
+  return found;
+}
+
+void slot_mender::count(const work_place& at, const unreadable_sample& bad) {
+  epoch_run& run = *at.slot.work.run;
+  const bool skips = policy_.action == error_action::skip;
+  ++run.losses.unreadable;
+  if (skips) ++run.losses.skipped;
+  with_cause(bad, [&](const dataset_error& cause) {
+    at.ticket.failures.push_back({.place = at.slot.work.begin + at.place,
+                                  .what = {.epoch = run.epoch,
+                                           .position = bad.at,
+                                           .sample = bad.sample,
+                                           .path = cause.path(),
+                                           .message = cause.what(),
+                                           .action = policy_.action}});
+    if (warnings_.is_due())
+      log()->warn("sample {} at position {} of epoch {} cannot be read, and {}: {}",
+                  bad.sample.value, bad.at.value, run.epoch,
+                  skips ? std::string{"is left out"}
+                        : "sample " + std::to_string(policy_.substitute) + " stands in its place",
+                  cause.what());
+  });
+  const std::uint64_t samples = share_.first_repeat();
+  const std::uint64_t unreadable = run.losses.unreadable;
+  if (static_cast<double>(unreadable) / static_cast<double>(samples) <= policy_.max_share) return;
+  refuse(bad,
+         fmt::format("{} of the epoch's {} samples cannot be read, and "
+                     "loader_options::errors.max_share is {}; the last one",
+                     unreadable, samples, policy_.max_share),
+         "see loader::failures, repair the data, or raise max_share");
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,186 @@
+/// Reads that fail are tried again: storage that hiccups costs time, and nothing else.
+
+#include <feedline/error.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/checks/batch_log.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
+#include "support/datasets/bad_samples.hpp"
+#include "support/devices/ways.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A dataset whose samples fail so often, each, before they can be read; and how often each was
+/// asked for.
+struct hiccups {
+  std::map<std::uint64_t, int> failures;
+  std::map<std::uint64_t, int> asked = {};
+  std::mutex mutex = {};
+
+  dataset_ptr data(std::uint64_t samples) {
+    return gated(make_identity_rows(samples, 8), [this](std::span<const sample_index> run) {
+      const std::scoped_lock lock{mutex};
+      for (const sample_index each : run) ++asked[each.value];
+      for (const sample_index each : run) {
+        if (failures[each.value] == 0) continue;
+        --failures[each.value];
+        throw dataset_error{{"nfs/part-1.bin", "row", each.value}, "input/output error"};
+      }
+    });
+  }
+};
+
+/// A dataset of which nothing can be read; a promise is kept when it is tried.
+struct unreadable {
+  std::promise<void> tried;
+  std::atomic<bool> first{true};
+  dataset_ptr data = gated(make_identity_rows(64, 8), [this](std::span<const sample_index> run) {
+    if (run.front().value != 0) return;
+    if (first.exchange(false)) tried.set_value();
+    throw dataset_error{{}, "input/output error"};
+  });
+};
+
+error_policy retrying(error_action action, int retries) {
+  return {.action = action, .retries = retries, .first_pause = 1ms, .max_share = 1};
+}
+
+}  // namespace
+
+TEST_CASE("retry: a read that succeeds when it is tried again leaves no trace but a count",
+          "[reader][host]") {
+  const log_capture heard;
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const int readers = GENERATE(0, 2);
+  const auto action = GENERATE(error_action::fail, error_action::skip, error_action::substitute);
+  CAPTURE(to_string(by.through), readers, static_cast<int>(action));
+  hiccups storage{{{5, 1}, {14, 2}}};
+  loader loader = by.load(storage.data(20), sequential{},
+                          {.batch_size = 4, .readers = readers, .errors = retrying(action, 2)});
+  CHECK(take_epochs(loader, by, 0, 1).batches ==
+        in_batches(order_of_epoch(sequential{}, 20, 0), 4));
+  CHECK(loader.failures().count == 0);
+  CHECK(loader.failures().recovered_reads == 2);
+  CHECK(heard.text().find("a read failed and is tried again in 1 ms, for time 1 of 2: "
+                          "nfs/part-1.bin: field 'row', sample 5: input/output error") !=
+        std::string::npos);
+}
+
+TEST_CASE("retry: what fails every time is tried as often as asked for, then the action follows",
+          "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{way::stream};
+  const int retries = GENERATE(0, 1, 3);
+  hiccups storage{{{5, 1000}}};
+  loader loader =
+      by.load(storage.data(20), sequential{},
+              {.batch_size = 4, .readers = 1, .errors = retrying(error_action::skip, retries)});
+  CHECK(take_epochs(loader, by, 0, 1).batches[1] == std::vector<std::uint64_t>{4, 19, 6, 7});
+  CHECK(loader.failures().count == 1);
+  // Once with its run; then the run again, and the sample alone; from then on the sample.
+  CHECK(storage.asked[5] == 2 + retries);
+}
+
+TEST_CASE("retry: an epoch that is to fail does so after the last try", "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{way::stream};
+  hiccups storage{{{5, 3}}};
+  loader loader = by.load(storage.data(20), sequential{},
+                          {.batch_size = 4,
+                           .readers = 1,
+                           .batches_per_slot = 1,
+                           .request_bytes = 1000,
+                           .errors = retrying(error_action::fail, 2)});
+  auto range = loader.epoch(0, by.stream);
+  CHECK(range.next());
+  CHECK_THROWS_AS((void)range.next(), stage_error);
+  CHECK(storage.failures[5] == 0);
+}
+
+TEST_CASE("retry: a sample from the epoch's end is tried again too", "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{way::stream};
+  // Sample 39 is read when it takes the place of sample 1, long before its own turn.
+  hiccups storage{{{1, 1000}, {39, 1}}};
+  loader loader = by.load(storage.data(40), sequential{},
+                          {.batch_size = 4,
+                           .readers = no_readers,
+                           .batches_per_slot = 1,
+                           .errors = retrying(error_action::skip, 1)});
+  CHECK(take_epochs(loader, by, 0, 1).batches[0] == std::vector<std::uint64_t>{0, 39, 2, 3});
+  CHECK(loader.failures().count == 1);
+  CHECK(loader.failures().recovered_reads == 1);
+}
+
+TEST_CASE("retry: stopping and destroying a loader end a pause", "[loader][host]") {
+  const log_capture unheard;
+  const auto action = GENERATE(error_action::fail, error_action::skip);
+  const bool stops = GENERATE(true, false);
+  unreadable storage;
+  auto policy = retrying(action, 3);
+  policy.first_pause = policy.max_pause = 24h;
+  const travelling by{way::in_place};
+  auto under_test = std::make_unique<loader>(
+      by.load(storage.data, sequential{}, {.batch_size = 4, .readers = 2, .errors = policy}));
+  auto range = under_test->epoch(0);
+  storage.tried.get_future().wait();
+  if (stops) {
+    under_test->stop();
+    CHECK_FALSE(range.next());
+  }
+  under_test.reset();  // joins the reader that pauses
+}
+
+TEST_CASE("retry: with no readers, another thread's stop ends the pause in the consumer's step",
+          "[loader][host]") {
+  const log_capture unheard;
+  unreadable storage;
+  auto policy = retrying(error_action::skip, 3);
+  policy.first_pause = policy.max_pause = 24h;
+  const travelling by{way::in_place};
+  loader loader = by.load(storage.data, sequential{},
+                          {.batch_size = 4, .readers = no_readers, .errors = policy});
+  std::thread other{[&] {
+    storage.tried.get_future().wait();
+    loader.stop();
+  }};
+  auto range = loader.epoch(0);
+  CHECK_FALSE(range.next());
+  other.join();
+}
+
+TEST_CASE("retry: leaving an epoch ends a pause in it, and the next one comes", "[loader][host]") {
+  const log_capture unheard;
+  std::promise<void> tried;
+  std::atomic<int> asked{0};
+  const auto data = gated(make_identity_rows(64, 8), [&](std::span<const sample_index> run) {
+    if (run.front().value != 0 || asked++ != 0) return;
+    tried.set_value();
+    throw dataset_error{{}, "input/output error"};
+  });
+  auto policy = retrying(error_action::skip, 3);
+  policy.first_pause = policy.max_pause = 24h;
+  const travelling by{way::in_place};
+  loader loader = by.load(data, sequential{}, {.batch_size = 4, .readers = 1, .errors = policy});
+  {
+    const auto left = loader.epoch(0);
+    tried.get_future().wait();
+  }
+  CHECK(take_epochs(loader, by, 1, 2).batches.size() == 16);
+}
