@@ -20,10 +20,10 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
+#include <feedline/deadline_error.hpp>
 #include <feedline/device/device.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/device/stream_ref.hpp>
-#include <feedline/deadline_error.hpp>
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/cifar.hpp>

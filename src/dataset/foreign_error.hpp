@@ -20,7 +20,7 @@ class foreign_error : public dataset_error {
   return false;
 } catch (const dataset_error& error) {
   const auto* const outer = dynamic_cast<const std::nested_exception*>(&error);
-  if (outer == nullptr || outer->nested_ptr() == nullptr) return true;
+  if (outer == nullptr || !outer->nested_ptr()) return true;
   try {
     outer->rethrow_nested();
   } catch (const dataset_error&) {

@@ -1,0 +1,56 @@
+# A whole pipeline, on the host device and on one that does what a test says.
+
+feedline_add_tests(feedline_pipeline_tests SOURCES
+  pipeline/batch_function_test.cpp
+  pipeline/capture_test.cpp
+  pipeline/context_test.cpp
+  pipeline/cpu_budget_test.cpp
+  pipeline/device_contract_test.cpp
+  pipeline/edge_test.cpp
+  pipeline/epoch_test.cpp
+  pipeline/errors/abandoned_failure_test.cpp
+  pipeline/errors/cap_test.cpp
+  pipeline/errors/error_test.cpp
+  pipeline/errors/refused_call_test.cpp
+  pipeline/errors/resume_test.cpp
+  pipeline/errors/retry_test.cpp
+  pipeline/errors/skip_test.cpp
+  pipeline/errors/substitute_test.cpp
+  pipeline/first_batch_test.cpp
+  pipeline/fork_test.cpp
+  pipeline/held_batches_test.cpp
+  pipeline/moved_test.cpp
+  pipeline/nested_test.cpp
+  pipeline/order_test.cpp
+  pipeline/piece_test.cpp
+  pipeline/placement_memory_test.cpp
+  pipeline/placement_test.cpp
+  pipeline/resuming/killed_test.cpp
+  pipeline/resuming/resume_test.cpp
+  pipeline/resuming/state_test.cpp
+  pipeline/ring_test.cpp
+  pipeline/samplers_test.cpp
+  pipeline/shard_test.cpp
+  pipeline/stop_test.cpp
+  pipeline/stream_end_test.cpp
+  pipeline/threads_test.cpp
+  pipeline/transform_test.cpp
+  pipeline/turn_test.cpp
+)
+
+feedline_add_tests(feedline_results_tests SOURCES
+  pipeline/results/edge_test.cpp
+  pipeline/results/end_test.cpp
+  pipeline/results/order_test.cpp
+  unit/results/slots_test.cpp
+)
+
+# What is killed must be a process of its own.
+add_executable(feedline_resume_program pipeline/resuming/resume_program.cpp)
+target_link_libraries(feedline_resume_program PRIVATE feedline_test_support)
+feedline_private_options(feedline_resume_program)
+add_dependencies(feedline_pipeline_tests feedline_resume_program)
+set_source_files_properties(pipeline/resuming/killed_test.cpp PROPERTIES COMPILE_DEFINITIONS
+  "FEEDLINE_RESUME_PROGRAM=\"$<TARGET_FILE:feedline_resume_program>\"")
+
+include(pipeline/deadlines/tests.cmake)
