@@ -32,7 +32,7 @@ sample_set some_bad() {
 
 /// Takes all batches of all epochs.
 template <class Recorder>
-std::vector<seen_batch> take(loader& loader, Recorder& record, stream_ref stream) {
+std::vector<seen_batch> batches_of(loader& loader, Recorder& record, stream_ref stream) {
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
     for (batch& batch : loader.epoch(epoch, stream)) record(batch);
   }
@@ -57,7 +57,7 @@ TEST_CASE("cuda: where samples cannot be read batches are the host's, wherever r
                          .errors = {.action = action, .substitute = 2, .max_share = 1}};
   loader reference{data, shuffle{.seed = 9}, make_host_device(), options};
   recorder record;
-  const auto expected = take(reference, record, {});
+  const auto expected = batches_of(reference, record, {});
 
   options.readers = readers;
   options.piece_bytes = piece_samples * 309;
@@ -67,7 +67,7 @@ TEST_CASE("cuda: where samples cannot be read batches are the host's, wherever r
   const gpu_stream stream;
   loader on_gpu{data, shuffle{.seed = 9}, make_cuda_device(0), options};
   gpu_recorder record_gpu{stream.get()};
-  CHECK(take(on_gpu, record_gpu, stream.ref()) == expected);
+  CHECK(batches_of(on_gpu, record_gpu, stream.ref()) == expected);
   CHECK(all_intact(expected));
   CHECK(on_gpu.failures().count == reference.failures().count);
 }
