@@ -77,9 +77,14 @@ TEST_CASE("retry: a read that succeeds when it is tried again leaves no trace bu
         in_batches(order_of_epoch(sequential{}, 20, 0), 4));
   CHECK(loader.failures().count == 0);
   CHECK(loader.failures().recovered_reads == 2);
-  CHECK(heard.text().find("a read failed and is tried again in 1 ms, for time 1 of 2: "
-                          "nfs/part-1.bin: field 'row', sample 5: input/output error") !=
-        std::string::npos);
+  const auto is_told_of = [&](const std::string& sample) {
+    return heard.text().find(
+               "a read failed and is tried again in 1 ms, for time 1 of 2: "
+               "nfs/part-1.bin: field 'row', sample " +
+               sample + ": input/output error") != std::string::npos;
+  };
+  // Of two readers that fail within a second one is heard.
+  CHECK((is_told_of("5") || (readers == 2 && is_told_of("14"))));
 }
 
 TEST_CASE("retry: what fails every time is tried as often as asked for, then the action follows",
