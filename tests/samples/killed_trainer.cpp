@@ -174,8 +174,9 @@ void run(const std::string& trainer, const std::string& digits, const fs::path& 
     return;
   }
 
-  std::random_device entropy;
-  std::minstd_rand engine{entropy()};
+  const auto seed = std::random_device{}();
+  std::printf("moments drawn with seed %u\n", seed);
+  std::minstd_rand engine{seed};
   int kills = 0;
   for (int trainings = 0; kills < 50; ++trainings) {
     fs::remove_all(disturbed);
