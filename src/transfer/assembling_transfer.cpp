@@ -49,8 +49,8 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
       formats_{std::move(slots)},
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
-      memory_{device_, memory_kind::device,
-              landing_buffers * formats_.landing_buffer.slot_bytes()} {
+      memory_{device_, memory_kind::device, landing_buffers * formats_.landing_buffer.slot_bytes()},
+      copies_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
     landing_buffers_.push_back(std::make_unique<landing_buffer>(device_));
     landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.slot_bytes();
@@ -81,30 +81,32 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  choose_stream(number, to);
-  const stream_ref stream = through.order;
+  stream_ref stream = through.own.get();
   try {
+    const bool was_in_use = is_in_use(to);
+    device_->wait(copies_.get(), through.assembled.get());
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
-    device_->copy(through.data, from.data, bytes, stream);
-    device_->record(from.copied.get(), stream);
+    device_->copy(through.data, from.data, bytes, copies_.get());
+    device_->record(from.copied.get(), copies_.get());
     through.copied = from.copied.get();
+    stream = choose_stream(number, from.work, to, was_in_use);
+    device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
     device_->record(through.has_room.get(), stream);
     // On another stream the batch's piece before this one may be on its way still; or, where nobody
     // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
-    assemble(from, through, to, samples, keeps);
+    assemble(from, through, to, samples, keeps, stream);
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);
   } catch (...) {
-    // What was issued may use the slots, and the landing buffer; and so may the pieces before.
-    const bool joined = from.work.begin == 0 || try_wait(*device_, stream, to.ready.get());
-    if (!try_record_behind(*device_, stream,
-                           {from.copied.get(), through.assembled.get(), to.ready.get()}) ||
-        !joined) {
+    // What was issued may use the slots and the landing buffer; and so may what was before.
+    bool joined = try_record_behind(*device_, copies_.get(), {from.copied.get()});
+    for (const event_handle before : {from.copied.get(), through.assembled.get(), to.ready.get()})
+      joined = try_wait(*device_, stream, before) && joined;
+    if (!try_record_behind(*device_, stream, {through.assembled.get(), to.ready.get()}) || !joined)
       from.lost = to.lost = through.lost = true;
-    }
     throw;
   }
   if (!keeps) return;
@@ -124,6 +126,10 @@ bool assembling_transfer::uses_others_memory() const noexcept {
                      [](const field_assembly& field) { return field.cached_on_host; });
 }
 
+bool assembling_transfer::is_in_use(const device_slot& slot) {
+  return !device_->is_done(slot.released.get()) && device_->is_done(slot.ready.get());
+}
+
 bool assembling_transfer::waits_for_consumer(std::uint64_t number, const device_slot& to) {
   if (device_->is_done(to.released.get())) return false;
   for (std::uint64_t back = std::min(number, landing_buffers); back != 0; --back) {
@@ -134,17 +140,16 @@ bool assembling_transfer::waits_for_consumer(std::uint64_t number, const device_
   return false;
 }
 
-void assembling_transfer::choose_stream(std::uint64_t number, const device_slot& to) {
-  landing_buffer& through = *landing_buffers_[number % landing_buffers];
-  const bool waits = waits_for_consumer(number, to);
-  const stream_ref stream = (waits ? *landing_buffers_.front() : through).own.get();
-  if (stream == through.order) return;
-  device_->wait(stream, through.assembled.get());
-  through.order = stream;
+stream_ref assembling_transfer::choose_stream(std::uint64_t number, const slot_work& work,
+                                              const device_slot& to, bool was_in_use) {
+  // Of a consumer that does little one look may find a slot in use, two hardly.
+  if (work.begin == 0) by_turns_ = cached_ && !(was_in_use && is_in_use(to));
+  const bool takes_turn = by_turns_ && !waits_for_consumer(number, to);
+  return landing_buffers_[takes_turn ? number % landing_buffers : 0]->own.get();
 }
 
 void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {
-  // What is further back stands on this stream, or is waited for by what does.
+  // What is further back the copy into this landing buffer has waited for.
   for (std::uint64_t back = 1; back < landing_buffers && back <= number; ++back) {
     const std::uint64_t other = number - back;
     if (keeps || keeper_ == other || (batch_stage_ && back == 1))
@@ -153,8 +158,8 @@ void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stre
 }
 
 void assembling_transfer::assemble(const staging_slot& from, const landing_buffer& through,
-                                   device_slot& to, std::uint64_t samples, bool keeps) {
-  const stream_ref stream = through.order;
+                                   device_slot& to, std::uint64_t samples, bool keeps,
+                                   stream_ref stream) {
   ticket_samples_ = samples + (from.work.begin == 0 ? 0 : ticket_samples_);
   for (std::size_t place = 0; place < fields_.size(); ++place)
     fields_[place].to_offset =

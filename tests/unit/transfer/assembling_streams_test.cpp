@@ -16,79 +16,136 @@ using feedline::test::recorded_call;
 using feedline::test::recording_device;
 using feedline::test::way;
 
-TEST_CASE("assembling transfer: landing buffers, and with them streams, are taken in turns",
+namespace {
+
+constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
+
+/// What a slot's calls were, where it waited for no other slot.
+struct carried_slot {
+  explicit carried_slot(const std::vector<recorded_call>& calls)
+      : copies{calls.at(1).stream},
+        copied{calls[2].event},
+        released{calls.at(4).event},
+        has_room{calls.at(5).event},
+        ready{calls.at(6).event},
+        stream{calls.back().stream},
+        assembled{calls.end()[-2].event} {}
+  stream_ref copies;
+  event_handle copied;
+  event_handle released;
+  event_handle has_room;
+  event_handle ready;
+  stream_ref stream;  ///< the assembly's
+  event_handle assembled;
+};
+
+template <class Device>
+carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
+  const auto calls = on.carry(ticket);
+  REQUIRE(calls.size() == 10);  // it waits for no other slot's assembly
+  (void)on.delivered();
+  return carried_slot{calls};
+}
+
+bool is_one_of(const std::vector<event_handle>& all, event_handle event) {
+  return std::count(all.begin(), all.end(), event) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("assembling transfer: copies stand on one stream, landing buffers are taken in turns",
           "[transfer][host]") {
   carrying<recording_device> on{way::gather};
-  std::vector<std::vector<recorded_call>> slots;
-  for (std::uint64_t i = 0; i < 2 * assembling_transfer::landing_buffers + 1; ++i) {
-    slots.push_back(on.carry(i % 3));
-    REQUIRE(slots.back().size() == 8);  // no assembly of a gather waits for another
-    (void)on.delivered();
-  }
+  std::vector<carried_slot> slots;
+  for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    CHECK(slots[i][0].stream == slots[i % assembling_transfer::landing_buffers][0].stream);
-    CHECK(slots[i][6].event == slots[i % assembling_transfer::landing_buffers][6].event);
-    if (i == 0) continue;
-    CHECK(slots[i][0].stream != slots[i - 1][0].stream);
-    CHECK(slots[i][6].event != slots[i - 1][6].event);
+    CHECK(slots[i].copies == slots[0].copies);
+    CHECK(slots[i].assembled == slots[i % landing_buffers].assembled);
+    if (i != 0) CHECK(slots[i].assembled != slots[i - 1].assembled);
   }
 }
 
+TEST_CASE("assembling transfer: assemblies of cached rows take turns on a buffer's stream each",
+          "[transfer][host]") {
+  carrying<recording_device> on{way::gather};
+  std::vector<carried_slot> slots;
+  for (std::uint64_t i = 0; i < 2 * landing_buffers + 1; ++i) slots.push_back(carry(on, i % 3));
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    CHECK(slots[i].stream == slots[i % landing_buffers].stream);
+    CHECK(slots[i].stream != slots[0].copies);
+    if (i != 0) CHECK(slots[i].stream != slots[i - 1].stream);
+  }
+}
+
+TEST_CASE("assembling transfer: where all rows come by copies, assemblies stand on one stream",
+          "[transfer][host]") {
+  carrying<recording_device> on{way::transformed};
+  const stream_ref first = carry(on, 0).stream;
+  for (std::uint64_t i = 1; i < 2 * landing_buffers; ++i) CHECK(carry(on, i % 3).stream == first);
+}
+
 TEST_CASE(
-    "assembling transfer: while nothing but the consumer is in the way, all work stands on one "
+    "assembling transfer: while nothing but the consumer is in the way, assemblies stand on one "
     "stream",
     "[transfer][host]") {
-  constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
   carrying<recording_device> on{way::gather};
   std::vector<stream_ref> streams;
   std::vector<event_handle> copied;
   std::vector<event_handle> has_room;
-  std::vector<event_handle> assembled;
   for (std::size_t i = 0; i < landing_buffers; ++i) {
-    const auto calls = on.carry(0);
-    (void)on.delivered();
-    streams.push_back(calls[0].stream);
-    copied.push_back(calls[1].event);
-    has_room.push_back(calls[3].event);
-    assembled.push_back(calls[6].event);
+    const carried_slot slot = carry(on, 0);
+    streams.push_back(slot.stream);
+    copied.push_back(slot.copied);
+    has_room.push_back(slot.has_room);
   }
-  const auto is_one_of = [](const std::vector<event_handle>& all, event_handle event) {
-    return std::count(all.begin(), all.end(), event) != 0;
-  };
   const auto copies_are_done = [&](event_handle event) { return is_one_of(copied, event); };
-  const auto stream_of = [&](std::uint64_t ticket) {
-    const auto calls = on.carry(ticket);
-    (void)on.delivered();
-    return calls.end()[-1].stream;
-  };
 
   SECTION("the consumer uses the slots") {
     on.device->on_is_done = copies_are_done;
-    CHECK(stream_of(0) == streams[0]);
-    const auto moved = on.carry(1);
-    CHECK(moved[0] == call(device_call::wait, assembled[1], streams[0]));
-    for (const recorded_call& each : moved) CHECK(each.stream == streams[0]);
-    (void)on.delivered();
-    CHECK(stream_of(2) == streams[0]);
-    CHECK(stream_of(0) == streams[0]);
+    for (const std::uint64_t ticket : {0, 1, 2, 0, 1})
+      CHECK(carry(on, ticket).stream == streams[0]);
     on.device->on_is_done = [](event_handle) { return true; };
-    CHECK(stream_of(0) == streams[0]);
-    const auto back = on.carry(1);
-    CHECK(back[0] == call(device_call::wait, assembled[1], streams[1]));
-    for (const recorded_call& each : back) CHECK(each.stream == streams[1]);
+    for (const std::size_t turn : {1, 2, 3, 0}) CHECK(carry(on, 0).stream == streams[turn]);
   }
   SECTION("an assembly is under way") {
     on.device->on_is_done = [&](event_handle event) {
       return copies_are_done(event) || is_one_of(has_room, event);
     };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
+    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(carry(on, 0).stream == streams[i]);
   }
   SECTION("a copy is under way") {
     on.device->on_is_done = [&, asked = 0](event_handle event) mutable {
       // Opening a slot asks for its copy too: first, and it must be done.
       return copies_are_done(event) && asked++ % 2 == 0;
     };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(stream_of(0) == streams[i]);
+    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(carry(on, 0).stream == streams[i]);
+  }
+}
+
+TEST_CASE(
+    "assembling transfer: while the consumer is at work on a slot, and still is when the copy was "
+    "issued, its next assembly stands on the first stream",
+    "[transfer][host]") {
+  carrying<recording_device> on{way::gather};
+  std::vector<carried_slot> slots;
+  for (std::size_t i = 0; i < landing_buffers; ++i) slots.push_back(carry(on, 0));
+  std::vector<event_handle> released;
+  for (const carried_slot& each : slots) released.push_back(each.released);
+  int looks = 0;  // at a `released` that is not done
+  on.device->on_is_done = [&](event_handle event) {
+    return !is_one_of(released, event) || looks-- <= 0;
+  };
+  SECTION("at work") {
+    for (std::size_t i = 0; i < landing_buffers; ++i) {
+      looks = 2;
+      CHECK(carry(on, 0).stream == slots[0].stream);
+    }
+  }
+  SECTION("done meanwhile") {
+    for (std::size_t i = 0; i < landing_buffers; ++i) {
+      looks = 1;
+      CHECK(carry(on, 0).stream == slots[i].stream);
+    }
   }
 }
 
@@ -97,19 +154,14 @@ TEST_CASE(
     "buffer is reused",
     "[transfer][host]") {
   carrying<recording_device> on{way::resident};
-  const auto keeping = on.carry(0);
-  (void)on.delivered();
-  REQUIRE(keeping.size() == 8);
-  for (std::size_t behind = 1; behind < assembling_transfer::landing_buffers; ++behind) {
+  const carried_slot keeping = carry(on, 0);
+  for (std::size_t behind = 1; behind < landing_buffers; ++behind) {
     const auto calls = on.carry(0);  // all its rows are held
     (void)on.delivered();
-    REQUIRE(calls.size() == 9);
-    CHECK(calls[5] == call(device_call::wait, keeping[6].event, calls[0].stream));
+    REQUIRE(calls.size() == 11);
+    CHECK(calls[7] == call(device_call::wait, keeping.assembled, calls[8].stream));
   }
-  for (std::size_t behind = 0; behind < assembling_transfer::landing_buffers; ++behind) {
-    CHECK(on.carry(0).size() == 8);
-    (void)on.delivered();
-  }
+  for (std::size_t behind = 0; behind < landing_buffers; ++behind) (void)carry(on, 0);
 }
 
 TEST_CASE(
@@ -117,14 +169,14 @@ TEST_CASE(
     "[transfer][host]") {
   carrying<recording_device> on{way::resident};
   std::vector<event_handle> reading;
-  for (std::size_t i = 0; i < 2 * assembling_transfer::landing_buffers; ++i) {
+  for (std::size_t i = 0; i < 2 * landing_buffers; ++i) {
     reading.push_back(on.carry(0).end()[-2].event);
     (void)on.delivered();
   }
   const auto keeping = on.carry(1);
-  REQUIRE(keeping.size() == 8 + assembling_transfer::landing_buffers - 1);
-  for (std::size_t back = 1; back < assembling_transfer::landing_buffers; ++back) {
-    CHECK(keeping[4 + back] ==
-          call(device_call::wait, reading[reading.size() - back], keeping[0].stream));
+  REQUIRE(keeping.size() == 10 + landing_buffers - 1);
+  for (std::size_t back = 1; back < landing_buffers; ++back) {
+    CHECK(keeping[6 + back] ==
+          call(device_call::wait, reading[reading.size() - back], keeping.back().stream));
   }
 }

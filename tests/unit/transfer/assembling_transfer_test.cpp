@@ -23,9 +23,8 @@ using feedline::test::scripted_device;
 using feedline::test::way;
 
 TEST_CASE(
-    "assembling transfer: a slot is copied and assembled on one stream, behind its last use and "
-    "before all "
-    "its events",
+    "assembling transfer: a slot is copied behind the buffer's last assembly, and assembled behind "
+    "its copy and its last use and before all its events",
     "[transfer][host]") {
   const way through = GENERATE(from_range(test::assembled_ways()));
   CAPTURE(to_string(through));
@@ -34,23 +33,28 @@ TEST_CASE(
   on.device->forget_calls();
   REQUIRE(on.under_test->step());
   const auto calls = on.device->calls();
-  REQUIRE(calls.size() == 8);
+  REQUIRE(calls.size() == 10);
   const slot_index to = on.parts->ring->try_take().value();
   const device_slot& target = (*on.parts->ring)[to];
-  const stream_ref stream = calls[0].stream;
+  const event_handle assembled = calls[8].event;
+  const stream_ref copies = calls[1].stream;
+  const stream_ref stream = calls[7].stream;
+  CHECK(copies);
   CHECK(stream);
-  CHECK(calls[0] == recorded_call{.what = device_call::copy,
-                                  .stream = stream,
+  CHECK(copies != stream);
+  CHECK(calls[0] == call(device_call::wait, assembled, copies));
+  CHECK(calls[1] == recorded_call{.what = device_call::copy,
+                                  .stream = copies,
                                   .bytes = on.table_bytes() + on.staged(slot).chunk_bytes.load()});
-  CHECK(calls[1] == call(device_call::record, on.staged(slot).copied.get(), stream));
-  CHECK(calls[2] == call(device_call::wait, target.released.get(), stream));
-  CHECK(calls[3].what == device_call::record);  // the landing buffer's `has_room`
-  CHECK(calls[3].stream == stream);
-  CHECK(calls[4] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
-  CHECK(calls[5] == call(device_call::assemble, event_handle::none, stream));
-  CHECK(calls[6].what == device_call::record);  // the landing buffer's `assembled`
-  CHECK(calls[6].stream == stream);
-  CHECK(calls[7] == call(device_call::record, target.ready.get(), stream));
+  CHECK(calls[2] == call(device_call::record, on.staged(slot).copied.get(), copies));
+  CHECK(calls[3] == call(device_call::wait, on.staged(slot).copied.get(), stream));
+  CHECK(calls[4] == call(device_call::wait, target.released.get(), stream));
+  CHECK(calls[5].what == device_call::record);  // the landing buffer's `has_room`
+  CHECK(calls[5].stream == stream);
+  CHECK(calls[6] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
+  CHECK(calls[7] == call(device_call::assemble, event_handle::none, stream));
+  CHECK(calls[8] == call(device_call::record, assembled, stream));
+  CHECK(calls[9] == call(device_call::record, target.ready.get(), stream));
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
 }
@@ -98,7 +102,7 @@ TEST_CASE(
 
 TEST_CASE("assembling transfer: what is copied is the tables and the rows that the device has not",
           "[transfer][host]") {
-  const auto bytes_of = [](const std::vector<recorded_call>& calls) { return calls.at(0).bytes; };
+  const auto bytes_of = [](const std::vector<recorded_call>& calls) { return calls.at(1).bytes; };
   SECTION("none of them: each time all") {
     carrying<recording_device> on{way::transformed};
     const std::size_t first = bytes_of(on.carry(0));
@@ -156,7 +160,7 @@ TEST_CASE(
     "round",
     "[transfer][host]") {
   // In the order of the test above; what stands on either stream is marked behind all of it.
-  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 8)));
+  const auto refused = static_cast<std::size_t>(GENERATE(range(0, 10)));
   CAPTURE(refused);
   carrying<recording_device> on{way::resident};
   std::size_t count = 0;
@@ -178,8 +182,8 @@ TEST_CASE(
     return records;
   };
   // The copy may have been issued even if it was refused, and so may the assembly.
-  CHECK(recorded_behind(device_call::copy) >= 3);
-  if (refused >= 5) CHECK(recorded_behind(device_call::assemble) >= 2);
+  CHECK(recorded_behind(device_call::wait) >= 3);
+  if (refused >= 7) CHECK(recorded_behind(device_call::assemble) >= 2);
   // Rows count as kept only if all went well.
   on.device->on_call = [](const recorded_call&) {};
   const slot_index again = on.fill(1);
@@ -211,7 +215,8 @@ TEST_CASE("assembling transfer: memory is not freed under work, whichever call w
   const auto refused = GENERATE(refusal{device_call::copy, 1}, refusal{device_call::record, 1},
                                 refusal{device_call::record, 2}, refusal{device_call::record, 3},
                                 refusal{device_call::wait, 1}, refusal{device_call::wait, 2},
-                                refusal{device_call::assemble, 1});
+                                refusal{device_call::wait, 3}, refusal{device_call::wait, 4},
+                                refusal{device_call::record, 4}, refusal{device_call::assemble, 1});
   const way through = GENERATE(from_range(test::assembled_ways()));
   const bool hold_copies = GENERATE(true, false);
   CAPTURE(static_cast<int>(refused.call), refused.nth, to_string(through), hold_copies);
