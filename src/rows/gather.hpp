@@ -77,9 +77,15 @@ inline void prefetch_writes(const std::byte* out, std::size_t bytes) noexcept {
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + at), 1);
 }
 
-/// Copies a row; what will be written behind it is on its way when it is done.
+/// Copies a row; but for very long ones, what will be written behind it is on its way when it is
+/// done. Of long rows the C library does not even read the lines that it overwrites.
 inline void copy_row(std::byte* out, const std::byte* row, std::size_t bytes) noexcept {
   constexpr std::size_t piece_bytes = 1024;
+  constexpr std::size_t long_row_bytes = 16 << 10;
+  if (bytes >= long_row_bytes) {
+    std::memcpy(out, row, bytes);
+    return;
+  }
   while (bytes > largest_prefetched_row_bytes) {
     prefetch_writes(out, piece_bytes);
     std::memcpy(out, row, piece_bytes);
