@@ -80,6 +80,11 @@ class pipeline {
     require_own_process();
     return progress_.state(place());
   }
+  /// As `loader::order_digest`. @throws usage_error in a child of fork.
+  [[nodiscard]] std::uint64_t order_digest() const {
+    require_own_process();
+    return progress_.digest();
+  }
   void seek(const loader_state& to) {
     require_own_process();
     progress_.seek(to);
