@@ -1,6 +1,6 @@
 /// Which ranks the trainer's process has, on machines that need not be at hand.
 
-#include "ranks.hpp"
+#include "options.hpp"
 
 #include <feedline/error.hpp>
 
