@@ -103,6 +103,20 @@ void write_checkpoint(const fs::path& path, const checkpoint& made) {
   if (std::rename(next.c_str(), path.c_str()) != 0) fail(path);
 }
 
+void require_place_for_checkpoint(const fs::path& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw usage_error{"--checkpoint " + path.string() + ": " + why +
+                      "; make the folder, or name a file in one that can be written"};
+  };
+  if (path.empty()) return;
+  if (fs::is_directory(path)) refuse("that is a folder, not a file");
+  const std::string next = path.string() + ".new";
+  std::FILE* const file = std::fopen(next.c_str(), "ab");
+  if (file == nullptr) refuse(next + " cannot be made: " + std::strerror(errno));
+  std::fclose(file);
+  std::remove(next.c_str());
+}
+
 checkpoint read_checkpoint(const fs::path& path, const std::vector<std::size_t>& sizes) {
   const std::string name = path.string();
   std::ifstream file{path, std::ios::binary};

@@ -54,6 +54,10 @@ struct checkpoint {
 /// @throws std::runtime_error with the system's words.
 void write_checkpoint(const std::filesystem::path& path, const checkpoint& made);
 
+/// To be called before hours of training: throws where `write_checkpoint` would.
+/// @throws feedline::usage_error naming the option, the folder, and why no file can be made there.
+void require_place_for_checkpoint(const std::filesystem::path& path);
+
 /// @param sizes Of the network that it is for.
 /// @throws feedline::usage_error if the file is no checkpoint, not a whole one, or of a network of
 /// other sizes; std::runtime_error if it cannot be read.

@@ -87,6 +87,7 @@ void run(int argc, char** argv) {
   if (options.gpus > 1) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const auto launched = feedline::shard::from_environment();
   const auto ranks = mnist::ranks_of_process(options, launched, this_machine(launched));
+  if (ranks.here.front().is_first()) mnist::require_place_for_checkpoint(options.checkpoint);
 #ifdef __CUDACC__
   if (ranks.here.front().gpu >= 0) return train<mnist::gpu>(options, ranks);
 #endif
