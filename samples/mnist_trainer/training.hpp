@@ -140,18 +140,34 @@ class training {
   /// Ranks meet when all memory is there: to allocate may mean to wait for a GPU, and a GPU that
   /// sums waits for the other ranks.
   void meet(typename Device::team& team) {
-    std::vector<unsigned long long> places{begin_.epoch, begin_.batch};
-    auto* const sums = on_.template allocate<unsigned long long>(places.size());
-    on_.upload(std::span<const unsigned long long>{places}, sums);
+    // What all ranks must have alike, or they would train on batches of different runs, or wait for
+    // each other for ever. Each compares the sum over all ranks with its own share.
+    const std::vector<unsigned long long> own{
+        begin_.epoch,   begin_.batch,     train_.order_digest(),      options_.epochs,
+        options_.every, options_.overlap, !options_.checksums.empty()};
+    auto* const sums = on_.template allocate<unsigned long long>(own.size());
+    on_.upload(std::span{own}, sums);
     on_.join(team);
-    on_.sum(sums, places.size());
+    on_.sum(sums, own.size());
     on_.wait_for_sums();
-    on_.download(sums, std::span{places});
-    const auto world = static_cast<unsigned long long>(self_.share.world);
-    if (places[0] != world * begin_.epoch || places[1] != world * begin_.batch)
+    std::vector<unsigned long long> found(own.size());
+    on_.download(sums, std::span{found});
+    const auto differs = [&](std::size_t i) {
+      return found[i] != own[i] * static_cast<unsigned long long>(self_.share.world);
+    };
+    const std::string self = "rank " + std::to_string(self_.share.rank);
+    for (std::size_t i = 2; i < own.size(); ++i)
+      if (differs(i))
+        throw feedline::usage_error{
+            self +
+            " has another training than other ranks: " + std::to_string(digits_.first->size()) +
+            " digits, batches of " + std::to_string(options_.batch_size) + ", seed " +
+            std::to_string(options_.seed) + ", " + std::to_string(options_.epochs) +
+            " epochs; all ranks must have the same digits and the same options"};
+    if (differs(0) || differs(1))
       throw feedline::usage_error{
-          "rank " + std::to_string(self_.share.rank) + " begins at epoch " +
-          std::to_string(begin_.epoch + 1) + ", batch " + std::to_string(begin_.batch) +
+          self + " begins at epoch " + std::to_string(begin_.epoch + 1) + ", batch " +
+          std::to_string(begin_.batch) +
           ", and others elsewhere: all ranks must see the same --checkpoint"};
   }
 
