@@ -65,7 +65,9 @@ class gpu_team {
     if (by_mpi) broadcast_by_mpi(id_.internal, ranks.world);
 #endif
   }
-  const ncclUniqueId& id() const { return id_; }
+  const ncclUniqueId& id() const {
+    return id_;
+  }
 
  private:
   ncclUniqueId id_{};
@@ -115,9 +117,15 @@ class gpu {
 #endif
   }
 
-  std::string name() const { return "cuda:" + std::to_string(rank_.gpu); }
-  feedline::device_ptr device() const { return device_; }
-  feedline::stream_ref stream() const { return feedline::stream_ref{stream_}; }
+  std::string name() const {
+    return "cuda:" + std::to_string(rank_.gpu);
+  }
+  feedline::device_ptr device() const {
+    return device_;
+  }
+  feedline::stream_ref stream() const {
+    return feedline::stream_ref{stream_};
+  }
 
   template <class Value>
   Value* allocate(std::size_t count) {
@@ -177,8 +185,12 @@ class gpu {
   // host; and a host that is ahead may block at no cost, as the stream has work. So events on
   // the stream measure: the GPU passes the first when the work before it is done, the second when
   // the batch is there too. What is found is about a microsecond too high for each pair.
-  void begin_wait() { mark(); }
-  void end_wait() { mark(); }
+  void begin_wait() {
+    mark();
+  }
+  void end_wait() {
+    mark();
+  }
   epoch_times take_times() {
     MNIST_CHECK(cudaStreamSynchronize(stream_));
     epoch_times times{.took = between(0, marked_ - 1)};
