@@ -4,6 +4,9 @@
 #include <feedline/feedline.hpp>
 
 #include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
 // [/includes]
 
 feedline::loader training(const feedline::dataset_ptr& train, const feedline::device_ptr& gpu) {
@@ -16,6 +19,16 @@ feedline::loader training(const feedline::dataset_ptr& train, const feedline::de
   // [/training]
   return loader;
 }
+
+// [agree]
+/// @param digests `loader.order_digest()` of every rank, by MPI_Allgather or ncclAllGather
+void require_one_run(std::span<const std::uint64_t> digests) {
+  for (std::size_t rank = 1; rank < digests.size(); ++rank)
+    if (digests[rank] != digests[0])
+      throw std::runtime_error{"rank " + std::to_string(rank) + " has not the data, order or " +
+                               "batch size of rank 0"};
+}
+// [/agree]
 
 // [evaluation]
 std::uint64_t evaluated(const feedline::dataset_ptr& test, const feedline::shard& self) {

@@ -2,14 +2,14 @@
 
 #include <feedline/device/host_device.hpp>
 
-#include "operations.hpp"
-#include "ranks.hpp"
-#include "report.hpp"
+#include "network.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -87,10 +87,20 @@ class cpu {
   void wait_for_sums() {}
 
   /// How long the computing waits for data: call these before a batch is taken, and after.
-  void begin_wait() { begun_ = clock::now(); }
-  void end_wait() { waited_ += clock::now() - begun_; }
-  /// Since the last call, in all.
-  seconds take_waited() { return std::exchange(waited_, {}); }
+  void begin_wait() {
+    waits_since_ = clock::now();
+    if (!epoch_since_) epoch_since_ = waits_since_;
+  }
+  void end_wait() {
+    const auto now = clock::now();
+    times_.waited += now - waits_since_;
+    times_.took = now - *epoch_since_;
+  }
+  /// Since the last call. A GPU's work is done then.
+  epoch_times take_times() {
+    epoch_since_.reset();
+    return std::exchange(times_, {});
+  }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -98,8 +108,9 @@ class cpu {
   cpu_team* team_ = nullptr;
   feedline::device_ptr device_ = feedline::make_host_device();
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  clock::time_point begun_;
-  seconds waited_{};
+  clock::time_point waits_since_;
+  std::optional<clock::time_point> epoch_since_;
+  epoch_times times_;
 };
 
 }  // namespace mnist

@@ -1,27 +1,77 @@
 #pragma once
 
 #include <feedline/cuda/device.hpp>
+#include <feedline/error.hpp>
 
-#include "gpu_team.cuh"
-#include "operations.hpp"
-#include "ranks.hpp"
-#include "report.hpp"
+#include "network.hpp"
+#include "options.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#ifdef MNIST_HAS_NCCL
+#include <nccl.h>
+#endif
 
-#include <chrono>
-#include <optional>
+#include <cstdlib>
+#include <exception>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace mnist {
 
+/// Throws with the words of CUDA, cuBLAS or NCCL, unless the call succeeded.
+#define MNIST_CHECK(call) ::mnist::check((call), #call)
+inline void check(cudaError_t error, const std::string& call) {
+  if (error != cudaSuccess)
+    throw std::runtime_error{call + " failed: " + cudaGetErrorString(error)};
+}
 inline void check(cublasStatus_t status, const std::string& call) {
   if (status != CUBLAS_STATUS_SUCCESS)
     throw std::runtime_error{call + " failed: " + cublasGetStatusString(status)};
 }
+
+#ifdef MNIST_HAS_NCCL
+inline constexpr bool has_nccl = true;
+
+inline void check(ncclResult_t result, const std::string& call) {
+  if (result != ncclSuccess)
+    throw std::runtime_error{call + " failed: " + ncclGetErrorString(result) + ": " +
+                             ncclGetLastError(nullptr)};
+}
+#else
+inline constexpr bool has_nccl = false;
+
+// `ranks_of_process` refuses more than one rank, so that nobody joins.
+struct ncclUniqueId {
+  char internal[1];
+};
+#endif
+
+/// How the ranks find each other: NCCL's name for them all. One for a process.
+class gpu_team {
+ public:
+  explicit gpu_team([[maybe_unused]] const process_ranks& ranks) {
+#ifdef MNIST_HAS_NCCL
+    if (ranks.world == 1) return;
+    const bool together = !ranks.across_processes();
+    const std::string address = together ? "" : meeting_address_from_environment();
+    // NCCL itself listens there, in rank 0; so nothing needs to be sent before.
+    if (!address.empty()) setenv("NCCL_COMM_ID", address.c_str(), 1);
+    const bool by_mpi = !together && address.empty();
+    if (!by_mpi || ranks.here.front().is_first()) MNIST_CHECK(ncclGetUniqueId(&id_));
+    if (by_mpi) broadcast_by_mpi(id_.internal, ranks.world);
+#endif
+  }
+  const ncclUniqueId& id() const {
+    return id_;
+  }
+
+ private:
+  ncclUniqueId id_{};
+};
 
 template <class Operation>
 __global__ void for_each_kernel(std::size_t count, Operation operation) {
@@ -38,8 +88,8 @@ class gpu {
 
   explicit gpu(const rank& self) : rank_{self}, device_{feedline::make_cuda_device(self.gpu)} {
     MNIST_CHECK(cudaSetDevice(self.gpu));  // for this, the only thread that uses it
-    MNIST_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    MNIST_CHECK(cudaStreamCreateWithFlags(&sum_stream_, cudaStreamNonBlocking));
+    for (cudaStream_t* const stream : {&stream_, &sum_stream_})
+      MNIST_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     for (cudaEvent_t* const event : {&computed_, &summed_})
       MNIST_CHECK(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     MNIST_CHECK(cublasCreate(&blas_));
@@ -48,7 +98,10 @@ class gpu {
   gpu(const gpu&) = delete;
   gpu& operator=(const gpu&) = delete;
   ~gpu() {
-    members_.reset();
+#ifdef MNIST_HAS_NCCL
+    // Behind an error there may be sums that the others never come to.
+    if (joined_) std::uncaught_exceptions() == 0 ? ncclCommDestroy(all_) : ncclCommAbort(all_);
+#endif
     cublasDestroy(blas_);
     for (void* const memory : memory_) cudaFree(memory);
     for (const cudaEvent_t mark : marks_) cudaEventDestroy(mark);
@@ -57,11 +110,22 @@ class gpu {
   }
 
   /// Sums are over this rank alone until it joins. Blocks until all ranks do.
-  void join(gpu_team& all) { members_.emplace(all, rank_.share); }
+  void join([[maybe_unused]] gpu_team& all) {
+#ifdef MNIST_HAS_NCCL
+    MNIST_CHECK(ncclCommInitRank(&all_, rank_.share.world, all.id(), rank_.share.rank));
+    joined_ = true;
+#endif
+  }
 
-  std::string name() const { return "cuda:" + std::to_string(rank_.gpu); }
-  feedline::device_ptr device() const { return device_; }
-  feedline::stream_ref stream() const { return feedline::stream_ref{stream_}; }
+  std::string name() const {
+    return "cuda:" + std::to_string(rank_.gpu);
+  }
+  feedline::device_ptr device() const {
+    return device_;
+  }
+  feedline::stream_ref stream() const {
+    return feedline::stream_ref{stream_};
+  }
 
   template <class Value>
   Value* allocate(std::size_t count) {
@@ -102,14 +166,17 @@ class gpu {
   }
 
   template <class Value>
-  void sum(Value* values, std::size_t count) {
-    if (!members_) return;
+  void sum([[maybe_unused]] Value* values, [[maybe_unused]] std::size_t count) {
+#ifdef MNIST_HAS_NCCL
+    if (!joined_) return;
     MNIST_CHECK(cudaEventRecord(computed_, stream_));
     MNIST_CHECK(cudaStreamWaitEvent(sum_stream_, computed_));
-    members_->sum(values, count, sum_stream_);
+    const auto type = std::is_same_v<Value, float> ? ncclFloat : ncclUint64;
+    MNIST_CHECK(ncclAllReduce(values, values, count, type, ncclSum, all_, sum_stream_));
+#endif
   }
   void wait_for_sums() {
-    if (!members_) return;
+    if (!joined_) return;
     MNIST_CHECK(cudaEventRecord(summed_, sum_stream_));
     MNIST_CHECK(cudaStreamWaitEvent(stream_, summed_));
   }
@@ -118,24 +185,29 @@ class gpu {
   // host; and a host that is ahead may block at no cost, as the stream has work. So events on
   // the stream measure: the GPU passes the first when the work before it is done, the second when
   // the batch is there too. What is found is about a microsecond too high for each pair.
-  void begin_wait() { mark(); }
-  void end_wait() { mark(); }
-  seconds take_waited() {
+  void begin_wait() {
+    mark();
+  }
+  void end_wait() {
+    mark();
+  }
+  epoch_times take_times() {
     MNIST_CHECK(cudaStreamSynchronize(stream_));
-    double waited = 0.0;
-    for (std::size_t i = 0; i < marked_; i += 2) {
-      float milliseconds = 0.0F;
-      MNIST_CHECK(cudaEventElapsedTime(&milliseconds, marks_[i], marks_[i + 1]));
-      waited += 1e-3 * milliseconds;
-    }
+    epoch_times times{.took = between(0, marked_ - 1)};
+    for (std::size_t i = 0; i < marked_; i += 2) times.waited += between(i, i + 1);
     marked_ = 0;
-    return seconds{waited};
+    return times;
   }
 
  private:
   void mark() {
     if (marked_ == marks_.size()) MNIST_CHECK(cudaEventCreate(&marks_.emplace_back()));
     MNIST_CHECK(cudaEventRecord(marks_[marked_++], stream_));
+  }
+  seconds between(std::size_t begin, std::size_t end) const {
+    float milliseconds = 0.0F;
+    MNIST_CHECK(cudaEventElapsedTime(&milliseconds, marks_[begin], marks_[end]));
+    return seconds{1e-3 * milliseconds};
   }
 
   rank rank_;
@@ -147,8 +219,11 @@ class gpu {
   cublasHandle_t blas_ = nullptr;
   std::vector<void*> memory_;
   std::vector<cudaEvent_t> marks_;  // begins and ends of waiting, by turns
-  std::size_t marked_ = 0;          // since the last `take_waited`
-  std::optional<gpu_members> members_;
+  std::size_t marked_ = 0;          // since the last `take_times`
+  bool joined_ = false;
+#ifdef MNIST_HAS_NCCL
+  ncclComm_t all_ = nullptr;
+#endif
 };
 
 }  // namespace mnist

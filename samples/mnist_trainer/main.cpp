@@ -10,24 +10,19 @@
 // Expect: a line for each of five epochs, the accuracy rising to about 0.98, then
 //         result accuracy=0.9811 loss=… samples_per_second=… wait_fraction=… … device=…
 //
-// To read, in this order. One GPU needs the first five; the others are there for several GPUs, for
-// resuming and for comparing runs:
+// To read, in this order:
 //
 //   training.hpp    the loop over epochs and batches: all that has to do with feedline, but for
-//   loading.hpp     what its loaders are asked for, and
-//   digits          opening the data
-//   network.hpp     the network; operations.hpp, cpu and gpu.cuh: what it needs of a device
+//   evaluation.hpp  how answers come back, what loaders are asked for, and
+//   files           opening the data; checkpoints, and lines to compare runs by
+//   network.hpp     the network; cpu and gpu.cuh: what it needs of a device, and how ranks sum
+//   options         the command line; which ranks there are: --gpus, mpirun, torchrun, srun
 //   main.cpp        a thread for each rank of this process
-//   ranks           which ranks these are: --gpus, mpirun, torchrun, srun
-//   gpu_team.cuh    how ranks meet and sum, by NCCL; mpi.cpp
-//   checkpoint      what a resumed training needs, in a file
-//   scoreboard.hpp  losses and checksums of batches; batch_lines and report write them
 
 #include <feedline/feedline.hpp>
 
 #include "cpu.hpp"
 #include "options.hpp"
-#include "ranks.hpp"
 #include "training.hpp"
 #ifdef __CUDACC__
 #include "gpu.cuh"
@@ -92,6 +87,7 @@ void run(int argc, char** argv) {
   if (options.gpus > 1) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const auto launched = feedline::shard::from_environment();
   const auto ranks = mnist::ranks_of_process(options, launched, this_machine(launched));
+  if (ranks.here.front().is_first()) mnist::require_place_for_checkpoint(options.checkpoint);
 #ifdef __CUDACC__
   if (ranks.here.front().gpu >= 0) return train<mnist::gpu>(options, ranks);
 #endif

@@ -1,12 +1,117 @@
 #pragma once
 
-#include "operations.hpp"
+#include "files.hpp"
 
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <random>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#ifdef __CUDACC__
+#define MNIST_ANYWHERE __host__ __device__
+#else
+#define MNIST_ANYWHERE
+#endif
+
 namespace mnist {
+
+inline constexpr std::size_t classes = 10;
+
+using seconds = std::chrono::duration<double>;
+
+/// What a device measures of an epoch: from before its first batch was taken until the work on the
+/// last one was done.
+struct epoch_times {
+  seconds took{};
+  seconds waited{};  ///< of that, for data
+};
+
+/// Floats in the memory of a device, column after column.
+struct matrix {
+  const float* data;
+  std::size_t rows;
+  std::size_t columns;
+  bool transposed = false;  ///< it is its transpose that lies there so
+};
+inline matrix transposed(const matrix& from) {
+  return {from.data, from.columns, from.rows, !from.transposed};
+}
+
+// What happens to one element, or to one digit, on any device.
+
+/// ReLU, and its slope.
+struct rectify {
+  const float* by;
+  float* values;
+  MNIST_ANYWHERE void operator()(std::size_t i) const { values[i] = by[i] > 0 ? values[i] : 0; }
+};
+
+/// Stochastic gradient descent with momentum.
+struct descend {
+  float* parameters;
+  float* velocity;
+  const float* gradient;
+  float momentum;
+  float rate;
+  MNIST_ANYWHERE void operator()(std::size_t i) const {
+    velocity[i] = momentum * velocity[i] + gradient[i];
+    parameters[i] -= rate * velocity[i];
+  }
+};
+
+/// Softmax and cross entropy.
+struct judge {
+  const float* logits;
+  const float* labels;
+  float* slopes;         ///< of the global batch's mean loss, by the logits
+  float* tallies;        ///< three for each digit: loss, right answers, labels that are no class
+  std::size_t count;     ///< digits that count; those behind are repeats and have no slope
+  std::size_t together;  ///< digits that count in the batches of all ranks
+  MNIST_ANYWHERE void operator()(std::size_t digit) const {
+    const float* const in = logits + digit * classes;
+    const float* const wanted = labels + digit * classes;
+    const float weight = digit < count ? 1.0F : 0.0F;
+    std::size_t answer = 0;
+    std::size_t label = classes;
+    for (std::size_t i = 0; i < classes; ++i) {
+      if (in[i] > in[answer]) answer = i;
+      if (wanted[i] != 0) label = i;
+    }
+    float sum = 0;
+    for (std::size_t i = 0; i < classes; ++i) sum += std::exp(in[i] - in[answer]);
+    for (std::size_t i = 0; i < classes; ++i)
+      slopes[digit * classes + i] =
+          weight * (std::exp(in[i] - in[answer]) / sum - wanted[i]) / static_cast<float>(together);
+    float* const tally = tallies + digit * 3;
+    tally[0] = label < classes ? weight * (std::log(sum) - (in[label] - in[answer])) : 0.0F;
+    tally[1] = answer == label ? weight : 0.0F;
+    tally[2] = label == classes ? weight : 0.0F;
+  }
+};
+
+/// Adds what a batch holds to a checksum: each float's bits, weighed by their place in the batch of
+/// all ranks. A sum of integers has no order, so neither threads nor the number of ranks change it.
+struct fold {
+  const float* values;
+  std::size_t first;  ///< place of the first one
+  unsigned long long* checksum;
+  MNIST_ANYWHERE void operator()(std::size_t i) const {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, values + i, sizeof bits);
+    const unsigned long long weighed = (bits + 1ULL) * (2 * (first + i) + 1);
+#ifdef __CUDA_ARCH__
+    atomicAdd(checksum, weighed);
+#else
+    *checksum += weighed;
+#endif
+  }
+};
 
 /// The digits of a batch, in a device's memory, and how they belong to the batch of all ranks.
 struct digits_view {
@@ -139,6 +244,82 @@ class network {
   float* parameters_ = nullptr;
   float* velocity_ = nullptr;
   float* gradient_ = nullptr;
+};
+
+/// @param labels How many were no class. @throws std::runtime_error if any was.
+inline void require_classes(double labels) {
+  if (labels != 0)
+    throw std::runtime_error{std::to_string(static_cast<std::size_t>(labels)) +
+                             " labels are above 9: the trainer knows the classes 0 to 9"};
+}
+
+/// What one batch came to, over all ranks.
+struct batch_result {
+  score of;
+  unsigned long long checksum = 0;
+};
+
+/// Keeps what batches come to on the device, until it is asked for: so no step waits for the
+/// device, nor for other ranks.
+template <class Device>
+class scoreboard {
+ public:
+  /// @param max_batches Between two calls of `take`.
+  scoreboard(Device& on, std::size_t max_batches, std::size_t inputs, bool checksums)
+      : on_{on},
+        inputs_{inputs},
+        wants_checksums_{checksums},
+        scores_{on.template allocate<float>(max_batches * 3)},
+        checksums_{on.template allocate<unsigned long long>(max_batches)} {}
+
+  /// Begins a batch, and adds its bytes up, if checksums are wanted.
+  /// @return Where its score belongs, for the network.
+  float* next(const digits_view& digits) {
+    const std::size_t at = together_.size();
+    together_.push_back(digits.together);
+    if (wants_checksums_) {
+      const std::size_t images = digits.together * inputs_;  // labels have their places behind
+      on_.for_each(digits.count * inputs_,
+                   fold{digits.images, digits.first * inputs_, checksums_ + at});
+      on_.for_each(digits.count * classes,
+                   fold{digits.labels, images + digits.first * classes, checksums_ + at});
+    }
+    return scores_ + at * 3;
+  }
+
+  /// The results of all batches since the last call. Waits for the device and for all ranks, which
+  /// must call it behind the same batch. @throws std::runtime_error if a label was no class.
+  std::vector<batch_result> take() {
+    const std::size_t batches = together_.size();
+    std::vector<batch_result> results(batches);
+    if (batches == 0) return results;
+    std::vector<float> scores(batches * 3);
+    std::vector<unsigned long long> checksums(batches);
+    on_.sum(scores_, scores.size());
+    if (wants_checksums_) on_.sum(checksums_, batches);
+    on_.wait_for_sums();
+    on_.download(scores_, std::span{scores});
+    on_.download(checksums_, std::span{checksums});
+    on_.upload(std::span<const unsigned long long>{std::vector<unsigned long long>(batches)},
+               checksums_);
+    double unknown = 0;
+    for (std::size_t i = 0; i < batches; ++i) {
+      unknown += scores[3 * i + 2];
+      results[i] = {{scores[3 * i], scores[3 * i + 1], static_cast<double>(together_[i])},
+                    checksums[i]};
+    }
+    together_.clear();
+    require_classes(unknown);
+    return results;
+  }
+
+ private:
+  Device& on_;
+  std::size_t inputs_;
+  bool wants_checksums_;
+  float* scores_;  // three for each batch: losses, right answers, labels that are no class
+  unsigned long long* checksums_;
+  std::vector<std::size_t> together_;  // digits, of each batch since the last `take`
 };
 
 }  // namespace mnist

@@ -1,11 +1,16 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
+#include <feedline/error.hpp>
 
+#include <CLI/CLI.hpp>
+#ifdef MNIST_HAS_MPI
+#include <mpi.h>
+#endif
+
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <regex>
-#include <string>
 
 namespace mnist {
 namespace {
@@ -17,8 +22,8 @@ const std::map<std::string, feedline::placement> placements{
     {"resident", feedline::placement::resident},
     {"cached", feedline::placement::cached}};
 
-/// How the digits come to the network.
-void add_loading(CLI::App& app, trainer_options& options, std::string& placement) {
+void add_options(CLI::App& app, trainer_options& options, std::string& placement) {
+  // How the digits come to the network.
   app.add_option(
          "--data", options.data,
          "Folder with MNIST's four IDX files, plain or .gz; or with digits called train and "
@@ -46,10 +51,8 @@ void add_loading(CLI::App& app, trainer_options& options, std::string& placement
          "!--no-prefetch", options.prefetch,
          "Read each batch when it is asked for, to compare with: no readers, one batch a copy")
       ->excludes(readers);
-}
 
-/// What computes: one device, or several that share each batch.
-void add_devices(CLI::App& app, trainer_options& options) {
+  // What computes: one device, or several that share each batch.
   app.add_option("--device", options.device, "auto, cpu, or cuda:N")
       ->check([](const std::string& text) -> std::string {
         if (std::regex_match(text, std::regex{"auto|cpu|cuda(:[0-9]{1,4})?"})) return {};
@@ -65,10 +68,8 @@ void add_devices(CLI::App& app, trainer_options& options) {
   app.add_flag("!--no-overlap", options.overlap,
                "Sum the gradients of several GPUs behind the backward pass, to compare with; not "
                "each layer's while that of the layer before is computed");
-}
 
-/// What is written, to go on from or to compare runs by.
-void add_files(CLI::App& app, trainer_options& options) {
+  // What is written, to go on from or to compare runs by.
   auto* const checkpoint =
       app.add_option("--checkpoint", options.checkpoint,
                      "File for weights, velocities and the place in the data; written at the end "
@@ -90,6 +91,62 @@ void add_files(CLI::App& app, trainer_options& options) {
       ->type_name("FILE");
 }
 
+using feedline::usage_error;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// A whole number, or -1.
+int number_in(const std::string& text) {
+  int number = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stopped == end && number >= 0 ? number : -1;
+}
+
+std::string told(const feedline::shard& launched) {
+  return "rank " + std::to_string(launched.rank) + " of " + std::to_string(launched.world) + " (" +
+         std::string{launched.launcher} + ")";
+}
+
+std::string gpus(int count) {
+  return std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
+}
+
+void require_nccl(const facilities& machine) {
+  if (!machine.nccl)
+    throw usage_error{
+        "several GPUs sum their gradients by NCCL, and this trainer was built without it: install "
+        "libnccl-dev, or say where nccl.h and libnccl.so are (CMAKE_PREFIX_PATH), and build again"};
+}
+
+process_ranks one_of_many(const trainer_options& options, const feedline::shard& launched,
+                          const facilities& machine) {
+  const std::string self = told(launched);
+  if (options.gpus > 1 || options.ranks > 1)
+    throw usage_error{self +
+                      ": a launcher started a process for each rank, so --gpus and --ranks "
+                      "must be 1; leave them out"};
+  if (options.device != "auto" && options.device != "cuda")
+    throw usage_error{self + ": --device " + options.device +
+                      " would be the same for all processes; leave it out, and each computes on "
+                      "the GPU of its number. On the CPU, --ranks gives one process several"};
+  if (machine.gpus == 0)
+    throw usage_error{self + ": each process needs a GPU, and there is none that can be used" +
+                      (machine.cuda ? "" : " (built without CUDA)") +
+                      ". To try it on the CPU: one process with --device cpu --ranks " +
+                      std::to_string(launched.world)};
+  require_nccl(machine);
+  // A launcher may show each process its own GPU alone, which then has number 0.
+  const int gpu = machine.gpus == 1 ? 0 : machine.local_rank;
+  if (gpu >= machine.gpus)
+    throw usage_error{self + ": process " + std::to_string(gpu) + " of this machine, which has " +
+                      gpus(machine.gpus) + "; start no more processes than GPUs"};
+  return {{{launched, gpu}}, launched.world};
+}
+
 }  // namespace
 
 trainer_options parse_command_line(int argc, char** argv) {
@@ -97,9 +154,7 @@ trainer_options parse_command_line(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   trainer_options options;
   std::string placement = "auto";
-  add_loading(app, options, placement);
-  add_devices(app, options);
-  add_files(app, options);
+  add_options(app, options, placement);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -107,6 +162,84 @@ trainer_options parse_command_line(int argc, char** argv) {
   }
   options.placement = placements.at(placement);
   return options;
+}
+
+process_ranks ranks_of_process(const trainer_options& options, const feedline::shard& launched,
+                               const facilities& machine) {
+  if (launched.world > 1) return one_of_many(options, launched, machine);
+  const bool on_gpu =
+      options.device == "auto" ? machine.gpus > 0 || options.gpus > 1 : options.device != "cpu";
+  if (on_gpu && !machine.cuda)
+    throw usage_error{"this trainer was built without CUDA: say --device cpu" +
+                      (options.gpus > 1 ? " --ranks " + std::to_string(options.gpus) : "")};
+  if (on_gpu && options.ranks > 1)
+    throw usage_error{"--ranks is for the CPU: say --device cpu, or --gpus " +
+                      std::to_string(options.ranks)};
+  if (!on_gpu && options.gpus > 1)
+    throw usage_error{"--gpus is not for --device cpu: say --ranks " +
+                      std::to_string(options.gpus)};
+  if (options.gpus > 1 && options.device.starts_with("cuda:"))
+    throw usage_error{"--gpus " + std::to_string(options.gpus) +
+                      " takes the GPUs from cuda:0 on: "
+                      "leave out --device " +
+                      options.device};
+  if (options.gpus > 1 && options.gpus > machine.gpus)
+    throw usage_error{"--gpus " + std::to_string(options.gpus) + ": this machine has " +
+                      gpus(machine.gpus) + " that can be used"};
+  if (options.gpus > 1) require_nccl(machine);
+
+  const int world = on_gpu ? options.gpus : options.ranks;
+  const bool numbered = options.device.starts_with("cuda:");
+  process_ranks ranks{{}, world};
+  for (int i = 0; i < world; ++i) {
+    const int gpu = numbered ? std::stoi(options.device.substr(5)) : i;
+    ranks.here.push_back({{.rank = i, .world = world}, on_gpu ? gpu : -1});
+  }
+  return ranks;
+}
+
+int local_rank_from_environment(const feedline::shard& launched) {
+  if (launched.world == 1) return 0;
+  const char* const name = launched.launcher == "torchrun"   ? "LOCAL_RANK"
+                           : launched.launcher == "Open MPI" ? "OMPI_COMM_WORLD_LOCAL_RANK"
+                                                             : "SLURM_LOCALID";
+  const int local = number_in(variable(name));
+  if (local < 0)
+    throw usage_error{told(launched) + ": " + name + " is '" + variable(name) +
+                      "', where the number of this process on its machine is wanted"};
+  return local;
+}
+
+std::string meeting_address_from_environment() {
+  if (!variable("NCCL_COMM_ID").empty()) return variable("NCCL_COMM_ID");
+  const std::string host = variable("MASTER_ADDR");
+  const std::string port = variable("MASTER_PORT");
+  if (host.empty() || port.empty()) return {};
+  const int number = number_in(port);
+  if (number < 1 || number > 65534)
+    throw usage_error{"MASTER_PORT is '" + port + "', where a port from 1 to 65534 is wanted"};
+  return host + ":" + std::to_string(number + 1);
+}
+
+void broadcast_by_mpi([[maybe_unused]] std::span<char> bytes, [[maybe_unused]] int world) {
+#ifdef MNIST_HAS_MPI
+  // Faults of MPI end the process with its own words.
+  MPI_Init(nullptr, nullptr);
+  int found = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &found);
+  if (found == world)
+    MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Finalize();  // from here on NCCL connects the processes
+  if (found != world)
+    throw feedline::usage_error{"MPI knows " + std::to_string(found) + " processes, the launcher " +
+                                std::to_string(world) +
+                                ": start the trainer with the mpirun of the MPI it was built with"};
+#else
+  throw feedline::usage_error{
+      "the processes cannot find each other, for this trainer was built without MPI: set "
+      "NCCL_COMM_ID=HOST:PORT alike for all, a free port of rank 0's machine; or install "
+      "libopenmpi-dev and build again; or start them by torchrun"};
+#endif
 }
 
 }  // namespace mnist

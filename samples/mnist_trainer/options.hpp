@@ -1,10 +1,13 @@
 #pragma once
 
 #include <feedline/loader/loader_options.hpp>
+#include <feedline/sampler/shard.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace mnist {
 
@@ -34,5 +37,47 @@ struct trainer_options {
 
 /// Reads the command line. Where it asks for help, or is wrong, ends the program: 0 or 2.
 [[nodiscard]] trainer_options parse_command_line(int argc, char** argv);
+
+/// One of those that share every batch. It has a thread, a loader and a network of its own.
+struct rank {
+  feedline::shard share;  ///< which rank of how many
+  int gpu = -1;           ///< it computes on; -1: on the CPU
+  /// It alone prints, and writes files.
+  bool is_first() const { return share.rank == 0; }
+};
+
+/// The ranks of this process: all of them, or one where a launcher started a process for each.
+struct process_ranks {
+  std::vector<rank> here;
+  int world = 1;
+  bool across_processes() const { return static_cast<int>(here.size()) < world; }
+};
+
+/// What of this machine and this build decides where ranks can run.
+struct facilities {
+  int gpus = 0;        ///< 0: none, or built without CUDA
+  bool cuda = false;   ///< built with it
+  bool nccl = false;   ///< built with it
+  int local_rank = 0;  ///< of this process among those of its launcher on this machine
+};
+
+/// @throws feedline::usage_error if what the command line and the launcher ask for cannot be had.
+[[nodiscard]] process_ranks ranks_of_process(const trainer_options& options,
+                                             const feedline::shard& launched,
+                                             const facilities& machine);
+
+/// What the launcher that was found says; 0 if there is none.
+/// @throws feedline::usage_error if it does not say, or what is no number.
+[[nodiscard]] int local_rank_from_environment(const feedline::shard& launched);
+
+/// NCCL's word for where processes meet, "HOST:PORT", where the environment has one: NCCL_COMM_ID,
+/// or the port behind the one that torchrun keeps for itself. Empty: the processes meet by MPI.
+/// @throws feedline::usage_error if MASTER_PORT is no port.
+[[nodiscard]] std::string meeting_address_from_environment();
+
+/// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. To be called
+/// once.
+/// @throws feedline::usage_error if the trainer was built without MPI, or with another one.
+void broadcast_by_mpi(std::span<char> bytes, int world);
 
 }  // namespace mnist

@@ -88,6 +88,10 @@ loader_state loader::state() const {
   return held().state();
 }
 
+std::uint64_t loader::order_digest() const {
+  return held().order_digest();
+}
+
 void loader::seek(const loader_state& state) {
   held().seek(state);
 }

@@ -80,6 +80,11 @@ class pipeline {
     require_own_process();
     return progress_.state(place());
   }
+  /// As `loader::order_digest`. @throws usage_error in a child of fork.
+  [[nodiscard]] std::uint64_t order_digest() const {
+    require_own_process();
+    return progress_.digest();
+  }
   void seek(const loader_state& to) {
     require_own_process();
     progress_.seek(to);
@@ -146,6 +151,9 @@ class pipeline {
   /// Blocks while batches are held in every slot, or until the stop was asked for; false at the
   /// deadline. @throws usage_error where none but the caller can end that.
   [[nodiscard]] bool await_room(const take_limits& limits);
+  /// What is read now, in words, and the sample that delivery waits for as far as it is known;
+  /// empty: nothing is read.
+  [[nodiscard]] std::pair<std::string, std::optional<std::uint64_t>> reads_now() const;
   /// @throws deadline_error always.
   [[noreturn]] void miss_deadline(std::chrono::steady_clock::time_point began) const;
   /// False if they took too long.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <utility>
 
 // Where the user's thread waits: for the next slot, and for the threads' end.
 
@@ -69,9 +70,23 @@ bool pipeline::await_room(const take_limits& limits) {
   return ring_->wait_for_room(limits);
 }
 
-void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const {
+std::pair<std::string, std::optional<std::uint64_t>> pipeline::reads_now() const {
   const auto now = std::chrono::steady_clock::now();
   const auto reads = reads_under_way(scratch_);
+  std::string words = in_words(reads, now, source_, plan_.batch_size);
+  const auto mended = strategy_.mender ? strategy_.mender->look() : std::nullopt;
+  if (!mended) return {words, reads.empty() ? std::nullopt : first_sample(reads.front(), source_)};
+  // Delivery waits for it whatever readers do behind it, so it comes first.
+  const std::string mending = "the transfer reads sample " + std::to_string(mended->first.value) +
+                              " (epoch " + std::to_string(mended->epoch) +
+                              ") in the place of one that cannot be read, and began " +
+                              in_words(now - mended->since) + " ago";
+  return {mending + (words.empty() ? "" : "; ") + words, mended->first.value};
+}
+
+void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const {
+  const auto now = std::chrono::steady_clock::now();
+  const auto [reads, sample] = reads_now();
   awaited_batch missed{.epoch = cursor_.run()->epoch,
                        .batch = cursor_.run()->first_batch + cursor_.dealt(),
                        .waited = now - began,
@@ -86,8 +101,8 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
     if (turns_.limit() != 0)
       why += "; readers at work at a time under the CPU budget: " + std::to_string(turns_.limit());
   } else {
-    missed.sample = first_sample(reads.front(), source_);
-    why = in_words(reads, now, source_, plan_.batch_size);
+    missed.sample = sample;
+    why = reads;
   }
   throw deadline_error{missed, "batch " + std::to_string(missed.batch) + " of epoch " +
                                    std::to_string(missed.epoch) + " was not there after " +
@@ -108,11 +123,9 @@ void pipeline::shut_down(const std::shared_ptr<pipeline>& owner) noexcept {
 bool pipeline::wait_for_threads(bool may_leave) {
   const bool limited = may_leave && leave_reads_after_.count() != 0;
   if (threads_.wait_for(limited ? leave_reads_after_ : limits_.before_warning)) return true;
-  const auto now = std::chrono::steady_clock::now();
   try {
-    const auto reads = reads_under_way(scratch_);
-    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended"
-                                           : in_words(reads, now, source_, plan_.batch_size);
+    const std::string reads = reads_now().first;
+    const std::string what = reads.empty() ? "no reader reads, but a thread has not ended" : reads;
     if (limited) {
       log()->error(
           "a loader that goes away leaves threads behind, after {}: {}. The dataset, the "

@@ -65,6 +65,7 @@ progress::progress(dataset_ptr dataset, sampler order, const loader_options& opt
       batches_{batches},
       world_{static_cast<std::uint64_t>(options.shard.world)},
       on_error_{options.errors.action},
+      substitute_{on_error_ == error_action::substitute ? options.errors.substitute : 0},
       own_{identity_of(*dataset_, order_, options)} {}
 
 epoch_place progress::begin_of(std::uint64_t epoch) {
@@ -123,6 +124,16 @@ loader_state progress::state(epoch_place at) const {
   if (!order_fingerprint_) order_fingerprint_ = fingerprint();
   state.order = *order_fingerprint_;
   return state;
+}
+
+std::uint64_t progress::digest() const {
+  std::uint64_t hash = 0;
+  const auto add = [&](std::uint64_t value) { hash = mix(hash + golden_gamma + mix(value)); };
+  for (const char byte : to_json(state({}))) add(static_cast<unsigned char>(byte));
+  add(world_);
+  add(static_cast<std::uint64_t>(on_error_));
+  add(substitute_);
+  return hash;
 }
 
 /// Kept across versions: states have it. Asks for runs, because some samplers compute a block of

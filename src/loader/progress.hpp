@@ -42,6 +42,8 @@ class progress {
   [[nodiscard]] epoch_place place() const noexcept { return at_; }
   /// Of a place. Asks the sampler for its fingerprint once.
   [[nodiscard]] loader_state state(epoch_place at) const;
+  /// Of all that the ranks of a run must have alike, as `loader::order_digest`.
+  [[nodiscard]] std::uint64_t digest() const;
 
  private:
   [[nodiscard]] std::uint64_t fingerprint() const;
@@ -52,7 +54,8 @@ class progress {
   std::uint64_t batches_;
   std::uint64_t world_;
   error_action on_error_;
-  loader_state own_;  ///< but for its place, and `order` until it was asked for
+  std::uint64_t substitute_;  ///< 0 if `on_error_` is none
+  loader_state own_;          ///< but for its place, and `order` until it was asked for
   mutable std::optional<std::uint64_t> order_fingerprint_;
   epoch_place at_;
   bool asked_ = false;   ///< for any epoch yet

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -120,6 +121,9 @@ void slot_mender::repeat_another(const work_place& at) {
 
 std::optional<unreadable_sample> slot_mender::try_replace(const work_place& at, sample_index by,
                                                           position from) {
+  scratch_.now.begin(at.slot.work.run->epoch, position{by.value}, position{by.value + 1});
+  const std::unique_ptr<read_record, void (*)(read_record*)> ends{
+      &scratch_.now, [](read_record* now) { now->end(); }};  // also if it throws
   writer_.replace(at.slot, at.place, by, from, scratch_);
   if (!scratch_.bad.empty()) return std::move(scratch_.bad.front());
   at.ticket.replacements.push_back({at.slot.work.begin + at.place, by});

@@ -46,6 +46,9 @@ class slot_mender {
   void mend(staging_slot& slot, std::optional<slot_failure>& failed,
             std::shared_ptr<slot_repairs>& ticket);
 
+  /// What it is reading: the sample itself stands for `first`, not a position. Any thread.
+  [[nodiscard]] std::optional<read_under_way> look() const noexcept { return scratch_.now.look(); }
+
  private:
   /// A slot's place that is being mended.
   struct work_place {

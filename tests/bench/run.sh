@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All benchmarks in one run, on a machine with a GPU and a release build: the machine's limits,
 # feedline, and its peers, side by side. Ends with one table; leaves results.json, results.svg and
-# output.txt. About 7 minutes, and 3 more where networks are trained.
+# output.txt. About 9 minutes, and 3 more where networks are trained.
 #
 #   tests/bench/run.sh [BUILD_FOLDER [OUT_FOLDER]] [--quick]
 #
@@ -65,6 +65,8 @@ all() {
     measure busy "$programs/feedline_bench_busy" "${few[@]}" "${short[@]}"
   fi
   measure cpu "$programs/feedline_bench_cpu" "${few[@]}" "${short[@]}" "${idle[@]}"
+  measure samplers "$programs/feedline_bench_samplers" "${few[@]}"
+  measure policies "$programs/feedline_bench_policies" "${few[@]}" "${short[@]}"
   measure peers "$programs/feedline_bench_peers" "${few[@]}" "${short[@]}"
   if [[ -x $programs/feedline_bench_peers_libtorch ]]; then
     measure peers_libtorch "$programs/feedline_bench_peers_libtorch" "${few[@]}" "${short[@]}"

@@ -25,6 +25,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/piece_test.cpp
   pipeline/placement_memory_test.cpp
   pipeline/placement_test.cpp
+  pipeline/resuming/digest_test.cpp
   pipeline/resuming/killed_test.cpp
   pipeline/resuming/resume_test.cpp
   pipeline/resuming/state_test.cpp

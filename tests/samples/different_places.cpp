@@ -1,5 +1,6 @@
-// different_places DIGITS CHECKPOINT: two ranks of the trainer resume, as on machines of which only
-// one has the file. Fails unless both refuse, and unless they train where both have it.
+// different_places DIGITS CHECKPOINT: two ranks of the trainer that disagree. They resume, as on
+// machines of which only one has the file; or one has another order, batch size or number of
+// epochs. Fails unless both refuse, and unless they train where they agree.
 
 #include <feedline/error.hpp>
 
@@ -15,9 +16,9 @@
 
 namespace {
 
-/// Trains for two epochs as two ranks.
-/// @return How many refused because of the other's place.
-int refusals(const std::array<mnist::trainer_options, 2>& options) {
+/// Trains as two ranks.
+/// @return How many refused with these words; of those without, 100.
+int refusals(const std::array<mnist::trainer_options, 2>& options, const std::string& words) {
   mnist::process_ranks ranks{{}, 2};
   for (int i = 0; i < 2; ++i) ranks.here.push_back({{.rank = i, .world = 2}, -1});
   mnist::cpu_team team{ranks};
@@ -30,8 +31,8 @@ int refusals(const std::array<mnist::trainer_options, 2>& options) {
         mnist::training<mnist::cpu>{options[i], ranks.here[i], on, team}.run();
       } catch (const feedline::usage_error& error) {
         std::printf("%s\n", error.what());
-        const std::string words = error.what();
-        if (words.find("and others elsewhere: all ranks must see") != std::string::npos) ++refused;
+        const bool has_words = std::string{error.what()}.find(words) != std::string::npos;
+        refused += has_words ? 1 : 100;
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -46,10 +47,23 @@ int main(int, char** argv) {
   has.batch_size = 200;
   has.epochs = 1;
   has.checkpoint = argv[2];
-  if (refusals({has, has}) != 0) return 1;
+
+  const auto with = [&](auto change) {
+    mnist::trainer_options other = has;
+    change(other);
+    return other;
+  };
+  const std::string another = "has another training than other ranks: 6000 digits, batches of ";
+  for (const mnist::trainer_options& other :
+       {with([](auto& of) { of.seed = 2; }), with([](auto& of) { of.batch_size = 100; }),
+        with([](auto& of) { of.epochs = 2; })})
+    if (refusals({has, other}, another) != 2) return 1;
+
+  if (refusals({has, has}, "") != 0) return 1;
   has.epochs = 2;
   has.resume = true;
   mnist::trainer_options has_not = has;
   has_not.checkpoint = std::string{argv[2]} + ".is-not-here";
-  return refusals({has, has_not}) == 2 && refusals({has, has}) == 0 ? 0 : 1;
+  const std::string elsewhere = "and others elsewhere: all ranks must see the same --checkpoint";
+  return refusals({has, has_not}, elsewhere) == 2 && refusals({has, has}, "") == 0 ? 0 : 1;
 }

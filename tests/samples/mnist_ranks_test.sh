@@ -100,7 +100,21 @@ refuses_checkpoints() {
   local run=("$trainer" --data "$digits" --device cpu)
   refused 2 '--resume requires --checkpoint' "${run[@]}" --resume
   refused 2 '--every requires --checkpoint' "${run[@]}" --every 3
-  refused 1 "$work/no/such.new: No such file" "${run[@]}" --checkpoint "$work/no/such"
+
+  # Before the first batch, not at the first save.
+  local lost=("${run[@]}" --checkpoint)
+  refused 2 "--checkpoint $work/no/such: $work/no/such.new cannot be made: No such file or dir" \
+    "${lost[@]}" "$work/no/such"
+  grep -q "; make the folder, or name a file in one that can be written" "$work/errors" ||
+    fail "no remedy: $(cat "$work/errors")"
+  [[ ! -s $work/output ]] || fail "the training began: $(cat "$work/output")"
+  : >"$work/file"
+  refused 2 "file/such.new cannot be made: Not a directory" "${lost[@]}" "$work/file/such"
+  refused 2 "--checkpoint $work: that is a folder, not a file" "${lost[@]}" "$work"
+  if [[ $(id -u) != 0 ]]; then
+    mkdir -m 500 "$work/locked"
+    refused 2 "locked/such.new cannot be made: Permission denied" "${lost[@]}" "$work/locked/such"
+  fi
   refused 1 "$work/no/such: cannot be written" "${run[@]}" --losses "$work/no/such"
 
   local file=$work/checkpoint

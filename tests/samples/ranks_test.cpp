@@ -1,9 +1,8 @@
 /// Which ranks the trainer's process has, on machines that need not be at hand.
 
-#include "ranks.hpp"
-
 #include <feedline/error.hpp>
 
+#include "options.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cstdlib>

@@ -5,9 +5,8 @@
 #include <feedline/feedline.hpp>
 
 #include "cpu.hpp"
-#include "digits.hpp"
+#include "files.hpp"
 #include "network.hpp"
-#include "scoreboard.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -78,6 +78,16 @@ class loader {
   /// of strings. @throws usage_error in a child of fork; what the sampler throws.
   [[nodiscard]] loader_state state() const;
 
+  /// A number of all that the ranks of a run must have alike: the dataset's size and fields, the
+  /// order, batch size, world, `partial_batch`, transforms and their seed, and what becomes of
+  /// samples that cannot be read. Ranks that differ in it would train on batches of different runs:
+  /// compare it between them, by whatever sums their gradients, before the first batch. All builds
+  /// of one version of feedline give the same number; another version may give another one.
+  ///
+  /// The first call may ask the sampler for positions, as that of `state`; no call blocks.
+  /// @throws usage_error in a child of fork; what the sampler throws.
+  [[nodiscard]] std::uint64_t order_digest() const;
+
   /// Goes on where a state was taken, by this loader or another one of the same dataset, order and
   /// options: the next epoch that is asked for must be `state.epoch`, and begins with batch
   /// `state.batch`. Its batches, and all epochs behind it, are those that the first run would have

@@ -3,6 +3,7 @@
 ///
 ///     feedline_bench_gpus                           # 1 to all GPUs, several numbers of readers
 ///     feedline_bench_gpus --shape cifar256 --readers 8 --gpus 2
+///     feedline_bench_gpus --gpus 2 --all-reduce-mib 64     # and with NCCL running
 ///
 /// Method: for each cell a thread for each GPU builds a loader (placement stream, `--readers`
 /// readers each), consumes one epoch to warm up, waits for the others, and then consumes epochs
@@ -10,14 +11,23 @@
 /// printed is their sum, median of the runs, with the slowest and the fastest GPU of that run.
 /// Pinned copies go to all GPUs at once in the same way. Content is not checked here: the tests do
 /// that.
+///
+/// With `--all-reduce-mib N`, where the build has found NCCL: each cell is measured once more while
+/// all-reduces of N MiB run on the same GPUs, back to back, each GPU's on a stream of its own. What
+/// they reach alone is measured before, for the same time. Their rate is the bytes of one GPU by
+/// the time.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#ifdef FEEDLINE_BENCH_NCCL
+#include "bench/support/all_reduces.hpp"
+#endif
 #include "bench/support/consume.hpp"
 #include "bench/support/copies.hpp"
 #include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "bench/support/shapes.hpp"
@@ -29,15 +39,18 @@
 
 #include <algorithm>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -50,6 +63,7 @@ struct options : common_options {
   std::vector<int> gpus;  ///< empty: 1, 2, 4 … and all
   std::size_t piece_bytes = 0;
   std::size_t staging_slots = 0;
+  std::size_t all_reduce_mib = 0;  ///< 0: none
 };
 
 /// Bytes a second of each GPU, in one run.
@@ -107,8 +121,9 @@ std::vector<rates> copy_to_all(int gpus, const options& options) {
   });
 }
 
+/// @param beside Called around each run of GPU 0: before it with true, after it with false.
 std::vector<rates> feed_all(int gpus, const shape& shape, const dataset_ptr& data, int readers,
-                            const options& options) {
+                            const options& options, const std::function<void(bool)>& beside = {}) {
   const loader_options loading{.batch_size = shape.batch_size,
                                .readers = readers,
                                .epochs = UINT64_MAX,
@@ -120,8 +135,12 @@ std::vector<rates> feed_all(int gpus, const shape& shape, const dataset_ptr& dat
     auto stream = std::make_shared<gpu_stream>();
     std::uint64_t epoch = 0;
     (void)consume(*from, epoch, *stream, 0);
-    return [&options, from, stream, epoch]() mutable {
-      return consume(*from, epoch, *stream, options.seconds).bytes_per_second();
+    return [&options, &beside, gpu, from, stream, epoch]() mutable {
+      const bool tells = beside && gpu == 0;
+      if (tells) beside(true);
+      const double rate = consume(*from, epoch, *stream, options.seconds).bytes_per_second();
+      if (tells) beside(false);
+      return rate;
     };
   });
 }
@@ -144,6 +163,64 @@ void report(const std::string& name, int gpus, int readers, const std::vector<ra
              {"fastest_gpu_bytes_per_second", *fastest},
              {"of_copies", sum(median) / copies}});
 }
+
+#ifdef FEEDLINE_BENCH_NCCL
+/// The rate of all-reduces, run by run.
+class reduce_meter {
+ public:
+  reduce_meter(int gpus, std::size_t mib) : bytes_{mib << 20}, reduces_{gpus, bytes_} {}
+
+  /// Around a run.
+  void note(bool begins) {
+    reduces_.start();
+    if (begins) {
+      done_ = reduces_.done();
+      begun_ = clock_type::now();
+    } else {
+      const auto bytes = static_cast<double>((reduces_.done() - done_) * bytes_);
+      rates_.push_back(bytes / seconds_since(begun_));
+    }
+  }
+  double alone(const options& options) {
+    for (int run = 0; run <= options.runs; ++run) {
+      note(true);
+      std::this_thread::sleep_for(std::chrono::duration<double>{options.seconds});
+      note(false);
+      if (run == 0) rates_.clear();  // the first one warms up
+    }
+    return take_rate();
+  }
+  /// The median since the last call.
+  double take_rate() { return median(std::exchange(rates_, {})); }
+
+ private:
+  std::size_t bytes_;
+  std::uint64_t done_ = 0;
+  clock_type::time_point begun_;
+  std::vector<double> rates_;
+  all_reduces reduces_;
+};
+
+void feed_beside_reduces(int gpus, const shape& shape, const dataset_ptr& data, int readers,
+                         const options& options, double copies, results& found) {
+  // By itself first, and gone before a loader is made: that may wait for the GPU to be idle.
+  const double alone = reduce_meter{gpus, options.all_reduce_mib}.alone(options);
+  reduce_meter meter{gpus, options.all_reduce_mib};
+  const auto runs =
+      feed_all(gpus, shape, data, readers, options, [&](bool begins) { meter.note(begins); });
+  const double beside = meter.take_rate();
+  report(shape.name + "+nccl", gpus, readers, runs, copies, found);
+  std::printf(
+      "%-12s all-reduces of %zu MiB: alone %.1f GB/s, beside delivery %.1f GB/s (%.1f %%)\n", "",
+      options.all_reduce_mib, alone / 1e9, beside / 1e9, 100 * beside / alone);
+  std::fflush(stdout);
+  found.add({{"limit", "all-reduce"},
+             {"gpus", gpus},
+             {"mib", options.all_reduce_mib},
+             {"bytes_per_second", alone},
+             {"beside_bytes_per_second", beside}});
+}
+#endif
 
 std::vector<int> numbers_of_gpus(const options& options) {
   if (!options.gpus.empty()) return options.gpus;
@@ -175,9 +252,14 @@ void run(const options& options) {
   for (const shape& shape : main_shapes(options.shape)) {
     const auto data = make_data(shape);
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      for (const int readers : options.readers)
+      for (const int readers : options.readers) {
         report(shape.name, numbers[i], readers, feed_all(numbers[i], shape, data, readers, options),
                copies[i], found);
+#ifdef FEEDLINE_BENCH_NCCL
+        if (options.all_reduce_mib != 0)
+          feed_beside_reduces(numbers[i], shape, data, readers, options, copies[i], found);
+#endif
+      }
   }
   found.write(options.json);
 }
@@ -194,5 +276,12 @@ int main(int argc, char* argv[]) {
       ->delimiter(',');
   app.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
   app.add_option("--staging-slots", options.staging_slots, "0: automatic");
+#ifdef FEEDLINE_BENCH_NCCL
+  // A kernel that is loaded when it is first called may wait for a sum that waits for another GPU.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  app.add_option("--all-reduce-mib", options.all_reduce_mib,
+                 "MiB that NCCL sums over the GPUs, back to back, beside the delivery; 0: nothing")
+      ->check(CLI::Range(0, 16384));
+#endif
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -11,6 +11,7 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/overshoot.hpp"
 #include "support/checks/recorder.hpp"
+#include "support/datasets/bad_samples.hpp"
 #include "support/datasets/hanging_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
@@ -83,6 +84,30 @@ TEST_CASE(
   const auto seen = record.seen();
   CHECK(seen.size() == 32);
   CHECK(in_order_and_intact(seen));
+}
+
+TEST_CASE("deadline: a sample that hangs in the place of a bad one is named", "[loader][host]") {
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const bool skips = GENERATE(true, false);
+  CAPTURE(to_string(by.through), skips);
+  const hanging_dataset hanging{make_bad_rows(32, {5}), 31};
+  loader_options options = singly(1);
+  options.errors = {.action = skips ? error_action::skip : error_action::substitute,
+                    .substitute = 31};
+  loader loader = by.load(hanging.data, sequential{}, options);
+  auto range = loader.epoch(0, by.stream);
+  for (int i = 0; i < 5; ++i) CHECK(range.next(in(std::chrono::minutes{5})));
+  hanging.gate->await_reader();
+  const overshoot missed{[&](auto deadline) { return range.next(deadline); }};
+  CHECK(missed.where.batch == 5);
+  CHECK(missed.where.sample == 31U);
+  has(missed.message,
+      "the transfer reads sample 31 (epoch 0) in the place of one that cannot be "
+      "read, and began ");
+  hanging.gate->open();
+  const auto sixth = range.next(in(std::chrono::minutes{5}));
+  REQUIRE(sixth);
+  CHECK(sixth->samples()[0].value == 31U);
 }
 
 TEST_CASE("deadline: of a request of several batches that which is read is named",

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/loader/loader_state.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mnist {
+
+/// Opens what `data` holds: a folder with MNIST's four files, each plain or compressed (.gz); one
+/// with digits called "train" and others called "test", in any format: train.h5 and test.h5,
+/// train.tar and test.tar, folders of image.npy and label.npy; or the path of such a "train".
+/// Tar shards have members N.image.npy and N.cls.
+/// @return Digits to train on, and to test with: fields "image" (bytes) and "label" (a byte).
+/// @throws feedline::usage_error naming what is missing; feedline::dataset_error for bad files.
+[[nodiscard]] std::pair<feedline::dataset_ptr, feedline::dataset_ptr> open_digits(
+    const std::filesystem::path& data);
+
+/// What an epoch's batches came to so far, over all ranks.
+struct score {
+  double loss = 0;    ///< sum of cross entropies, in nats
+  double right = 0;   ///< digits recognised
+  double digits = 0;  ///< digits seen
+
+  void operator+=(const score& more) {
+    loss += more.loss;
+    right += more.right;
+    digits += more.digits;
+  }
+};
+
+/// All that a training needs to go on: where it stands, and what it has learnt. A file of it is
+/// some lines of text, and then the values as they lie in memory:
+///
+///     feedline mnist_trainer checkpoint 1
+///     {"feedline_loader_state": 2, "epoch": 2, …}     the loader's place, by `to_json`
+///     0x1.8p+9 0x1.2cp+10 0x1.77p+10                  `so_far`, exact: loss, right, digits
+///     784 256 128 10                                  the network's sizes
+struct checkpoint {
+  feedline::loader_state place;
+  score so_far;                    ///< of the epoch that `place` is in
+  std::vector<std::size_t> sizes;  ///< `network::sizes`
+  std::vector<float> values;       ///< `network::save`
+};
+
+/// Writes a file that takes the place of `path` when it is whole and on the disk: a process, or a
+/// machine, that ends at any moment leaves the one before or the new one.
+/// @throws std::runtime_error with the system's words.
+void write_checkpoint(const std::filesystem::path& path, const checkpoint& made);
+
+/// To be called before hours of training: throws where `write_checkpoint` would.
+/// @throws feedline::usage_error naming the option, the folder, and why no file can be made there.
+void require_place_for_checkpoint(const std::filesystem::path& path);
+
+/// @param sizes Of the network that it is for.
+/// @throws feedline::usage_error if the file is no checkpoint, not a whole one, or of a network of
+/// other sizes; std::runtime_error if it cannot be read.
+[[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,
+                                         const std::vector<std::size_t>& sizes);
+
+/// A text file with a line for each batch, "EPOCH BATCH VALUE", to compare runs by.
+class batch_lines {
+ public:
+  batch_lines() = default;  ///< writes nothing
+  /// @param path Empty: nothing is written.
+  /// @param begin Where the run goes on: lines of earlier batches stay, and no others.
+  /// @throws std::runtime_error if it cannot be written.
+  batch_lines(const std::filesystem::path& path, const feedline::loader_state& begin);
+
+  /// `value` by a format of printf's.
+  template <class Value>
+  void add(std::uint64_t epoch, std::uint64_t batch, const char* format, Value value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    if (file_.is_open()) file_ << epoch << ' ' << batch << ' ' << text << '\n';
+  }
+  /// To be called before a checkpoint is written, so that its batches' lines are there.
+  /// @throws std::runtime_error if they could not be written.
+  void flush();
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace mnist
