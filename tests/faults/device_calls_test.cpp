@@ -41,6 +41,9 @@ void consume_two_epochs(loader& loader, const travelling& by, recorder& record) 
       CHECK(tells(failure));
       CHECK_THROWS_AS((void)range.next(), stage_error);
       throw;
+    } catch (const device_error& bare) {
+      FAIL_CHECK("a step throws what is no stage_error: " << bare.what());
+      throw;
     }
   }
 }
