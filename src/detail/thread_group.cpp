@@ -1,5 +1,6 @@
 #include "detail/thread_group.hpp"
 
+#include "detail/keep_loaded.hpp"
 #include "detail/own_process.hpp"
 
 #include <unistd.h>
@@ -63,6 +64,7 @@ void thread_group::join() noexcept {
 void thread_group::leave(std::shared_ptr<void> kept) noexcept {
   for (std::thread& thread : threads_) thread.detach();
   threads_.clear();
+  keep_loaded();  // they may be the only ones left that use it
   late_end::of_process().watch();
   count_->keep(std::move(kept));
 }

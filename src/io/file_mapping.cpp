@@ -1,5 +1,7 @@
 #include "io/file_mapping.hpp"
 
+#include "detail/keep_loaded.hpp"
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -102,7 +104,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
 constinit std::array<guarded, max_guards> table{};
 constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
 constinit std::mutex changing;                    ///< of table and handler; not the handler's
-constinit bool installed = false;
+constinit std::atomic<bool> installed{false};
 struct sigaction before_ours {};  ///< written before the handler is installed
 
 void set(guarded& place, std::uintptr_t begin, std::uintptr_t end) noexcept {
@@ -194,6 +196,7 @@ void unguard(std::size_t place) noexcept {
 std::optional<std::size_t> guard(std::span<const std::byte> bytes) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
+  if (!installed.load()) keep_loaded();  // unlocked: it takes the loader's lock
   const std::scoped_lock lock{changing};
   if (!install()) return std::nullopt;
   for (std::size_t i = 0; i < max_guards; ++i) {

@@ -17,7 +17,8 @@ namespace feedline::detail {
 /// even if it passes on what it does not know: that cannot be seen from here. `handler_in_use`
 /// tells, and tells when that handler is gone again.
 ///
-/// The code must stay loaded: a shared library that contains it must not be closed.
+/// A shared library that contains this code stays loaded from the first mapping on, even if it is
+/// closed: the handler stays.
 class file_mapping {
  public:
   /// Nothing where the file is empty or cannot be mapped, or there can be no guard: too many

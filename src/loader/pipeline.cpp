@@ -129,7 +129,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
 
 void pipeline::check_capture(stream_ref stream) {
   const std::size_t postponed = ring_->end_postponed();
-  if (device_->is_capturing(stream)) {
+  if (is_capturing(stream)) {
     throw usage_error{
         "a batch cannot be taken while its stream is being captured: the graph would wait for this "
         "one copy each time it is launched. Take the batch before the capture begins, or after it"};
@@ -139,6 +139,16 @@ void pipeline::check_capture(stream_ref stream) {
         "all " + std::to_string(postponed) +
         " slots are held by batches that were destroyed while their stream was being captured: end "
         "the capture before the next batch is taken, and destroy batches outside of captures"};
+  }
+}
+
+bool pipeline::is_capturing(stream_ref stream) {
+  try {
+    return device_->is_capturing(stream);
+  } catch (...) {
+    const epoch_place at = place();
+    fail(failure{{.stage = stage::batch, .epoch = at.epoch, .batch = at.batch, .path = {}},
+                 std::current_exception()});
   }
 }
 

@@ -141,6 +141,7 @@ class pipeline {
   [[noreturn]] void fail(std::optional<failure> why);
   /// Before the next slot is taken. @throws usage_error if its stream is captured.
   void check_capture(stream_ref stream);
+  [[nodiscard]] bool is_capturing(stream_ref stream);
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();

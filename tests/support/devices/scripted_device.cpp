@@ -79,6 +79,17 @@ void scripted_device::fail_call(device_call call, std::uint64_t nth, std::uint64
   failing_[call] = {nth, times};
 }
 
+void scripted_device::fail_any_call(std::uint64_t nth, std::uint64_t times) {
+  const std::scoped_lock lock{mutex_};
+  any_failing_ = {nth, nth == 0 ? 0 : times};
+  any_failed_ = false;
+}
+
+bool scripted_device::any_call_failed() const {
+  const std::scoped_lock lock{mutex_};
+  return any_failed_;
+}
+
 void scripted_device::wait_for_failed_calls() {
   std::unique_lock lock{mutex_};
   wait_long(
@@ -264,6 +275,7 @@ void scripted_device::sync(event_handle event) {
 }
 
 bool scripted_device::is_capturing(stream_ref stream) {
+  count_call(device_call::is_capturing);
   const std::scoped_lock lock{mutex_};
   return streams_.at(number(stream)).capturing;
 }
@@ -300,6 +312,11 @@ bool scripted_device::latest_is_done(event_handle event) const {
 
 void scripted_device::count_call(device_call call) {
   const std::scoped_lock lock{mutex_};
+  if (any_failing_.times != 0 && --any_failing_.next == 0) {
+    any_failing_ = {1, any_failing_.times - 1};
+    any_failed_ = true;
+    throw device_error{"the scripted device fails this call as told"};
+  }
   const auto found = failing_.find(call);
   if (found == failing_.end() || --found->second.next != 0) return;
   found->second.next = 1;

@@ -31,7 +31,8 @@ enum class device_call : std::uint8_t {
   record,
   wait,
   is_done,
-  sync
+  sync,
+  is_capturing
 };
 
 /// A device whose copies complete when the test says so, in host memory.
@@ -90,6 +91,10 @@ class scripted_device final : public device {
   /// Lets the n-th call of a kind from now on, counted from 1, fail with a device_error
   /// (out_of_memory for `allocate`), and as many after it as make up `times`.
   void fail_call(device_call call, std::uint64_t nth, std::uint64_t times = 1);
+  /// The same for the n-th call of whatever kind. 0: none.
+  void fail_any_call(std::uint64_t nth, std::uint64_t times = 1);
+  /// Whether the n-th call of whatever kind has come, and failed.
+  [[nodiscard]] bool any_call_failed() const;
   /// Blocks until all calls that were told to fail have failed. @throws std::runtime_error after a
   /// long while.
   void wait_for_failed_calls();
@@ -201,6 +206,8 @@ class scripted_device final : public device {
     std::uint64_t times;  ///< how many fail from there on
   };
   std::map<device_call, failing_calls> failing_;
+  failing_calls any_failing_{0, 0};
+  bool any_failed_ = false;
   std::set<void*> blocks_;  ///< allocated, not freed
   std::uint64_t next_handle_ = 1;
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty

@@ -75,6 +75,8 @@ class other_copy {
       std::abort();
   }
   [[nodiscard]] bool in_use() const { return function<bool()>("copy_is_in_use")(); }
+  /// As a plugin's end would: false if the system refuses.
+  [[nodiscard]] bool close() const { return ::dlclose(library_) == 0; }
   [[nodiscard]] bool survives_cut() const {
     return ::ftruncate(file_, 0) == 0 && function<bool()>("copy_reads_lost_zero")();
   }
@@ -106,6 +108,12 @@ bool copies_get_along(std::string_view event, std::string_view before) {
          second.in_use() && third.in_use() && second.survives_cut() && third.survives_cut();
 }
 
+/// A copy that stood in front of this one was closed, and this one goes on as before.
+bool closed_copy_is_survived() {
+  const other_copy second{FEEDLINE_BUS_GUARD_COPY_1};
+  return second.close() && feedline::detail::file_mapping::handler_in_use();
+}
+
 /// Without mappings there is no handler. With them the same file is mapped, and there is one.
 bool is_left_alone() {
   const auto is_mapped = [](bool allowed) {
@@ -134,7 +142,7 @@ const volatile char* empty_page() {
 }  // namespace
 
 /// Arguments: who handled it before (default, ignore, plain, detailed), what happens (guarded,
-/// foreign, ended, sent, later, not mapped, or one that begins with copy).
+/// foreign, ended, sent, later, not mapped, or one that names a copy).
 int main(int count, char** arguments) {
   if (count != 3) return wrong;
   const std::string_view event = arguments[2];
@@ -161,6 +169,9 @@ int main(int count, char** arguments) {
     return copies_get_along(event, arguments[1]) && *first == std::byte{0} ? 0 : wrong;
   if (event == "copy, foreign")
     return copies_get_along(event, arguments[1]) ? *foreign_page : wrong;
+  if (event == "closed copy")
+    return closed_copy_is_survived() && *first == std::byte{0} ? 0 : wrong;
+  if (event == "closed copy, foreign") return closed_copy_is_survived() ? *foreign_page : wrong;
   if (event == "copy behind another") return copies_get_along(event, arguments[1]) ? 0 : wrong;
   if (event == "later") {
     const random_file rows{

@@ -190,6 +190,14 @@ TEST_CASE("bus guard: several copies of the library in a process all keep their 
   CHECK(outcome("detailed", "copy, foreign") == 42);
 }
 
+TEST_CASE("bus guard: a copy of the library that is closed leaves a handler that works",
+          "[dataset][host]") {
+  CHECK(outcome("default", "closed copy") == 0);
+  CHECK(outcome("default", "closed copy, foreign") == -SIGBUS);
+  CHECK(outcome("plain", "closed copy, foreign") == 41);
+  CHECK(outcome("detailed", "closed copy, foreign") == 42);
+}
+
 TEST_CASE("bus guard: a copy of the library that another's handler cuts off knows it",
           "[dataset][host]") {
   CHECK(outcome("plain", "copy behind another") == 0);

@@ -1,0 +1,87 @@
+/// Three copies of the library in one process: this program's own, and two that plugins bring,
+/// which are opened and closed again. Argument: what happens. Its exit status says whether all went
+/// well; a line says what did not.
+
+#include "faults/library_copy.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include <dlfcn.h>
+
+namespace {
+
+using feedline::test::delivers;
+
+/// A copy, as long as it is open.
+class plugin {
+ public:
+  explicit plugin(const char* path) : library_{::dlopen(path, RTLD_NOW | RTLD_LOCAL)} {
+    if (library_ != nullptr) return;
+    std::printf("%s\n", ::dlerror());
+    std::abort();
+  }
+  plugin(const plugin&) = delete;
+  plugin& operator=(const plugin&) = delete;
+  ~plugin() { ::dlclose(library_); }
+
+  [[nodiscard]] bool copy_delivers() const { return function<bool()>("copy_delivers")(); }
+  void leaves_read(const std::atomic<bool>& gate, std::atomic<int>& ended) const {
+    function<void(const std::atomic<bool>&, std::atomic<int>&)>("copy_leaves_read")(gate, ended);
+  }
+
+ private:
+  template <class Function>
+  [[nodiscard]] Function* function(const char* name) const {
+    void* const found = ::dlsym(library_, name);
+    if (found == nullptr) std::abort();
+    return reinterpret_cast<Function*>(found);
+  }
+
+  void* library_;
+};
+
+/// They work at the same time, and are closed while others work.
+bool come_and_go() {
+  std::atomic<int> well{0};
+  constexpr int rounds = 20;
+  const auto use = [&](const char* path) {
+    for (int round = 0; round < rounds; ++round) {
+      const plugin opened{path};
+      well += opened.copy_delivers() ? 1 : 0;
+    }
+  };
+  std::thread first{use, FEEDLINE_LIBRARY_COPY_1};
+  std::thread second{use, FEEDLINE_LIBRARY_COPY_2};
+  for (int round = 0; round < rounds; ++round) well += delivers() ? 1 : 0;
+  first.join();
+  second.join();
+  return well == 3 * rounds;
+}
+
+/// A copy is closed while threads that it left behind are in a read; these come to their end later.
+bool left_behind() {
+  std::atomic<bool> gate{false};
+  std::atomic<int> ended{0};
+  {
+    const plugin opened{FEEDLINE_LIBRARY_COPY_1};
+    opened.leaves_read(gate, ended);
+  }
+  if (!delivers() || ended != 0) return false;
+  gate = true;
+  for (int waited = 0; ended == 0 && waited < 20'000; ++waited)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  return ended == 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
+  const std::string_view scenario = arguments[1];
+  const bool well = scenario == "come and go" ? come_and_go() : left_behind();
+  if (!well) std::printf("%s: not all went well\n", arguments[1]);
+  return well ? 0 : 1;
+}

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace feedline::test {
+
+/// 1000 samples that hold their own numbers.
+class numbers final : public dataset {
+ public:
+  using hook = std::function<void()>;
+  explicit numbers(hook before_read = {}, hook at_end = {})
+      : before_read_{std::move(before_read)}, at_end_{std::move(at_end)} {}
+  numbers(const numbers&) = delete;
+  numbers& operator=(const numbers&) = delete;
+  ~numbers() override {
+    if (at_end_) at_end_();
+  }
+  [[nodiscard]] std::uint64_t size() const override { return 1000; }
+  [[nodiscard]] std::vector<field> fields() const override {
+    return {{"number", element_type::u64, {}}};
+  }
+  void read(std::span<const sample_index> samples,
+            std::span<const std::span<std::byte>> out) const override {
+    if (before_read_) before_read_();
+    std::memcpy(out[0].data(), samples.data(), samples.size_bytes());
+  }
+
+ private:
+  hook before_read_;
+  hook at_end_;
+};
+
+/// Whether a loader of this copy of the library, with threads, delivers two epochs as it must.
+[[nodiscard]] inline bool delivers() {
+  loader loader{std::make_shared<const numbers>(),
+                shuffle{.seed = 1},
+                make_host_device(),
+                {.batch_size = 8, .readers = 2, .epochs = 2, .batches_per_slot = 1}};
+  std::uint64_t batches = 0;
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    for (const batch& taken : loader.epoch(epoch)) {
+      const auto expected = taken.samples();
+      const auto bytes = taken["number"].bytes();
+      if (std::memcmp(expected.data(), bytes.data(), bytes.size()) != 0) return false;
+      ++batches;
+    }
+  }
+  return batches == 2 * 125;
+}
+
+/// Leaves a loader while a read of it waits for `gate`. Adds to `ended` once nothing of it is left.
+inline void leave_read(const std::atomic<bool>& gate, std::atomic<int>& ended) {
+  std::atomic<bool> reading{false};
+  const auto data = std::make_shared<const numbers>(
+      [&reading, &gate, first = std::make_shared<std::atomic<bool>>(true)] {
+        if (first->exchange(false)) {
+          reading = true;
+          reading.notify_all();
+        }
+        // Waiting for an atomic value would be deaf to what another copy of the C++ library tells.
+        while (!gate) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      },
+      [&ended] { ++ended; });
+  loader loader{data,
+                shuffle{.seed = 1},
+                make_host_device(),
+                {.batch_size = 8,
+                 .readers = 2,
+                 .epochs = 1,
+                 .leave_reads_after = std::chrono::milliseconds{10}}};
+  reading.wait(false);
+}
+
+}  // namespace feedline::test
