@@ -20,6 +20,7 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
       free_{in_place_ ? staging_->size() : slots},
       ready_{in_place_ ? staging_->size() : slots} {
   const std::size_t slot_bytes = format_->layout.slot_bytes();
+  if (!in_place_) exposed_.emplace(device_);
   if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
   const std::size_t count = in_place_ ? staging_->size() : slots;
   postponed_.reserve(count);
@@ -45,14 +46,20 @@ device_ring::~device_ring() {
   if (!done) leak(memory_, whose);
 }
 
-std::optional<slot_index> device_ring::acquire() {
-  const auto slot = free_.pop();
+std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
+  auto slot = free_.try_pop();
+  if (!slot) {
+    const in_activity waiting{clock, activity::stalled};
+    slot = free_.pop();
+  }
   if (free_.closed()) return std::nullopt;
   return slot;
 }
 
-void device_ring::deliver(slot_index slot, slot_content content) {
+void device_ring::deliver(slot_index slot, slot_content content,
+                          std::chrono::steady_clock::time_point now) {
   (*this)[slot].content = std::move(content);
+  (*this)[slot].delivered_at = now;
   move(slot, device_state::free, device_state::filled);
   ready_.push(slot);
 }
@@ -74,7 +81,11 @@ void device_ring::discard(slot_index slot) {
 
 void device_ring::lease(slot_index slot, stream_ref stream) {
   device_slot& taken = (*this)[slot];
-  if (!in_place_) device_->wait(stream, taken.ready.get());
+  if (exposed_) {
+    exposed_->stream_waits(stream, taken.ready.get());
+    device_->wait(stream, taken.ready.get());
+    exposed_->stream_goes_on(stream);
+  }
   taken.stream = stream;
   taken.leases.hold();
   move(slot, device_state::filled, device_state::leased);
@@ -136,6 +147,12 @@ void device_ring::end_use(slot_index slot) noexcept {
 void device_ring::report(const device_slot& leased) noexcept {
   failures_->report(failure{leased.content.at(stage::batch), std::current_exception()});
   close();
+}
+
+std::size_t device_ring::ready_slots() const noexcept {
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return slot->state.load(std::memory_order_relaxed) == device_state::filled;
+  }));
 }
 
 bool device_ring::all_leased() const noexcept {

@@ -6,6 +6,7 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include "batch/device_slot.hpp"
+#include "batch/exposed_time.hpp"
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
@@ -13,6 +14,7 @@
 #include "device/retired.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -79,9 +81,12 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
 
   /// A free slot; blocks until there is one. Nothing once closed. Transfer.
-  [[nodiscard]] std::optional<slot_index> acquire();
+  /// @param clock The caller's; null: nothing is measured.
+  [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr);
   /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
-  void deliver(slot_index slot, slot_content content);
+  /// @param now When it was.
+  void deliver(slot_index slot, slot_content content,
+               std::chrono::steady_clock::time_point now = {});
   /// Nothing comes after what was delivered. Transfer.
   /// @param why Nothing if there is simply no more to deliver.
   void end_delivery(std::optional<failure> why = {}) noexcept {
@@ -121,6 +126,11 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
   [[nodiscard]] bool is_idle() override;
 
+  /// How long the consumer's stream waits for slots. Null where they are read in place.
+  [[nodiscard]] exposed_time* exposed() noexcept { return exposed_ ? &*exposed_ : nullptr; }
+  /// Slots that were delivered and not taken. Any thread.
+  [[nodiscard]] std::size_t ready_slots() const noexcept;
+
   /// Who takes batches, and who else has to do with them.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
@@ -158,6 +168,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   std::shared_ptr<failure_board> failures_;
   bool in_place_;
   consumer_thread users_;
+  std::optional<exposed_time> exposed_;
   device_memory memory_;
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread

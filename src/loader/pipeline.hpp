@@ -6,6 +6,7 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
+#include <feedline/statistics/statistics.hpp>
 
 #include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
@@ -22,6 +23,7 @@
 #include "reader/slot_scheduler.hpp"
 #include "sampler/epoch_share.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 #include "transfer/transfer.hpp"
 
 #include <atomic>
@@ -67,7 +69,7 @@ class pipeline {
   /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.
   [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run) {
     if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
-    return cursor_.deal();
+    return deal();
   }
   /// Nobody wants the rest of an epoch.
   void abandon(const std::shared_ptr<epoch_run>& run) {
@@ -100,6 +102,9 @@ class pipeline {
     return report;
   }
 
+  /// As `loader::statistics`. Any thread.
+  [[nodiscard]] loader_statistics statistics() const;
+
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
   struct wait_limits {
     /// Until it refuses, if only its own thread has had to do with batches so far: who holds them
@@ -127,7 +132,18 @@ class pipeline {
     if (run->ended) return {run->epoch + 1, 0};
     return {run->epoch, run->first_batch + cursor_.dealt(), cursor_.losses()};
   }
+  /// The next batch of the slot at hand.
+  [[nodiscard]] std::optional<batch> deal() {
+    auto dealt = cursor_.deal();
+    if (dealt) {
+      consumer_.count_batches(1);
+      consumer_.count_samples(dealt->size());
+      unreadable_.store(cursor_.failures().count, std::memory_order_relaxed);
+    }
+    return dealt;
+  }
   void leave_epoch() {
+    consumer_.enter(activity::idle);
     progress_.leave(place());
     cursor_.begin(nullptr, {});
   }
@@ -145,6 +161,7 @@ class pipeline {
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();
+  [[nodiscard]] bool fill_request();
   /// Nothing once nothing comes any more, or the stop was asked for. @throws deadline_error.
   [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
   /// The same, where there is none yet. False at the deadline.
@@ -177,6 +194,14 @@ class pipeline {
   request_executor request_executor_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
+  stage_clock consumer_;
+  std::atomic<std::uint64_t> unreadable_{0};  ///< samples, as far as their batches were dealt
+  std::atomic<std::uint64_t> waits_{0};       ///< of the consumer, for a slot
+  const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
+  const std::uint64_t sample_bytes_;        ///< as the dataset has them
+  const std::uint64_t batch_sample_bytes_;  ///< as batches have them
+  const unsigned cores_ = usable_cores();
+  const bool chunked_;
   batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;

@@ -6,6 +6,7 @@
 #include "detail/channel.hpp"
 #include "device/owned.hpp"
 #include "staging/staging_slot.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -37,7 +38,8 @@ class staging_ring {
   /// Claims a slot that nobody uses; blocks until there is one, and until its copy is done. Nothing
   /// once closed, whatever the device does. If the copy failed, the slot is lost and the device's
   /// exception thrown. Slot scheduler.
-  [[nodiscard]] std::optional<slot_index> claim();
+  /// @param clock The caller's, here and below; null: nothing is measured.
+  [[nodiscard]] std::optional<slot_index> claim(stage_clock* clock = nullptr);
   /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
   /// Slot scheduler.
   void open(slot_index slot, slot_work work);
@@ -51,11 +53,12 @@ class staging_ring {
   }
 
   /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
-  bool finish_request(slot_index slot);
+  /// @param clock As above: it has seen the request's end, and counts the slot.
+  bool finish_request(slot_index slot, stage_clock* clock = nullptr);
 
   /// The slot next in ticket order, once it is filled; blocks. Nothing after the last one opened,
   /// and once closed. Transfer.
-  [[nodiscard]] std::optional<slot_index> next_filled();
+  [[nodiscard]] std::optional<slot_index> next_filled(stage_clock* clock = nullptr);
   /// After `next_filled` gave nothing: why opening ended, if it failed. Transfer.
   [[nodiscard]] std::optional<failure> opening_failure() noexcept {
     return opening_failure_.take();
@@ -80,6 +83,8 @@ class staging_ring {
 
   /// Lets who waits there look again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
+  /// How many slots are in a state. Any thread.
+  [[nodiscard]] std::size_t count(staging_state state) const noexcept;
   /// "2 filled, 1 copying, 1 free": how many slots are in which state. Any thread.
   [[nodiscard]] std::string states() const;
 

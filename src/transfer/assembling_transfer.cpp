@@ -45,12 +45,13 @@ void batch_stage::leak_memory() noexcept {
 assembling_transfer::assembling_transfer(device_ptr device, formats slots,
                                          std::shared_ptr<device_row_cache> cached,
                                          std::unique_ptr<batch_stage> function)
-    : device_{std::move(device)},
+    : slot_transfer{device},
+      device_{std::move(device)},
       formats_{std::move(slots)},
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
       memory_{device_, memory_kind::device, landing_buffers * formats_.landing_buffer.slot_bytes()},
-      copies_{device_} {
+      copy_stream_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
     landing_buffers_.push_back(std::make_unique<landing_buffer>(device_));
     landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.slot_bytes();
@@ -84,10 +85,10 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   stream_ref stream = through.own.get();
   try {
     const bool was_in_use = is_in_use(to);
-    device_->wait(copies_.get(), through.assembled.get());
+    device_->wait(copy_stream_.get(), through.assembled.get());
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
-    device_->copy(through.data, from.data, bytes, copies_.get());
-    device_->record(from.copied.get(), copies_.get());
+    copies_.copy(through.data, from.data, bytes, copy_stream_.get());
+    device_->record(from.copied.get(), copy_stream_.get());
     through.copied = from.copied.get();
     stream = choose_stream(number, from.work, to, was_in_use);
     device_->wait(stream, from.copied.get());
@@ -102,7 +103,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     device_->record(to.ready.get(), stream);
   } catch (...) {
     // What was issued may use the slots and the landing buffer; and so may what was before.
-    bool joined = try_record_behind(*device_, copies_.get(), {from.copied.get()});
+    bool joined = try_record_behind(*device_, copy_stream_.get(), {from.copied.get()});
     for (const event_handle before : {from.copied.get(), through.assembled.get(), to.ready.get()})
       joined = try_wait(*device_, stream, before) && joined;
     if (!try_record_behind(*device_, stream, {through.assembled.get(), to.ready.get()}) || !joined)

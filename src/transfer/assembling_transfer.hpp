@@ -128,7 +128,7 @@ class assembling_transfer final : public slot_transfer {
   std::unique_ptr<batch_stage> batch_stage_;
   std::vector<field_assembly> fields_;  ///< `to_offset`: of the rows of the piece at hand
   device_memory memory_;
-  stream copies_;
+  stream copy_stream_;
   std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
   bool by_turns_ = false;                ///< the batch at hand's assemblies
   std::uint64_t carried_ = 0;            ///< slots
