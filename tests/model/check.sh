@@ -2,7 +2,7 @@
 # Checks a model with spin.
 #
 #   check.sh passes MODEL FLAG...          the whole state space is searched, and has no error
-#   check.sh "fails: TEXT" MODEL FLAG...   there is a counterexample, and spin's message has the text
+#   check.sh "fails: TEXT" MODEL FLAG...   there is a counterexample; spin's message has the text
 #
 # MODEL is a .pml file here; flags are for its preprocessor (-D STOP). What was built, spin's words
 # and a counterexample stay in a folder that is named when the check fails.

@@ -162,8 +162,7 @@ step:  /* What the user does: ends batches sooner or later, or leaves, or takes 
   :: mine[0] -> end_batch(0); goto step
   :: LAST && mine[LAST] -> end_batch(LAST); goto step
 #ifdef OTHER_THREAD
-  :: mine[0] -> atomic { mine[0]--; work_on(0); given ! 0 }; goto step
-  :: LAST && mine[LAST] -> atomic { mine[LAST]--; work_on(LAST); given ! LAST }; goto step
+  :: epoch == 0 && mine[0] -> atomic { mine[0]--; work_on(0); given ! 0 }; goto step
 #endif
 #ifdef LEAVE
   :: goto leave
@@ -252,14 +251,15 @@ ended_early:
   :: else
   fi;
   assert(end_failure || board);  /* "delivery ended with no failure, which cannot be" */
+  assert(DEVICE_FAULTS > 0);     /* a read's failure ends delivery at its place only */
   /* Nothing could be opened any more: all that was opened has come. */
   assert(PIECES > 1 || end_failure != 1 || board || taken == next_ticket[epoch] * BATCHES);
 
 fail:
-  close_all();
+  atomic { board = 1; close_all() }
 
 leave:  /* ~loader; batches may outlive it */
-  together { stopped = 1; close_all() }
+  atomic { stopped = 1; close_all() }
   atomic {
     ended == READERS + 1;
     if

@@ -136,32 +136,20 @@ inline note_failure(epoch, batch) {
 #include "device.pml"
 #include "readers.pml"
 
-/* pipeline::close. Any thread. With STOP in steps, so that others come between. */
-#ifdef STOP
-#define together
-#else
-#define together atomic
-#endif
-#define all_closed (stopping && schedule_closed && requests_closed && free_closed && ready_closed)
+/* pipeline::close. Any thread. Only the stopper does it in steps, with others between. */
 inline close_all() {
-  together {
-    if
-    :: all_closed
-    :: !all_closed ->
-         stopping = 1;
-         atomic {
-           schedule_closed = 1;
+  stopping = 1;
+  atomic {
+    schedule_closed = 1;
 #ifndef NO_STAGING_CLOSE
-           recycled_closed = 1;
-           opened_closed = 1;
+    recycled_closed = 1;
+    opened_closed = 1;
 #endif
-           close_requests()
-         }
-#ifndef NO_RING_CLOSE
-         atomic { free_closed = 1; ready_closed = 1 }
-#endif
-    fi
+    close_requests()
   }
+#ifndef NO_RING_CLOSE
+  atomic { free_closed = 1; ready_closed = 1 }
+#endif
 }
 
 #include "transfer.pml"

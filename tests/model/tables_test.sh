@@ -7,12 +7,12 @@ set -euo pipefail
 cd "$1"
 failed=0
 
-# rows_of FILE FROM TO: the rows `| from | to | who: what |` between two lines of the file that match,
-# as `from to who`. Rows that go on in the next line have empty first cells there.
+# rows_of FILE FROM TO: the rows `| from | to | who: what |` of the first table behind a line that
+# matches, as `from to who`. Rows that go on in the next line have empty first cells there.
 rows_of() {
   sed -e 's,^/// ,,' "$1" | awk -v from="$2" -v to="$3" '
-    $0 ~ from { on = 1; next }
-    on && ($0 ~ to || (rows && !/^\|/)) { exit }
+    $0 ~ from && !rows { on = 1; next }
+    on && ($0 ~ to || (rows && !/^\|/)) { on = 0 }
     on && /^\|/ {
       split($0, cell, "|")
       gsub(/^ +| +$/, "", cell[2]); gsub(/^ +| +$/, "", cell[3]); gsub(/^ +| +$/, "", cell[4])

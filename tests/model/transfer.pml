@@ -156,11 +156,9 @@ step:
   goto step;
 
 closing:
-  together {
-    ready_closed = 1;  /* device_ring::end_delivery */
-    close_all()
-  }
   atomic {
+    ready_closed = 1;  /* device_ring::end_delivery */
+    close_all();
     ended++;
     slot = 0; piece = 0; batches = 0; count = 0; number = 0; copied_before = 0; to = 0;
     failure = 0; by_turns = 0; turn = 0
