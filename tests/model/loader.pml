@@ -57,7 +57,9 @@
 #define ready(slot) (STAGING_SLOTS + (slot))
 #define released(slot) (STAGING_SLOTS + DEVICE_SLOTS + (slot))
 #define EVENTS (STAGING_SLOTS + 2 * DEVICE_SLOTS)
-#define QUEUE 12
+#ifndef QUEUE
+#define QUEUE 12 /* issued and not executed; an assertion tells if it is too short */
+#endif
 
 /* The states of slots, and their transitions: the tables of docs/internals/pipeline.md. A
  * transition that starts from another state throws std::logic_error there, and fails here. */

@@ -133,6 +133,7 @@ next:
     :: else
     fi;
     /* slot_scheduler::open_piece */
+    assert(begun != 0);
     if
     :: place_of(begun) == 0 && in_line[epoch_of(begun)] -> next_ticket[epoch_of(begun)]++
     :: else
