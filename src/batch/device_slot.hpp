@@ -68,7 +68,7 @@ class slot_leases {
 /// | free   | filled | transfer: what fills it waits for `released`, is issued, `ready` recorded; |
 /// |        |        | with the ticket's last piece, if it came in several                        |
 /// | filled | leased | consumer: its stream waits for `ready`                                     |
-/// | leased | free   | whoever ends the last lease or, later, the cursor that deals no more of it |
+/// | leased | free   | any thread: it ends the last lease or, later, the cursor deals no more     |
 /// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on

@@ -9,6 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <span>
@@ -121,7 +122,8 @@ void slot_mender::repeat_another(const work_place& at) {
 
 std::optional<unreadable_sample> slot_mender::try_replace(const work_place& at, sample_index by,
                                                           position from) {
-  scratch_.now.begin(at.slot.work.run->epoch, position{by.value}, position{by.value + 1});
+  scratch_.now.begin(at.slot.work.run->epoch, position{by.value}, position{by.value + 1},
+                     std::chrono::steady_clock::now());
   const std::unique_ptr<read_record, void (*)(read_record*)> ends{
       &scratch_.now, [](read_record* now) { now->end(); }};  // also if it throws
   writer_.replace(at.slot, at.place, by, from, scratch_);

@@ -16,7 +16,7 @@ namespace feedline::detail {
 /// | ------- | ------- | ---------------------------------------------------------------- |
 /// | free    | copying | pusher: issues the copy behind `produced`, records `copied`      |
 /// | copying | held    | taker: it has seen that `copied` is done                         |
-/// | held    | free    | whoever ends the result                                          |
+/// | held    | free    | any thread: it ends the result                                   |
 ///
 /// Invariant: the device writes a slot's bytes in `copying` only, the CPU reads them in `held`
 /// only. Between the work that makes a result and its copy lies `produced`, recorded on the

@@ -75,13 +75,13 @@ struct slot_work {
 /// | from    | to      | who, when                                                          |
 /// | ------- | ------- | ------------------------------------------------------------------ |
 /// | free    | filling | slot scheduler: gives the slot a ticket, offers its requests       |
-/// | filling | filled  | the reader that ends the slot's last request                       |
+/// | filling | filled  | reader: it ends the slot's last request                            |
 /// | filled  | copying | transfer: issues the copy, and records `copied` behind it          |
-/// | filled  | lent    | transfer, where the consumer reads staging memory in place         |
+/// | filled  | lent    | transfer: the consumer reads staging memory in place               |
 /// | filled  | free    | transfer: the epoch was abandoned, or no batch is good (nor lent), |
 /// |         |         | or a piece of its batch before it failed                           |
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
-/// | lent    | free    | whoever ends the last lease, or discards the slot                  |
+/// | lent    | free    | any thread: it ends the last lease, or discards the slot           |
 ///
 /// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
 /// only, the consumer in `lent` only. A slot is in the `recycled` channel exactly when it is free

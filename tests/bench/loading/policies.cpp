@@ -124,7 +124,7 @@ void time_record(const options& options, results& found) {
     double took = 0;
     for (; took < options.seconds; took = process_cpu_seconds() - begun)
       for (int i = 0; i < requests; ++i, ++count) {
-        record.begin(count, position{count}, position{count + 64});
+        record.begin(count, position{count}, position{count + 64}, {});
         record.at(position{count + 16});
         record.at(position{count + 32});
         record.end();
