@@ -9,6 +9,7 @@ set(max_files 30)
 set(rooms
   "detail:"
   "io: detail"
+  "statistics: detail"
   "rows: detail io"
   "dataset: detail rows"
   "ragged: detail rows dataset"
