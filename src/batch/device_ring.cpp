@@ -45,14 +45,20 @@ device_ring::~device_ring() {
   if (!done) leak(memory_, whose);
 }
 
-std::optional<slot_index> device_ring::acquire() {
-  const auto slot = free_.pop();
+std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
+  auto slot = free_.try_pop();
+  if (!slot) {
+    const in_activity waiting{clock, activity::stalled};
+    slot = free_.pop();
+  }
   if (free_.closed()) return std::nullopt;
   return slot;
 }
 
-void device_ring::deliver(slot_index slot, slot_content content) {
+void device_ring::deliver(slot_index slot, slot_content content,
+                          std::chrono::steady_clock::time_point now) {
   (*this)[slot].content = std::move(content);
+  (*this)[slot].delivered_at = now;
   move(slot, device_state::free, device_state::filled);
   ready_.push(slot);
 }

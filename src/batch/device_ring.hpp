@@ -13,6 +13,7 @@
 #include "device/retired.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -79,9 +80,12 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   [[nodiscard]] bool in_place() const noexcept { return in_place_; }
 
   /// A free slot; blocks until there is one. Nothing once closed. Transfer.
-  [[nodiscard]] std::optional<slot_index> acquire();
+  /// @param clock The caller's; null: nothing is measured.
+  [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr);
   /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
-  void deliver(slot_index slot, slot_content content);
+  /// @param now When it was.
+  void deliver(slot_index slot, slot_content content,
+               std::chrono::steady_clock::time_point now = {});
   /// Nothing comes after what was delivered. Transfer.
   /// @param why Nothing if there is simply no more to deliver.
   void end_delivery(std::optional<failure> why = {}) noexcept {

@@ -8,6 +8,7 @@
 #include "staging/staging_slot.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -99,9 +100,10 @@ struct device_slot {
   /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written
   /// by who ends it, or who frees the slot later.
   bool unmarked = false;
-  slot_content content{};  ///< written in free → filled
-  stream_ref stream;       ///< the consumer's, written in filled → leased
-  slot_leases leases;      ///< who holds the slot in leased
+  slot_content content{};  ///< written in free → filled, and so is the next
+  std::chrono::steady_clock::time_point delivered_at = {};
+  stream_ref stream;   ///< the consumer's, written in filled → leased
+  slot_leases leases;  ///< who holds the slot in leased
 };
 
 }  // namespace feedline::detail

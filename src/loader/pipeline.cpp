@@ -66,6 +66,10 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_, strategy_.mender.get()},
       cursor_{ring_, options.errors.listed},
       leave_reads_after_{options.leave_reads_after} {
+  for (std::size_t i = 0; i < scratch_.size(); ++i)
+    scratch_[i].clock.name(stage::reader, static_cast<unsigned>(i));
+  transfer_.clock().name(stage::transfer, 0);
+  consumer_.name(stage::batch, 0);
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
@@ -110,12 +114,14 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
           "asked for"};
     }
     cursor_.begin(run, stream);
+    consumer_.enter(activity::busy);
   }
   for (;;) {
-    if (auto dealt = cursor_.deal()) return dealt;
+    if (auto dealt = deal()) return dealt;
     if (auto failure = cursor_.take_failure()) fail(std::move(failure));
     if (cursor_.at_end(plan_.batches_per_epoch)) {
       run->ended = true;
+      consumer_.enter(activity::idle);
       schedule_.end(run);
       return std::nullopt;
     }
@@ -143,6 +149,9 @@ void pipeline::check_capture(stream_ref stream) {
 }
 
 void pipeline::accept(slot_index slot) {
+  const device_slot& taken = (*ring_)[slot];
+  consumer_.at(taken.content.run->epoch, taken.content.first_batch);
+  consumer_.count_slot(taken.delivered_at, consumer_.since());
   try {
     cursor_.accept(slot);
   } catch (...) {
@@ -153,6 +162,7 @@ void pipeline::accept(slot_index slot) {
 void pipeline::fail(std::optional<failure> why) {
   if (why) failures_->report(std::move(*why));  // or a lease's end has
   failed_ = true;
+  consumer_.enter(activity::idle);
   close();
   failures_->rethrow();
   throw std::logic_error{"feedline: delivery ended with no failure, which cannot be"};
@@ -183,24 +193,42 @@ void pipeline::close() noexcept {
 void pipeline::drive_reader(int number) {
   name_this_thread("fl-reader-" + std::to_string(number));
   device_->begin_thread();
-  while (const auto taken = slot_scheduler_.next()) {
+  reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
+  const in_activity reading{&use.clock, activity::busy};
+  while (const auto taken = slot_scheduler_.next(&use.clock)) {
+    std::optional<in_activity> waiting;
+    if (turns_.limit() != 0) waiting.emplace(&use.clock, activity::starved);
     const reader_turns::turn turn{turns_, request_executor_.stopping()};
-    request_executor_.fill(*taken, scratch_[static_cast<std::size_t>(number)]);
+    waiting.reset();
+    request_executor_.fill(*taken, use);
   }
 }
 
 void pipeline::drive_transfer() {
   name_this_thread("fl-transfer");
   device_->begin_thread();
-  while (plan_.readers != 0 ? transfer_.step() : advance()) {
+  if (plan_.readers == 0) {
+    while (advance()) {
+    }
+  } else {
+    const in_activity moving{&transfer_.clock(), activity::busy};
+    while (transfer_.step()) {
+    }
   }
   close();
 }
 
+bool pipeline::fill_request() {
+  reader_scratch& use = scratch_.front();
+  const in_activity reading{&use.clock, activity::busy};
+  const auto request = slot_scheduler_.next(&use.clock);
+  return !request || request_executor_.fill(*request, use);
+}
+
 bool pipeline::advance() {
-  const auto request = slot_scheduler_.next();
-  const bool slot_filled = request && request_executor_.fill(*request, scratch_.front());
-  return !(slot_filled || !request) || transfer_.step();
+  if (!fill_request()) return true;  // its slot has more
+  const in_activity moving{&transfer_.clock(), activity::busy};
+  return transfer_.step();
 }
 
 }  // namespace feedline::detail

@@ -22,6 +22,7 @@
 #include "reader/slot_scheduler.hpp"
 #include "sampler/epoch_share.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 #include "transfer/transfer.hpp"
 
 #include <atomic>
@@ -67,7 +68,7 @@ class pipeline {
   /// The same if a batch of the epoch is at hand, in a slot that was taken; never blocks.
   [[nodiscard]] std::optional<batch> deal(const std::shared_ptr<epoch_run>& run) {
     if (!belongs_here() || failed_ || stopped_.load() || cursor_.run() != run) return std::nullopt;
-    return cursor_.deal();
+    return deal();
   }
   /// Nobody wants the rest of an epoch.
   void abandon(const std::shared_ptr<epoch_run>& run) {
@@ -122,7 +123,17 @@ class pipeline {
     if (run->ended) return {run->epoch + 1, 0};
     return {run->epoch, run->first_batch + cursor_.dealt(), cursor_.losses()};
   }
+  /// The next batch of the slot at hand.
+  [[nodiscard]] std::optional<batch> deal() {
+    auto dealt = cursor_.deal();
+    if (dealt) {
+      consumer_.count_batches(1);
+      consumer_.count_samples(dealt->size());
+    }
+    return dealt;
+  }
   void leave_epoch() {
+    consumer_.enter(activity::idle);
     progress_.leave(place());
     cursor_.begin(nullptr, {});
   }
@@ -139,6 +150,7 @@ class pipeline {
   /// Fills a request, and moves the slot that it ends: what readers and transfer do, by one thread.
   /// False as `transfer::step`.
   [[nodiscard]] bool advance();
+  [[nodiscard]] bool fill_request();
   /// Nothing once nothing comes any more, or the stop was asked for. @throws deadline_error.
   [[nodiscard]] std::optional<slot_index> next_slot(const take_limits& limits);
   /// The same, where there is none yet. False at the deadline.
@@ -168,6 +180,7 @@ class pipeline {
   request_executor request_executor_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
+  stage_clock consumer_;
   batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;

@@ -24,7 +24,11 @@ take_limits within(std::chrono::milliseconds time, const take_limits& limits) {
 std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
   if (plan_.background) turns_.refuse_in_turn();
   ring_->users().takes();
-  if (const auto slot = ring_->try_take()) return slot;
+  if (const auto slot = ring_->try_take()) {
+    consumer_.lap();
+    return slot;
+  }
+  const in_activity waiting{&consumer_, activity::starved};
   const auto began = std::chrono::steady_clock::now();
   const std::stop_callback wake{limits.stop, [this]() noexcept { ring_->wake_consumer(); }};
   std::optional<slot_index> slot;
@@ -47,6 +51,7 @@ bool pipeline::wait_for_slot(std::optional<slot_index>& slot, const take_limits&
 
 bool pipeline::await_room(const take_limits& limits) {
   if (!ring_->all_leased()) return true;
+  const in_activity waiting{&consumer_, activity::stalled};
   if (!ring_->users().others()) {
     if (!single_threaded() && ring_->wait_for_room(within(limits_.before_refusal, limits)))
       return true;

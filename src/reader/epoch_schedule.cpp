@@ -52,11 +52,14 @@ void epoch_schedule::end(const std::shared_ptr<epoch_run>& run) {
   std::erase_if(line_, [&](const entry& each) { return each.run == run; });
 }
 
-std::optional<scheduled_ticket> epoch_schedule::take() {
+std::optional<scheduled_ticket> epoch_schedule::take(stage_clock* clock) {
   std::unique_lock lock{mutex_};
   entry* next = first_unopened();
   const bool waited = next == nullptr;
-  changed_.wait(lock, [&] { return closed_ || (next = first_unopened()) != nullptr; });
+  if (waited && !closed_) {
+    const in_activity waiting{clock, activity::starved};
+    changed_.wait(lock, [&] { return closed_ || (next = first_unopened()) != nullptr; });
+  }
   if (closed_) return std::nullopt;
   return scheduled_ticket{next->run, ticket{next->next_ticket}, next->next_batch, waited};
 }

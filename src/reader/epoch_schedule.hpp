@@ -3,6 +3,7 @@
 #include <feedline/index.hpp>
 
 #include "staging/staging_slot.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -50,7 +51,8 @@ class epoch_schedule {
 
   /// The next ticket to open; blocks until there is one. Nothing once closed. The same again until
   /// it was `opened`.
-  [[nodiscard]] std::optional<scheduled_ticket> take();
+  /// @param clock The caller's; null: nothing is measured.
+  [[nodiscard]] std::optional<scheduled_ticket> take(stage_clock* clock = nullptr);
   /// The ticket that `take` gave last holds so many batches: the next begins behind them.
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
 

@@ -17,20 +17,21 @@ struct read_under_way {
   std::chrono::steady_clock::time_point since = {};  ///< it was begun
 };
 
-/// What one reader is reading, for others to see. A request costs some stores and one look at the
-/// clock, a run one store.
+/// What one reader is reading, for others to see. A request costs some stores, a run one store.
 ///
 /// A sequence lock: its number is odd while a request is written down. The reader's stores release
 /// and the others' loads acquire, so who sees a new value sees the odd number before it.
 /// Threads: `look` by any, the rest by the reader.
 class alignas(64) read_record {
  public:
-  void begin(std::uint64_t epoch, position first, position end) noexcept {
+  /// @param now When the reader came to it.
+  void begin(std::uint64_t epoch, position first, position end,
+             std::chrono::steady_clock::time_point now) noexcept {
     const std::uint64_t before = sequence_.load(std::memory_order_relaxed);
     sequence_.store(before + 1, std::memory_order_relaxed);
     epoch_.store(epoch, std::memory_order_release);
     first_.store(first.value, std::memory_order_release);
-    since_.store(std::chrono::steady_clock::now(), std::memory_order_release);
+    since_.store(now, std::memory_order_release);
     end_.store(end.value, std::memory_order_release);
     sequence_.store(before + 2, std::memory_order_release);
   }

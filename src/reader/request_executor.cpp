@@ -45,17 +45,27 @@ bool request_executor::fill(request request, reader_scratch& use) {
   staging_slot& slot = staging_[index];
   const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
   const std::uint64_t first = slot.work.first.value;
+  use.clock.at(slot.work.run->epoch,
+               slot.work.first_batch + (slot.work.begin + samples.begin) / batch_size_);
   use.now.begin(slot.work.run->epoch, position{first + samples.begin},
-                position{first + samples.end});
+                position{first + samples.end}, use.clock.since());
   if (ahead_ != nullptr && is_wanted(slot))
     ahead_->before_reading(*slot.work.run, position{first + samples.begin},
                            position{first + samples.end}, use);
-  read(slot, samples, use);
+  use.clock.count_samples(read(slot, samples, use));
   use.now.end();
+  use.clock.lap();
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;
-  return staging_.finish_request(index);
+  // Behind the last request the slot is the transfer's.
+  const auto opened_at = slot.opened_at;
+  const std::uint64_t batches = slot.work.ends_ticket ? slot.work.batches : 0;
+  const auto now = use.clock.since();
+  if (!staging_.finish_request(index, now)) return false;
+  use.clock.count_batches(batches);
+  use.clock.count_slot(opened_at, now);
+  return true;
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
@@ -63,10 +73,11 @@ bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
          !slot.work.run->abandoned.load(std::memory_order_relaxed);
 }
 
-void request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {
+std::uint64_t request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {
+  const std::uint64_t first = samples.begin;
   while (samples.begin < samples.end) {
-    if (!is_wanted(slot)) return;
-    if (slot.failed_before(position{slot.work.first.value + samples.begin})) return;
+    if (!is_wanted(slot) || slot.failed_before(position{slot.work.first.value + samples.begin}))
+      break;
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
     const std::uint64_t run_end = std::min(samples.end, batch_end);
     use.now.at(position{slot.work.first.value + samples.begin});
@@ -74,10 +85,11 @@ void request_executor::read(staging_slot& slot, sample_run samples, reader_scrat
       writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
       slot.fail(current_failure(slot.work, samples.begin, batch_size_));
-      return;
+      break;
     }
     samples.begin = run_end;
   }
+  return samples.begin - first;
 }
 
 }  // namespace feedline::detail

@@ -70,7 +70,7 @@ class request_executor {
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
-  /// @param use The calling reader's.
+  /// @param use The calling reader's, whose clock has said since when it is busy.
   bool fill(request request, reader_scratch& use);
 
   /// What was not begun is not read any more, and no slot becomes filled.
@@ -78,7 +78,8 @@ class request_executor {
   [[nodiscard]] const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
  private:
-  void read(staging_slot& slot, sample_run samples, reader_scratch& use);
+  /// How many samples were read.
+  std::uint64_t read(staging_slot& slot, sample_run samples, reader_scratch& use);
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
 
   const std::uint64_t batch_size_;

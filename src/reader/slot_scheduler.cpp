@@ -18,14 +18,14 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
       now_{std::move(now)},
       growth_{partition_.max_batches()} {}
 
-std::optional<request> slot_scheduler::next() {
+std::optional<request> slot_scheduler::next(stage_clock* reader) {
   for (;;) {
     std::optional<request> taken = requests_.try_pop();
     if (taken) return taken;
     if (!opening_.exchange(true)) {
       // Somebody may have opened a ticket between the two lines above: its requests come first.
       taken = requests_.try_pop();
-      const std::size_t offered = taken ? 1 : open_next();
+      const std::size_t offered = taken ? 1 : open_next(reader);
       opening_.store(false);  // before waking: who wakes and finds nothing left may open the next
       if (offered == 0) {
         requests_.close();
@@ -41,18 +41,22 @@ std::optional<request> slot_scheduler::next() {
       if (taken) return taken;
       continue;
     }
-    requests_.wait_until([&] { return (taken = requests_.try_pop()) || !opening_.load(); });
+    const auto has_work = [&] { return (taken = requests_.try_pop()) || !opening_.load(); };
+    if (!has_work()) {
+      const in_activity waiting{reader, activity::starved};
+      requests_.wait_until(has_work);
+    }
     if (taken || requests_.closed()) return taken;
   }
 }
 
-std::size_t slot_scheduler::open_next() {
-  if (!begun_ && !begin_next()) {
+std::size_t slot_scheduler::open_next(stage_clock* reader) {
+  if (!begun_ && !begin_next(reader)) {
     staging_.end_opening({});
     return 0;
   }
   try {
-    const auto slot = staging_.claim();
+    const auto slot = staging_.claim(reader);
     return slot ? open_piece(*slot) : 0;
   } catch (...) {
     const scheduled_ticket next = begun_->ticket;
@@ -64,9 +68,9 @@ std::size_t slot_scheduler::open_next() {
   }
 }
 
-bool slot_scheduler::begin_next() {
+bool slot_scheduler::begin_next(stage_clock* reader) {
   learn_from_last();
-  const auto next = schedule_.take();
+  const auto next = schedule_.take(reader);
   if (!next) return false;
   const std::uint64_t batches = batches_of(*next);
   const std::uint64_t first = next->first_batch * plan_.batch_size;

@@ -6,6 +6,7 @@
 #include "reader/epoch_schedule.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -80,7 +81,8 @@ class slot_scheduler {
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.
-  [[nodiscard]] std::optional<request> next();
+  /// @param reader The caller's; null: nothing is measured.
+  [[nodiscard]] std::optional<request> next(stage_clock* reader = nullptr);
 
   /// Closes the schedule and the ring too: all readers wake, whatever they wait for, and end once
   /// the requests that were offered are taken. Any thread.
@@ -108,8 +110,8 @@ class slot_scheduler {
   };
 
   /// The requests that were offered; 0: there is nothing to open any more.
-  std::size_t open_next();
-  [[nodiscard]] bool begin_next();
+  std::size_t open_next(stage_clock* reader);
+  [[nodiscard]] bool begin_next(stage_clock* reader);
   std::size_t open_piece(slot_index slot);
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;

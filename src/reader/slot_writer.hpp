@@ -9,6 +9,7 @@
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct reader_scratch {
   std::vector<std::byte> rows;            ///< as the dataset has them, where they are converted
   std::vector<unreadable_sample> bad;     ///< of the run
   read_record now;                        ///< what it is reading, for other threads to see
+  stage_clock clock;                      ///< where the reader's time goes, likewise
 };
 
 /// Reads one run of samples into a staging slot, in the form in which the slot travels on.

@@ -36,14 +36,20 @@ staging_ring::~staging_ring() {
   if (!done) leak(memory_, whose);
 }
 
-std::optional<slot_index> staging_ring::claim() {
-  const auto slot = recycled_.pop();
+std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
+  auto slot = recycled_.try_pop();
+  if (!slot) {
+    const in_activity waiting{clock, activity::stalled};
+    slot = recycled_.pop();
+  }
   if (!slot || recycled_.closed()) return std::nullopt;
   staging_slot& claimed = (*this)[*slot];
   if (claimed.state.load() == staging_state::copying) {
     const event_handle copied = claimed.copied.get();
     const auto done = [&] { return device_->is_done(copied); };
-    if (!spin_until(done, pauses_between_polls)) {
+    const bool was_done = done();
+    const in_activity waiting{was_done ? nullptr : clock, activity::copy_wait};
+    if (!was_done && !spin_until(done, pauses_between_polls)) {
       // The copy may stand behind the consumer's work, and that may wait for the thread that closes
       // the ring: so nobody blocks on the device here.
       bool is_done = false;
@@ -60,25 +66,32 @@ void staging_ring::open(slot_index slot, slot_work work) {
   opened.requests_left.store(work.requests());
   opened.chunk_bytes.store(0);
   opened.unreadable.clear();
+  opened.opened_at = std::chrono::steady_clock::now();
   opened.work = std::move(work);
   move(slot, staging_state::free, staging_state::filling);
   opened_.push(slot);
 }
 
-bool staging_ring::finish_request(slot_index slot) {
-  if ((*this)[slot].requests_left.fetch_sub(1) != 1) return false;
+bool staging_ring::finish_request(slot_index slot, std::chrono::steady_clock::time_point now) {
+  staging_slot& finished = (*this)[slot];
+  if (finished.requests_left.fetch_sub(1) != 1) return false;
+  finished.filled_at = now;
   move(slot, staging_state::filling, staging_state::filled);
   filled_.ring_all();
   return true;
 }
 
-std::optional<slot_index> staging_ring::next_filled() {
-  const auto slot = opened_.pop();
+std::optional<slot_index> staging_ring::next_filled(stage_clock* clock) {
+  const auto is_filled = [&](slot_index slot) {
+    return (*this)[slot].state.load() == staging_state::filled;
+  };
+  auto slot = opened_.try_pop();
+  if (slot && is_filled(*slot)) return slot;
+  const in_activity waiting{clock, activity::starved};
+  if (!slot) slot = opened_.pop();
   if (!slot) return std::nullopt;
-  const auto& state = (*this)[*slot].state;
-  filled_.wait_until([&] { return state.load() == staging_state::filled || recycled_.closed(); });
-  if (state.load() != staging_state::filled) return std::nullopt;
-  return slot;
+  filled_.wait_until([&] { return is_filled(*slot) || recycled_.closed(); });
+  return is_filled(*slot) ? slot : std::nullopt;
 }
 
 void staging_ring::recycle(slot_index slot) {

@@ -6,6 +6,7 @@
 #include "detail/channel.hpp"
 #include "device/owned.hpp"
 #include "staging/staging_slot.hpp"
+#include "statistics/stage_clock.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -37,7 +38,8 @@ class staging_ring {
   /// Claims a slot that nobody uses; blocks until there is one, and until its copy is done. Nothing
   /// once closed, whatever the device does. If the copy failed, the slot is lost and the device's
   /// exception thrown. Slot scheduler.
-  [[nodiscard]] std::optional<slot_index> claim();
+  /// @param clock The caller's, here and below; null: nothing is measured.
+  [[nodiscard]] std::optional<slot_index> claim(stage_clock* clock = nullptr);
   /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
   /// Slot scheduler.
   void open(slot_index slot, slot_work work);
@@ -51,11 +53,12 @@ class staging_ring {
   }
 
   /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
-  bool finish_request(slot_index slot);
+  /// @param now When it was done.
+  bool finish_request(slot_index slot, std::chrono::steady_clock::time_point now = {});
 
   /// The slot next in ticket order, once it is filled; blocks. Nothing after the last one opened,
   /// and once closed. Transfer.
-  [[nodiscard]] std::optional<slot_index> next_filled();
+  [[nodiscard]] std::optional<slot_index> next_filled(stage_clock* clock = nullptr);
   /// After `next_filled` gave nothing: why opening ended, if it failed. Transfer.
   [[nodiscard]] std::optional<failure> opening_failure() noexcept {
     return opening_failure_.take();

@@ -9,6 +9,7 @@
 #include "staging/slot_repairs.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -105,6 +106,8 @@ struct staging_slot {
   /// freed. Transfer.
   bool lost = false;
   slot_work work{};
+  std::chrono::steady_clock::time_point opened_at = {};  ///< free → filling
+  std::chrono::steady_clock::time_point filled_at = {};  ///< filling → filled
   std::atomic<std::uint32_t> requests_left{0};
   std::atomic<std::size_t> chunk_bytes{0};  ///< claimed by readers, where slots are assembled
   /// Where an error policy is to mend the slot. The transfer's, once the slot is filled.

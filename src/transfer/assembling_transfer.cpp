@@ -86,6 +86,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   try {
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
     device_->copy(through.data, from.data, bytes, stream);
+    copied_bytes_ += bytes;
     device_->record(from.copied.get(), stream);
     through.copied = from.copied.get();
     device_->wait(stream, to.released.get());

@@ -39,12 +39,18 @@ class slot_transfer {
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 
+  /// Bytes that all copies so far were issued for.
+  [[nodiscard]] std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
+
   /// Whether nothing that was issued uses memory of the slot transfer's any more; never blocks.
   /// @throws device_error
   [[nodiscard]] virtual bool is_idle() { return true; }
   /// Whether what was issued may use memory of the user's too, which may be freed once the loader
   /// has gone: then its end waits for all of it.
   [[nodiscard]] virtual bool uses_others_memory() const noexcept { return false; }
+
+ protected:
+  std::uint64_t copied_bytes_ = 0;
 };
 
 /// Carries slots that are a device slot's image by one copy, and parts of a batch by a copy for

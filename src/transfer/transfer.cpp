@@ -9,13 +9,13 @@
 namespace feedline::detail {
 
 bool transfer::step() noexcept {
-  const auto slot = staging_->next_filled();
+  const auto slot = staging_->next_filled(&clock_);
   if (!slot) {
     ring_->end_delivery(staging_->opening_failure());
     return false;
   }
   try {
-    if (deliver(*slot)) return true;
+    if (move(*slot)) return true;
     ring_->end_delivery();
   } catch (...) {  // neither slot is used again
     ring_->end_delivery(
@@ -24,22 +24,27 @@ bool transfer::step() noexcept {
   return false;
 }
 
-bool transfer::deliver(slot_index slot) {
+bool transfer::move(slot_index slot) {
   staging_slot& filled = (*staging_)[slot];
   auto failed = filled.take_failure();
   if (filled.work.run->abandoned.load()) {  // nobody wants it, nor what could not be read
     staging_->recycle(slot);
     return true;
   }
-  if (filled.work.begin == 0) content_ = {filled.work};
+  if (filled.work.begin == 0) {
+    content_ = {filled.work};
+    came_at_ = filled.filled_at;
+  }
+  clock_.at(filled.work.run->epoch, filled.work.first_batch);
   const bool is_last = filled.work.ends_ticket;
   const std::uint64_t samples = add(filled, std::move(failed));
+  clock_.count_samples(samples);
   if (ring_->in_place()) {
     staging_->lend(slot);
-    ring_->deliver(slot, std::move(content_));
+    deliver(slot);
     return true;
   }
-  if (!to_) to_ = ring_->acquire();
+  if (!to_) to_ = ring_->acquire(&clock_);
   if (!to_) return false;
   // Of a batch whose last piece is behind the epoch's end the user's function has seen nothing yet.
   const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
@@ -49,8 +54,19 @@ bool transfer::deliver(slot_index slot) {
     carry(filled, samples);
     staging_->recycle_after_copy(slot);
   }
-  if (is_last) ring_->deliver(*std::exchange(to_, std::nullopt), std::move(content_));
+  if (is_last) {
+    deliver(*std::exchange(to_, std::nullopt));
+  } else {
+    clock_.lap();
+  }
   return true;
+}
+
+void transfer::deliver(slot_index slot) {
+  clock_.lap();
+  clock_.count_batches(content_.batches);
+  clock_.count_slot(came_at_, clock_.since());
+  ring_->deliver(slot, std::move(content_), clock_.since());
 }
 
 std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> failed) {
@@ -72,8 +88,10 @@ std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> fa
 
 void transfer::carry(staging_slot& from, std::uint64_t samples) {
   batch_failure failed{0, nullptr};
+  const std::uint64_t copied = slot_transfer_->copied_bytes();
   try {
     slot_transfer_->carry(from, (*ring_)[*to_], samples);
+    clock_.count_bytes(slot_transfer_->copied_bytes() - copied);
     return;
   } catch (const batch_failure& of_function) {
     failed = of_function;

@@ -5,8 +5,10 @@
 #include "batch/device_ring.hpp"
 #include "reader/slot_mender.hpp"
 #include "staging/staging_ring.hpp"
+#include "statistics/stage_clock.hpp"
 #include "transfer/slot_transfer.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -37,13 +39,19 @@ class transfer {
   /// ended then, with that failure.
   bool step() noexcept;
 
+  /// Where the transfer's time goes.
+  [[nodiscard]] stage_clock& clock() noexcept { return clock_; }
+  [[nodiscard]] const stage_clock& clock() const noexcept { return clock_; }
+
   /// Ends the transfer, whose thread is gone: its slot transfer, which may have work on the device.
   [[nodiscard]] std::unique_ptr<slot_transfer> take_slot_transfer() noexcept {
     return std::move(slot_transfer_);
   }
 
  private:
-  bool deliver(slot_index slot);
+  bool move(slot_index slot);
+  /// The device slot, or the staging slot that is one, is the consumer's now.
+  void deliver(slot_index slot);
   /// Adds what is good of a staging slot to the content, and returns its samples.
   std::uint64_t add(staging_slot& filled, std::optional<slot_failure> failed);
   /// Carries a staging slot's first samples. If the slot transfer fails and both slots can be used
@@ -56,6 +64,8 @@ class transfer {
   slot_mender* mender_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came
+  std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled
+  stage_clock clock_;
 };
 
 }  // namespace feedline::detail

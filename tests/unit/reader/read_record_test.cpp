@@ -15,7 +15,7 @@ TEST_CASE("read record: shows the request under way, and where in it the reader 
   read_record record;
   CHECK_FALSE(record.look());
   const auto before = std::chrono::steady_clock::now();
-  record.begin(3, position{40}, position{56});
+  record.begin(3, position{40}, position{56}, std::chrono::steady_clock::now());
   record.at(position{48});
   const auto seen = record.look();
   REQUIRE(seen);
@@ -34,7 +34,7 @@ TEST_CASE("read record: what another thread sees is of one request", "[reader][h
   std::atomic<bool> ended{false};
   std::thread reader{[&] {
     for (std::uint64_t i = 1; i <= requests; ++i) {
-      record.begin(i, position{i * 100}, position{i * 100 + 100});
+      record.begin(i, position{i * 100}, position{i * 100 + 100}, {});
       record.at(position{i * 100 + 50});
       if (i % 3 == 0) record.end();
     }
