@@ -10,7 +10,6 @@ set(rooms
   "detail:"
   "statistics: detail"
   "io: detail"
-  "statistics: detail"
   "rows: detail io"
   "dataset: detail rows"
   "ragged: detail rows dataset"
