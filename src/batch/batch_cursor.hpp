@@ -35,9 +35,11 @@ class batch_cursor {
     run_ = std::move(run);
     stream_ = stream;
     failure_.reset();
+    if (exposed_time* const exposed = ring_->exposed()) exposed->give_up();
     dealt_ = 0;
     tally_.begin(run_ ? run_->losses_before : epoch_losses{});
   }
+  [[nodiscard]] stream_ref stream() const noexcept { return stream_; }
   /// The epoch begun last; null if none.
   [[nodiscard]] const std::shared_ptr<epoch_run>& run() const noexcept { return run_; }
 

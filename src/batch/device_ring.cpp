@@ -20,6 +20,7 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
       free_{in_place_ ? staging_->size() : slots},
       ready_{in_place_ ? staging_->size() : slots} {
   const std::size_t slot_bytes = format_->layout.slot_bytes();
+  if (!in_place_) exposed_.emplace(device_);
   if (!in_place_) memory_ = device_memory{device_, memory_kind::device, slots * slot_bytes};
   const std::size_t count = in_place_ ? staging_->size() : slots;
   postponed_.reserve(count);
@@ -80,7 +81,11 @@ void device_ring::discard(slot_index slot) {
 
 void device_ring::lease(slot_index slot, stream_ref stream) {
   device_slot& taken = (*this)[slot];
-  if (!in_place_) device_->wait(stream, taken.ready.get());
+  if (exposed_) {
+    exposed_->stream_waits(stream, taken.ready.get());
+    device_->wait(stream, taken.ready.get());
+    exposed_->stream_goes_on(stream);
+  }
   taken.stream = stream;
   taken.leases.hold();
   move(slot, device_state::filled, device_state::leased);
@@ -142,6 +147,12 @@ void device_ring::end_use(slot_index slot) noexcept {
 void device_ring::report(const device_slot& leased) noexcept {
   failures_->report(failure{leased.content.at(stage::batch), std::current_exception()});
   close();
+}
+
+std::size_t device_ring::ready_slots() const noexcept {
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return slot->state.load(std::memory_order_relaxed) == device_state::filled;
+  }));
 }
 
 bool device_ring::all_leased() const noexcept {

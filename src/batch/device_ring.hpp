@@ -6,6 +6,7 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include "batch/device_slot.hpp"
+#include "batch/exposed_time.hpp"
 #include "detail/channel.hpp"
 #include "detail/failure.hpp"
 #include "detail/own_process.hpp"
@@ -125,6 +126,11 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
   [[nodiscard]] bool is_idle() override;
 
+  /// How long the consumer's stream waits for slots. Null where they are read in place.
+  [[nodiscard]] exposed_time* exposed() noexcept { return exposed_ ? &*exposed_ : nullptr; }
+  /// Slots that were delivered and not taken. Any thread.
+  [[nodiscard]] std::size_t ready_slots() const noexcept;
+
   /// Who takes batches, and who else has to do with them.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
@@ -162,6 +168,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   std::shared_ptr<failure_board> failures_;
   bool in_place_;
   consumer_thread users_;
+  std::optional<exposed_time> exposed_;
   device_memory memory_;
   std::vector<std::unique_ptr<device_slot>> slots_;
   channel<slot_index> free_;        ///< batches may end on any thread

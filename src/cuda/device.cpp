@@ -8,10 +8,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -106,12 +108,8 @@ class cuda_device final : public device {
   }
 
   [[nodiscard]] event_handle make_event() override {
-    const cuda_current_device current{context_};
-    cudaEvent_t event = nullptr;
-    // Blocking: who syncs on it sleeps. No timing: it is cheaper to record.
-    FEEDLINE_CUDA_CHECK(
-        cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
-    return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(event));
+    // No timing: it is cheaper to record.
+    return make_event_with(cudaEventDisableTiming | cudaEventBlockingSync);
   }
   void destroy_event(event_handle event) noexcept override {
     const cuda_current_device current{context_, std::nothrow};
@@ -172,6 +170,24 @@ class cuda_device final : public device {
     FEEDLINE_CUDA_CHECK(cudaEventSynchronize(native(event)));
   }
 
+  [[nodiscard]] bool tells_times() const noexcept override { return true; }
+  [[nodiscard]] event_handle make_timed_event() override {
+    return make_event_with(cudaEventBlockingSync);
+  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> elapsed(event_handle begin,
+                                                                event_handle end) override {
+    const cuda_current_device current{context_};
+    float milliseconds = 0;
+    const cudaError_t status = cudaEventElapsedTime(&milliseconds, native(begin), native(end));
+    if (status == cudaErrorNotReady) {
+      detail::clear_error(status);  // it is an answer
+      return std::nullopt;
+    }
+    FEEDLINE_CUDA_CHECK(status);
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<float, std::milli>{milliseconds});
+  }
+
   void begin_thread() noexcept override { cuda_current_device::keep_for_this_thread(context_); }
 
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
@@ -209,6 +225,14 @@ class cuda_device final : public device {
   }
 
  private:
+  /// Blocking: who syncs on it sleeps.
+  [[nodiscard]] event_handle make_event_with(unsigned flags) {
+    const cuda_current_device current{context_};
+    cudaEvent_t event = nullptr;
+    FEEDLINE_CUDA_CHECK(cudaEventCreateWithFlags(&event, flags));
+    return static_cast<event_handle>(reinterpret_cast<std::uintptr_t>(event));
+  }
+
   const int ordinal_;
   const std::string name_;
   mutable detail::cuda_context context_{ordinal_};

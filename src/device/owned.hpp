@@ -54,10 +54,16 @@ class mapped_memory {
   std::unique_ptr<const std::byte, unmap_on> address_;
 };
 
+/// Asks for an event that notes when it is done.
+struct with_time_t {};
+inline constexpr with_time_t with_time{};
+
 /// An event of a device. Move-only; keeps the device alive.
 class event {
  public:
   explicit event(device_ptr device) : device_{std::move(device)}, handle_{device_->make_event()} {}
+  event(device_ptr device, with_time_t)
+      : device_{std::move(device)}, handle_{device_->make_timed_event()} {}
   event(event&& other) noexcept
       : device_{std::move(other.device_)},
         handle_{std::exchange(other.handle_, event_handle::none)} {}

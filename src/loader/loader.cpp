@@ -96,6 +96,10 @@ failure_report loader::failures() const {
   return held().failures();
 }
 
+loader_statistics loader::statistics() const {
+  return held().statistics();
+}
+
 void loader::stop() noexcept {
   if (pipeline_) pipeline_->stop();
 }

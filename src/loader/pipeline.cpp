@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,6 +42,12 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
           [](device_ring* ring) { retire(std::unique_ptr<retirable>{ring}); }};
 }
 
+std::uint64_t bytes_of(const std::vector<field>& fields) {
+  return std::accumulate(
+      fields.begin(), fields.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const field& each) { return sum + sample_bytes(each); });
+}
+
 }  // namespace
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
@@ -64,6 +71,9 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_},
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_, strategy_.mender.get()},
+      sample_bytes_{bytes_of(dataset->fields())},
+      batch_sample_bytes_{bytes_of(plan_.fields)},
+      chunked_{dataset->chunks().samples > 1},
       cursor_{ring_, options.errors.listed},
       leave_reads_after_{options.leave_reads_after} {
   for (std::size_t i = 0; i < scratch_.size(); ++i)

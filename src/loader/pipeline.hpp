@@ -6,6 +6,7 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/sampler/sampler.hpp>
+#include <feedline/statistics/statistics.hpp>
 
 #include "batch/batch_cursor.hpp"
 #include "batch/device_ring.hpp"
@@ -96,6 +97,9 @@ class pipeline {
     return report;
   }
 
+  /// As `loader::statistics`. Any thread.
+  [[nodiscard]] loader_statistics statistics() const;
+
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
   struct wait_limits {
     /// Until it refuses, if only its own thread has had to do with batches so far: who holds them
@@ -129,6 +133,7 @@ class pipeline {
     if (dealt) {
       consumer_.count_batches(1);
       consumer_.count_samples(dealt->size());
+      unreadable_.store(cursor_.failures().count, std::memory_order_relaxed);
     }
     return dealt;
   }
@@ -181,6 +186,13 @@ class pipeline {
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
   stage_clock consumer_;
+  std::atomic<std::uint64_t> unreadable_{0};  ///< samples, as far as their batches were dealt
+  std::atomic<std::uint64_t> waits_{0};       ///< of the consumer, for a slot
+  const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
+  const std::uint64_t sample_bytes_;        ///< as the dataset has them
+  const std::uint64_t batch_sample_bytes_;  ///< as batches have them
+  const unsigned cores_ = usable_cores();
+  const bool chunked_;
   batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;

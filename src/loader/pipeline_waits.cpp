@@ -29,6 +29,8 @@ std::optional<slot_index> pipeline::next_slot(const take_limits& limits) {
     return slot;
   }
   const in_activity waiting{&consumer_, activity::starved};
+  add(waits_, 1);
+  if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
   const auto began = std::chrono::steady_clock::now();
   const std::stop_callback wake{limits.stop, [this]() noexcept { ring_->wake_consumer(); }};
   std::optional<slot_index> slot;

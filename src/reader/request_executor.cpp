@@ -52,7 +52,9 @@ bool request_executor::fill(request request, reader_scratch& use) {
   if (ahead_ != nullptr && is_wanted(slot))
     ahead_->before_reading(*slot.work.run, position{first + samples.begin},
                            position{first + samples.end}, use);
+  use.cpu.begin(use.clock.since());
   use.clock.count_samples(read(slot, samples, use));
+  use.cpu.end();
   use.now.end();
   use.clock.lap();
   // A slot that was not read to its end must not pass for a filled one: the device would follow

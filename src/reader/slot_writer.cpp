@@ -127,6 +127,7 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
   if (cached_ && cached_->holds_all()) {  // each at its sample's place
     for (std::size_t i = 0; i < use.samples.size(); ++i)
       sources[i] = static_cast<std::uint32_t>(use.samples[i].value);
+    add(use.cached, use.samples.size());
     return;
   }
   const position first = source_.in_epoch(position{slot.work.first.value + run.begin});
@@ -141,6 +142,7 @@ void packing_writer::find_rows(staging_slot& slot, sample_run run, reader_scratc
     use.missing_at.push_back(position{first.value + i});
     use.cached_as.push_back(row.value_or(assembly::not_cached));
   }
+  add(use.cached, use.samples.size() - use.missing.size());
 }
 
 void packing_writer::read_missing(staging_slot& slot, sample_run run, reader_scratch& use) {

@@ -9,8 +9,10 @@
 #include "staging/request_layout.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
+#include "statistics/cpu_sampler.hpp"
 #include "statistics/stage_clock.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +35,8 @@ struct reader_scratch {
   std::vector<unreadable_sample> bad;     ///< of the run
   read_record now;                        ///< what it is reading, for other threads to see
   stage_clock clock;                      ///< where the reader's time goes, likewise
+  cpu_sampler cpu;                        ///< and of that on a core
+  std::atomic<std::uint64_t> cached{0};   ///< samples whose rows the device held
 };
 
 /// Reads one run of samples into a staging slot, in the form in which the slot travels on.

@@ -3,6 +3,7 @@
 #include "detail/threads.hpp"
 #include "device/leak.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -102,14 +103,18 @@ void staging_ring::recycle(slot_index slot) {
   recycled_.push(slot);
 }
 
+std::size_t staging_ring::count(staging_state state) const noexcept {
+  return static_cast<std::size_t>(std::count_if(
+      slots_.begin(), slots_.end(), [&](const auto& slot) { return slot->state.load() == state; }));
+}
+
 std::string staging_ring::states() const {
   constexpr std::array names{"free", "filling", "filled", "copying", "lent"};
-  std::array<std::size_t, names.size()> counts{};
-  for (const auto& slot : slots_) ++counts.at(static_cast<std::size_t>(slot->state.load()));
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (counts[i] != 0)
-      text += (text.empty() ? "" : ", ") + std::to_string(counts[i]) + ' ' + names[i];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t slots = count(static_cast<staging_state>(i));
+    if (slots != 0) text += (text.empty() ? "" : ", ") + std::to_string(slots) + ' ' + names.at(i);
+  }
   return text;
 }
 

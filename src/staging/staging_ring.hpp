@@ -83,6 +83,8 @@ class staging_ring {
 
   /// Lets who waits there look again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
+  /// How many slots are in a state. Any thread.
+  [[nodiscard]] std::size_t count(staging_state state) const noexcept;
   /// "2 filled, 1 copying, 1 free": how many slots are in which state. Any thread.
   [[nodiscard]] std::string states() const;
 

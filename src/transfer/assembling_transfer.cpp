@@ -45,7 +45,8 @@ void batch_stage::leak_memory() noexcept {
 assembling_transfer::assembling_transfer(device_ptr device, formats slots,
                                          std::shared_ptr<device_row_cache> cached,
                                          std::unique_ptr<batch_stage> function)
-    : device_{std::move(device)},
+    : slot_transfer{device},
+      device_{std::move(device)},
       formats_{std::move(slots)},
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
@@ -85,8 +86,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   const stream_ref stream = through.order;
   try {
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
-    device_->copy(through.data, from.data, bytes, stream);
-    copied_bytes_ += bytes;
+    copies_.copy(through.data, from.data, bytes, stream);
     device_->record(from.copied.get(), stream);
     through.copied = from.copied.get();
     device_->wait(stream, to.released.get());

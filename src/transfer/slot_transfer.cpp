@@ -38,16 +38,13 @@ void copy_transfer::copy(const staging_slot& from, const device_slot& to, std::u
                          stream_ref stream) {
   if (samples == 0) return;
   if (!holds_parts()) {
-    const std::size_t bytes = slots_.used_bytes(samples);
-    device_->copy(to.data, from.data, bytes, stream);
-    copied_bytes_ += bytes;
+    copies_.copy(to.data, from.data, slots_.used_bytes(samples), stream);
     return;
   }
   for (std::size_t place = 0; place < slots_.fields().size(); ++place) {
     const std::size_t row_bytes = slots_.row_bytes(place);
-    device_->copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
-                  from.data + pieces_.field_offset(place), samples * row_bytes, stream);
-    copied_bytes_ += samples * row_bytes;
+    copies_.copy(to.data + slots_.field_offset(place) + from.work.begin * row_bytes,
+                 from.data + pieces_.field_offset(place), samples * row_bytes, stream);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "device/owned.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
+#include "transfer/copy_meter.hpp"
 
 #include <array>
 #include <cstdint>
@@ -30,7 +31,8 @@ struct batch_failure {
 /// transfer's.
 class slot_transfer {
  public:
-  slot_transfer() = default;
+  /// @throws device_error
+  explicit slot_transfer(const device_ptr& device) : copies_{device} {}
   slot_transfer(const slot_transfer&) = delete;
   slot_transfer& operator=(const slot_transfer&) = delete;
   virtual ~slot_transfer() = default;
@@ -39,8 +41,8 @@ class slot_transfer {
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
 
-  /// Bytes that all copies so far were issued for.
-  [[nodiscard]] std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
+  /// Its copies so far.
+  [[nodiscard]] const copy_meter& copies() const noexcept { return copies_; }
 
   /// Whether nothing that was issued uses memory of the slot transfer's any more; never blocks.
   /// @throws device_error
@@ -50,7 +52,7 @@ class slot_transfer {
   [[nodiscard]] virtual bool uses_others_memory() const noexcept { return false; }
 
  protected:
-  std::uint64_t copied_bytes_ = 0;
+  copy_meter copies_;  ///< issues all of them
 };
 
 /// Carries slots that are a device slot's image by one copy, and parts of a batch by a copy for
@@ -72,7 +74,8 @@ class copy_transfer final : public slot_transfer {
   /// @param pieces Where things lie in a staging slot. @param slots In a device slot.
   /// @throws device_error if there is no stream to be had.
   copy_transfer(device_ptr device, slot_layout pieces, slot_layout slots)
-      : device_{std::move(device)},
+      : slot_transfer{device},
+        device_{std::move(device)},
         pieces_{std::move(pieces)},
         slots_{std::move(slots)},
         streams_{{stream{device_}, stream{device_}}} {}

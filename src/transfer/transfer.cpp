@@ -88,10 +88,10 @@ std::uint64_t transfer::add(staging_slot& filled, std::optional<slot_failure> fa
 
 void transfer::carry(staging_slot& from, std::uint64_t samples) {
   batch_failure failed{0, nullptr};
-  const std::uint64_t copied = slot_transfer_->copied_bytes();
+  const std::uint64_t copied = slot_transfer_->copies().bytes();
   try {
     slot_transfer_->carry(from, (*ring_)[*to_], samples);
-    clock_.count_bytes(slot_transfer_->copied_bytes() - copied);
+    clock_.count_bytes(slot_transfer_->copies().bytes() - copied);
     return;
   } catch (const batch_failure& of_function) {
     failed = of_function;

@@ -42,6 +42,11 @@ class transfer {
   /// Where the transfer's time goes.
   [[nodiscard]] stage_clock& clock() noexcept { return clock_; }
   [[nodiscard]] const stage_clock& clock() const noexcept { return clock_; }
+  /// Bytes a second of its fastest copy; 0 while none is known. Any thread, until its slot transfer
+  /// is taken.
+  [[nodiscard]] double peak_copy_rate() const noexcept {
+    return slot_transfer_ ? slot_transfer_->copies().peak() : 0;
+  }
 
   /// Ends the transfer, whose thread is gone: its slot transfer, which may have work on the device.
   [[nodiscard]] std::unique_ptr<slot_transfer> take_slot_transfer() noexcept {

@@ -5,9 +5,11 @@
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -88,6 +90,18 @@ class device {
   /// Blocks the host until the event is done, without using the CPU. @throws device_error as
   /// `is_done`.
   virtual void sync(event_handle event) = 0;
+
+  /// Whether events can tell times: the next two functions. By default they cannot.
+  [[nodiscard]] virtual bool tells_times() const noexcept { return false; }
+  /// Makes an event that also notes when it is done. Not called where no times are told.
+  [[nodiscard]] virtual event_handle make_timed_event() { return make_event(); }
+  /// The time from when one event was done to when a later one was; both were made by
+  /// `make_timed_event` and recorded, one by one. Nothing while one of them is pending; never
+  /// blocks. @throws device_error if the work before them failed.
+  [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> elapsed(
+      [[maybe_unused]] event_handle begin, [[maybe_unused]] event_handle end) {
+    return std::nullopt;
+  }
 
   /// Called once by each thread that the pipeline starts, before any other call: what the device
   /// sets for the thread may stay. Other threads are left as they were by every call. By default

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -46,6 +47,28 @@ void check_events(const device_under_test& subject) {
     device.record(event.get(), stream.get());
     device.sync(event.get());
     CHECK(device.is_done(event.get()));
+  }
+}
+
+/// A measurement is the copy's and the wait's between its two events, and can be made again.
+void check_times(const device_under_test& subject) {
+  device& device = *subject.device;
+  if (!device.tells_times()) return;
+  const detail::device_memory staging{subject.device, memory_kind::staging, bytes};
+  const detail::device_memory memory{subject.device, memory_kind::device, bytes};
+  const detail::event begin{subject.device, detail::with_time};
+  const detail::event end{subject.device, detail::with_time};
+  for (int i = 0; i < 3; ++i) {
+    const auto before = std::chrono::steady_clock::now();
+    device.record(begin.get(), subject.stream);
+    device.copy(memory.data(), staging.data(), bytes, subject.stream);
+    device.record(end.get(), subject.stream);
+    device.sync(end.get());
+    const auto time = device.elapsed(begin.get(), end.get());
+    REQUIRE(time);
+    CHECK(*time >= std::chrono::nanoseconds{0});
+    // Devices have clocks of their own.
+    CHECK(*time <= 2 * (std::chrono::steady_clock::now() - before));
   }
 }
 
@@ -189,6 +212,7 @@ void check_device_contract(const device_under_test& subject) {
   if (subject.stream) CHECK_THROWS_AS(subject.device->check({}), usage_error);
   check_memory(subject);
   check_events(subject);
+  check_times(subject);
   check_copies(subject);
   check_copies_back(subject);
   check_assembly(subject);

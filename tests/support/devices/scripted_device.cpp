@@ -186,6 +186,20 @@ event_handle scripted_device::make_event() {
   return static_cast<event_handle>(handle);
 }
 
+event_handle scripted_device::make_timed_event() {
+  const std::scoped_lock lock{mutex_};
+  const std::uint64_t handle = next_handle_++;
+  events_[handle].timed = true;
+  return static_cast<event_handle>(handle);
+}
+
+std::optional<std::chrono::nanoseconds> scripted_device::elapsed(event_handle begin,
+                                                                 event_handle end) {
+  const std::scoped_lock lock{mutex_};
+  if (!latest_is_done(begin) || !latest_is_done(end)) return std::nullopt;
+  return events_.at(number(end)).done_at - events_.at(number(begin)).done_at;
+}
+
 void scripted_device::destroy_event(event_handle event) noexcept {
   const std::scoped_lock lock{mutex_};
   events_.erase(number(event));
@@ -228,7 +242,7 @@ void scripted_device::unmap(std::span<const std::byte> memory) noexcept {
 }
 
 void scripted_device::record(event_handle event, stream_ref stream) {
-  count_call(device_call::record);
+  if (!is_timed(event)) count_call(device_call::record);
   refuse_capturing(stream);
   std::uint64_t recording = 0;
   {
@@ -273,6 +287,11 @@ void scripted_device::check(stream_ref stream) const {
   const std::scoped_lock lock{mutex_};
   if (!streams_.contains(number(stream)))
     throw usage_error{"the stream is not the scripted device's"};
+}
+
+bool scripted_device::is_timed(event_handle event) const {
+  const std::scoped_lock lock{mutex_};
+  return events_.at(number(event)).timed;
 }
 
 void scripted_device::enqueue(stream_ref stream, operation next) {

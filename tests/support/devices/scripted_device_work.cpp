@@ -122,6 +122,8 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       return;
     case step::record:
       pending_.erase({next.event, next.recording});
+      if (const auto event = events_.find(next.event); event != events_.end())
+        event->second.done_at = std::chrono::steady_clock::now();
       return;
     case step::wait:
       return;

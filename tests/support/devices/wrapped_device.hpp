@@ -2,7 +2,9 @@
 
 #include <feedline/device/device.hpp>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace feedline::test {
@@ -38,6 +40,12 @@ class wrapped_device : public device {
   void wait(stream_ref stream, event_handle event) override { real_->wait(stream, event); }
   [[nodiscard]] bool is_done(event_handle event) override { return real_->is_done(event); }
   void sync(event_handle event) override { real_->sync(event); }
+  [[nodiscard]] bool tells_times() const noexcept override { return real_->tells_times(); }
+  [[nodiscard]] event_handle make_timed_event() override { return real_->make_timed_event(); }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> elapsed(event_handle begin,
+                                                                event_handle end) override {
+    return real_->elapsed(begin, end);
+  }
   void begin_thread() noexcept override { real_->begin_thread(); }
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
     return real_->is_capturing(stream);

@@ -1,0 +1,80 @@
+#include <feedline/statistics/statistics.hpp>
+
+#include "detail/threads.hpp"
+#include "loader/pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace feedline::detail {
+namespace {
+
+/// Adds what a thread of the stage has done.
+void add(stage_statistics& to, const stage_totals& of) {
+  const auto time = [&](activity what) { return of.time.at(static_cast<std::size_t>(what)); };
+  to.batches += of.batches;
+  to.samples += of.samples;
+  to.bytes += of.bytes;
+  to.slots += of.slots;
+  to.latency += of.latency;
+  to.max_latency = std::max(to.max_latency, of.max_latency);
+  to.busy += time(activity::busy);
+  to.starved += time(activity::starved);
+  to.stalled += time(activity::stalled);
+  to.copy_wait += time(activity::copy_wait);
+}
+
+}  // namespace
+
+loader_statistics pipeline::statistics() const {
+  require_own_process();
+  const auto now = std::chrono::steady_clock::now();
+  loader_statistics seen{.time = now - made_at_};
+
+  seen.reader.threads = plan_.background ? static_cast<unsigned>(plan_.readers) : 0;
+  seen.reader.slots_there = staging_->count(staging_state::filling);
+  for (const reader_scratch& each : scratch_) {
+    add(seen.reader, each.clock.look(now));
+    const cpu_sampler::totals sampled = each.cpu.look();
+    seen.sampled_reading += sampled.wall;
+    seen.sampled_cpu += sampled.cpu;
+    seen.sampled_queue += sampled.queued;
+    seen.queue_known = seen.queue_known || sampled.queue_known;
+    seen.cached_samples += each.cached.load(std::memory_order_relaxed);
+  }
+  seen.cached_samples = std::min(seen.cached_samples, seen.reader.samples);
+  seen.reader.bytes = (seen.reader.samples - seen.cached_samples) * sample_bytes_;
+
+  seen.transfer.threads = plan_.background ? 1 : 0;
+  seen.transfer.slots_there = staging_->count(staging_state::filled);
+  add(seen.transfer, transfer_.clock().look(now));
+
+  seen.consumer.slots_there = ring_->ready_slots();
+  add(seen.consumer, consumer_.look(now));
+  seen.consumer.bytes = seen.consumer.samples * batch_sample_bytes_;
+
+  exposed_time* const exposed = ring_->exposed();
+  seen.exposed_on_stream = exposed != nullptr && exposed->works();
+  if (seen.exposed_on_stream) {
+    const exposed_time::totals waited = exposed->look();
+    seen.exposed = waited.time;
+    seen.exposed_waits = waited.waits;
+    seen.unmeasured_waits = waited.unmeasured;
+  } else {
+    seen.exposed = seen.consumer.starved + seen.consumer.stalled;
+    seen.exposed_waits = waits_.load(std::memory_order_relaxed);
+  }
+
+  seen.peak_copy_rate = transfer_.peak_copy_rate();
+  seen.unreadable_samples = unreadable_.load(std::memory_order_relaxed);
+  seen.recovered_reads = source_.recovered_reads();
+  seen.cores = cores_;
+  seen.cpu_budget = turns_.limit();
+  seen.sample_bytes = sample_bytes_;
+  seen.chunked = chunked_;
+  seen.copies = !ring_->in_place();
+  return seen;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,274 @@
+/// Statistics of whole loaders, on the host device and on one that does what a test says.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/statistics/statistics.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/cpu_burner.hpp"
+#include "support/datasets/bad_samples.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t batch_size = 8;
+constexpr std::uint64_t samples = 10 * batch_size + 3;
+constexpr std::uint64_t bytes_of_sample = 8 + 16;  // id and row
+
+loader_options options_with(int readers) {
+  return {.batch_size = batch_size, .readers = readers};
+}
+
+/// Takes an epoch to its end, doing something with each batch; how many there were.
+template <class Step>
+std::uint64_t take_all(loader& from, std::uint64_t epoch, stream_ref stream, Step step) {
+  std::uint64_t batches = 0;
+  for (const batch& each : from.epoch(epoch, stream)) {
+    step(each);
+    ++batches;
+  }
+  return batches;
+}
+std::uint64_t take_all(loader& from, std::uint64_t epoch = 0, stream_ref stream = {}) {
+  return take_all(from, epoch, stream, [](const batch&) {});
+}
+
+/// A dataset that needs this long for a run of samples, by sleeping or by computing.
+dataset_ptr slow_dataset(const std::function<void()>& before_read) {
+  return gated(make_identity_dataset(8 * batch_size, 1000),
+               [before_read](std::span<const sample_index>) { before_read(); });
+}
+
+/// Whether no more time is told of a stage than its threads have had.
+bool adds_up(const stage_statistics& stage, std::chrono::nanoseconds time) {
+  const auto threads = static_cast<std::int64_t>(std::max(stage.threads, 1U));
+  return stage.time() <= threads * time + 1ms && stage.time() >= 0ns;
+}
+
+std::string verdict_of(const loader_statistics& of) {
+  return to_string(judge(of).limit);
+}
+
+}  // namespace
+
+TEST_CASE("statistics: every stage counts each batch, sample and byte once", "[statistics][host]") {
+  const int readers = GENERATE(0, 1, 3);
+  loader loader{make_identity_dataset(samples, 16), sequential{}, make_host_device(),
+                options_with(readers)};
+  CHECK(loader.statistics().consumer.batches == 0);
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    const auto before = loader.statistics();
+    CHECK(take_all(loader, epoch) == 11);
+    const auto seen = loader.statistics().since(before);
+    for (const stage_statistics& stage : {seen.reader, seen.transfer, seen.consumer}) {
+      CHECK(stage.batches == 11);
+      CHECK(stage.samples == samples);
+      CHECK(stage.slots > 0);
+      CHECK(stage.slots_there == 0);
+      CHECK(stage.max_latency >= stage.mean_latency());
+    }
+    CHECK(seen.reader.bytes == samples * bytes_of_sample);
+    CHECK(seen.transfer.bytes == 0);  // read in place
+    CHECK(seen.consumer.bytes == samples * bytes_of_sample);
+    CHECK_FALSE(seen.copies);
+    CHECK_FALSE(seen.exposed_on_stream);
+    CHECK(seen.exposed == seen.consumer.starved + seen.consumer.stalled);
+  }
+  const auto all = loader.statistics();
+  CHECK(all.reader.threads == static_cast<unsigned>(readers));
+  CHECK(all.reader.busy > 0ns);
+  CHECK(adds_up(all.reader, all.time));
+  CHECK(adds_up(all.transfer, all.time));
+  CHECK(adds_up(all.consumer, all.time));
+}
+
+TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed time",
+          "[statistics][host]") {
+  const scripted on;
+  on.device->hold_copies();
+  loader loader{make_identity_dataset(samples, 16), sequential{}, on.device, options_with(2)};
+  auto range = loader.epoch(0, on.stream);
+  const auto before = std::chrono::steady_clock::now();
+  {
+    const auto first = range.next();
+    REQUIRE(first);
+    std::this_thread::sleep_for(100ms);         // the stream waits
+    CHECK(loader.statistics().exposed == 0ns);  // as far as it has passed
+    on.device->allow_all_copies();
+    on.device->drain(on.stream);
+  }
+  const auto waited = std::chrono::steady_clock::now() - before;
+  const auto seen = loader.statistics();
+  CHECK(seen.exposed_on_stream);
+  CHECK(seen.exposed_waits == 1);
+  CHECK(seen.exposed >= 100ms);
+  CHECK(seen.exposed <= waited);
+  while (range.next()) {
+  }
+  const auto all = loader.statistics();
+  CHECK(all.copies);
+  CHECK(all.transfer.samples == samples);
+  CHECK(all.transfer.bytes >= samples * bytes_of_sample);
+  CHECK(all.transfer.bytes == on.device->copied_bytes());
+  CHECK(all.unmeasured_waits == 0);
+}
+
+TEST_CASE("statistics: only batches that were taken count, and no time between epochs",
+          "[statistics][host]") {
+  loader loader{make_identity_dataset(samples, 16), sequential{}, make_host_device(),
+                options_with(2)};
+  {
+    auto range = loader.epoch(0);
+    for (int i = 0; i < 3; ++i) REQUIRE(range.next());
+  }
+  const auto left = loader.statistics();
+  CHECK(left.consumer.batches == 3);
+  CHECK(left.consumer.samples == 3 * batch_size);
+  std::this_thread::sleep_for(20ms);
+  const auto later = loader.statistics();
+  CHECK(later.consumer.time() == left.consumer.time());
+  CHECK(later.time >= left.time + 20ms);
+  CHECK(take_all(loader, 1) == 11);
+  CHECK(loader.statistics().consumer.batches == 14);
+}
+
+TEST_CASE("statistics: rows that the device holds are told from those that are read",
+          "[statistics][host]") {
+  const scripted on;
+  auto options = options_with(2);
+  options.placement = placement::resident;
+  loader loader{make_identity_rows(samples, 16), sequential{}, on.device, options};
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    take_all(loader, epoch, on.stream);
+    on.device->drain(on.stream);
+    const auto seen = loader.statistics();
+    CHECK(seen.reader.samples == (epoch + 1) * samples);
+    CHECK(seen.cached_samples == epoch * samples);
+    CHECK(seen.reader.bytes == samples * (bytes_of_sample + 1));
+  }
+}
+
+TEST_CASE("statistics: samples that an error policy leaves out are counted", "[statistics][host]") {
+  auto options = options_with(2);
+  options.errors = {.action = error_action::skip, .max_share = 1};
+  loader loader{make_bad_rows(samples, {5, 40}), sequential{}, make_host_device(), options};
+  take_all(loader);
+  CHECK(loader.statistics().unreadable_samples == 2);
+}
+
+TEST_CASE("statistics: any thread may look while the loader works", "[statistics][host]") {
+  loader loader{make_identity_dataset(2000 * batch_size, 16), sequential{}, make_host_device(),
+                options_with(2)};
+  std::atomic<bool> ended{false};
+  bool grew = true;
+  std::thread watcher{[&] {
+    loader_statistics last;
+    while (!ended.load()) {
+      const auto seen = loader.statistics();
+      grew = grew && seen.reader.samples >= last.reader.samples &&
+             seen.consumer.batches >= last.consumer.batches && seen.time >= last.time;
+      last = seen;
+    }
+  }};
+  CHECK(take_all(loader) == 2000);
+  ended.store(true);
+  watcher.join();
+  CHECK(grew);
+}
+
+TEST_CASE("statistics: a dataset that computes makes a loop decode-bound", "[statistics][host]") {
+  loader loader{slow_dataset([] { burn_cpu(20ms); }), sequential{}, make_host_device(),
+                options_with(1)};
+  take_all(loader);
+  const auto seen = loader.statistics();
+  INFO(report(seen));
+  CHECK(verdict_of(seen) == "decode-bound");
+}
+
+TEST_CASE("statistics: a dataset that waits makes a loop storage-bound", "[statistics][host]") {
+  const int readers = GENERATE(0, 1, 2);
+  loader loader{slow_dataset([] { std::this_thread::sleep_for(50ms); }), sequential{},
+                make_host_device(), options_with(readers)};
+  take_all(loader);
+  const auto seen = loader.statistics();
+  INFO(report(seen));
+  CHECK(verdict_of(seen) == "storage-bound");
+}
+
+TEST_CASE("statistics: a consumer that takes long makes a loop consumer-bound",
+          "[statistics][host]") {
+  loader loader{make_identity_dataset(8 * batch_size, 16), sequential{}, make_host_device(),
+                options_with(1)};
+  auto range = loader.epoch(0);
+  REQUIRE(range.next());
+  const auto before = loader.statistics();
+  while (range.next()) std::this_thread::sleep_for(50ms);
+  const auto seen = loader.statistics().since(before);
+  INFO(report(seen));
+  CHECK(verdict_of(seen) == "consumer-bound");
+}
+
+TEST_CASE("statistics: copies that take long make a loop copy-bound", "[statistics][host]") {
+  const scripted on;
+  on.device->hold_copies();
+  loader loader{make_identity_dataset(16 * batch_size, 16),
+                sequential{},
+                on.device,
+                {.batch_size = batch_size,
+                 .readers = 1,
+                 .batches_per_slot = 1,
+                 .staging_slots = 2,
+                 .device_slots = 2}};
+  std::thread bus{[&] {
+    for (int i = 0; i < 16; ++i) {
+      std::this_thread::sleep_for(20ms);
+      on.device->allow_copies(1);
+    }
+  }};
+  take_all(loader, 0, on.stream, [&](const batch&) { on.device->drain(on.stream); });
+  bus.join();
+  const auto seen = loader.statistics();
+  CHECK(seen.exposed > seen.consumer.time() / 2);
+  INFO(report(seen));
+  CHECK(verdict_of(seen) == "copy-bound");
+}
+
+TEST_CASE("statistics: batches held in every slot are told from a slow loader",
+          "[statistics][host]") {
+  loader loader{
+      make_identity_dataset(8 * batch_size, 16),
+      sequential{},
+      make_host_device(),
+      {.batch_size = batch_size, .readers = 1, .batches_per_slot = 1, .staging_slots = 2}};
+  auto range = loader.epoch(0);
+  auto first = range.next();
+  auto second = range.next();
+  REQUIRE(second);
+  std::thread holder{[batch = std::move(*second)]() mutable {
+    std::this_thread::sleep_for(200ms);
+    const auto ended = std::move(batch);
+  }};
+  const auto third = range.next();
+  holder.join();
+  REQUIRE(third);
+  const auto seen = loader.statistics();
+  CHECK(seen.consumer.stalled > 100ms);
+  INFO(report(seen));
+  CHECK(verdict_of(seen) == "consumer-bound");
+}

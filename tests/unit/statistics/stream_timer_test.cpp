@@ -1,0 +1,140 @@
+#include "device/stream_timer.hpp"
+
+#include "batch/exposed_time.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "transfer/copy_meter.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("stream timer: a time is known once the stream has passed both places",
+          "[statistics][host]") {
+  const scripted on;
+  detail::stream_timer timer{on.device, 2};
+  on.device->hold_work();
+  REQUIRE(timer.begin(on.stream));
+  on.device->launch(on.stream, [] { std::this_thread::sleep_for(20ms); });
+  timer.end(on.stream);
+  CHECK(timer.under_way() == 1);
+  CHECK_FALSE(timer.take());
+  on.device->allow_all_work();
+  on.device->drain(on.stream);
+  const auto time = timer.take();
+  REQUIRE(time);
+  CHECK(*time >= 20ms);
+  CHECK(timer.under_way() == 0);
+  CHECK_FALSE(timer.take());
+}
+
+TEST_CASE("stream timer: measures no more at once than it has pairs, and goes on with them",
+          "[statistics][host]") {
+  const scripted on;
+  detail::stream_timer timer{on.device, 2};
+  on.device->hold_work();
+  on.device->launch(on.stream, [] {});
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(timer.begin(on.stream));
+    timer.end(on.stream);
+  }
+  CHECK_FALSE(timer.begin(on.stream));
+  on.device->allow_all_work();
+  on.device->drain(on.stream);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(timer.take());
+    REQUIRE(timer.begin(on.stream));
+    timer.end(on.stream);
+    on.device->drain(on.stream);
+  }
+}
+
+TEST_CASE("stream timer: a device that tells no times is not measured", "[statistics][host]") {
+  const auto device = std::make_shared<recording_device>();
+  const stream_ref stream = device->make_stream();
+  detail::stream_timer timer{device, 2};
+  CHECK_FALSE(timer.works());
+  CHECK_FALSE(timer.begin(stream));
+  timer.end(stream);
+  CHECK_FALSE(timer.take());
+  CHECK(device->calls().empty());
+}
+
+TEST_CASE("exposed time: a slot that is there already is not measured", "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device};
+  const detail::event ready{on.device};
+  const detail::stream copies{on.device};
+  on.device->record(ready.get(), copies.get());
+  on.device->sync(ready.get());
+  exposed.stream_waits(on.stream, ready.get());
+  exposed.stream_goes_on(on.stream);
+  on.device->drain(on.stream);
+  CHECK(exposed.look().waits == 0);
+}
+
+TEST_CASE("exposed time: begins where the stream has done its work, not where the host waits",
+          "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device};
+  const detail::event ready{on.device};
+  const detail::stream copies{on.device};
+  on.device->hold_work();
+  on.device->launch(on.stream, [] {});
+  exposed.host_waits(on.stream);
+  std::this_thread::sleep_for(200ms);  // the host waits, and the stream is busy
+  on.device->record(ready.get(), copies.get());
+  on.device->sync(ready.get());
+  exposed.stream_waits(on.stream, ready.get());
+  on.device->wait(on.stream, ready.get());
+  exposed.stream_goes_on(on.stream);
+  CHECK(exposed.look().waits == 0);  // not passed yet
+  on.device->allow_all_work();
+  on.device->drain(on.stream);
+  const auto seen = exposed.look();
+  CHECK(seen.waits == 1);
+  CHECK(seen.time < 150ms);
+}
+
+TEST_CASE("exposed time: a wait that is given up does not count", "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device};
+  exposed.host_waits(on.stream);
+  exposed.give_up();
+  exposed.stream_goes_on(on.stream);
+  on.device->drain(on.stream);
+  CHECK(exposed.look().waits == 0);
+  for (int i = 0; i < 100; ++i) {
+    exposed.host_waits(on.stream);
+    exposed.stream_goes_on(on.stream);
+    on.device->drain(on.stream);
+  }
+  CHECK(exposed.look().waits == 100);
+  CHECK(exposed.look().unmeasured == 0);
+}
+
+TEST_CASE("copy meter: tells the rate of large copies, and counts the bytes of all",
+          "[statistics][host]") {
+  const scripted on;
+  detail::copy_meter meter{on.device};
+  const std::size_t large = detail::copy_meter::min_bytes;
+  const detail::device_memory from{on.device, memory_kind::staging, large};
+  const detail::device_memory to{on.device, memory_kind::device, large};
+  for (std::uint64_t i = 0; i < 2 * detail::copy_meter::interval; ++i) {
+    meter.copy(to.data(), from.data(), large / 2, on.stream);
+    on.device->drain(on.stream);
+  }
+  CHECK(meter.peak() == 0);  // too small to tell
+  for (std::uint64_t i = 0; i <= 2 * detail::copy_meter::interval; ++i) {
+    meter.copy(to.data(), from.data(), large, on.stream);
+    on.device->drain(on.stream);
+  }
+  CHECK(meter.peak() > 0);
+  CHECK(meter.bytes() == (3 * detail::copy_meter::interval + 1) * large);
+}
