@@ -32,6 +32,8 @@ class alignas(64) trace_lane_record {
   void add(trace_activity activity, time_point begin, time_point end, std::uint64_t epoch,
            std::optional<std::uint64_t> batch = {}, std::uint32_t batches = 1) noexcept;
 
+  [[nodiscard]] lane_kind kind() const noexcept { return kind_; }
+
   /// Appends the lane, with its events from the oldest to the newest.
   void copy_to(trace& to) const;
 
@@ -58,7 +60,8 @@ class trace_recorder {
   trace_lane_record& add_lane(std::string name, lane_kind kind) {
     return lanes_.emplace_back(std::move(name), kind, origin_, events_);
   }
-  /// What is recorded so far; events that end meanwhile may be in it or not.
+  /// What is recorded so far; events that end meanwhile may be in it or not. Streams that did
+  /// nothing have no lane.
   [[nodiscard]] trace snapshot() const;
 
  private:

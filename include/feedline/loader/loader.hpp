@@ -10,6 +10,7 @@
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/statistics/statistics.hpp>
+#include <feedline/statistics/trace.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -112,6 +113,12 @@ class loader {
   ///
   /// @throws usage_error in a child of fork.
   [[nodiscard]] loader_statistics statistics() const;
+
+  /// What the loader's threads and streams did, and when: the newest `trace_events` activities of
+  /// each. The files that `write_trace_page` and others make of it are its pictures. What is under
+  /// way, on a thread or a stream, is not in it yet. Any thread; blocks for nothing.
+  /// @throws usage_error if `loader_options::trace_events` is 0, and in a child of fork.
+  [[nodiscard]] feedline::trace trace() const;
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
   /// Blocks for nothing.
