@@ -63,14 +63,7 @@ bool request_executor::fill(request request, reader_scratch& use) {
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;
-  // Behind the last request the slot is the transfer's.
-  const auto opened_at = slot.opened_at;
-  const std::uint64_t batches = slot.work.ends_ticket ? slot.work.batches : 0;
-  const auto now = use.clock.since();
-  if (!staging_.finish_request(index, now)) return false;
-  use.clock.count_batches(batches);
-  use.clock.count_slot(opened_at, now);
-  return true;
+  return staging_.finish_request(index, &use.clock);
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {

@@ -73,10 +73,14 @@ void staging_ring::open(slot_index slot, slot_work work) {
   opened_.push(slot);
 }
 
-bool staging_ring::finish_request(slot_index slot, std::chrono::steady_clock::time_point now) {
+bool staging_ring::finish_request(slot_index slot, stage_clock* clock) {
   staging_slot& finished = (*this)[slot];
   if (finished.requests_left.fetch_sub(1) != 1) return false;
-  finished.filled_at = now;
+  if (clock != nullptr) {  // before others see the slot, and with it what was counted
+    finished.filled_at = clock->since();
+    if (finished.work.ends_ticket) clock->count_batches(finished.work.batches);
+    clock->count_slot(finished.opened_at, finished.filled_at);
+  }
   move(slot, staging_state::filling, staging_state::filled);
   filled_.ring_all();
   return true;

@@ -53,8 +53,8 @@ class staging_ring {
   }
 
   /// Counts a request of the slot as done; filling → filled with the last: then true. Readers.
-  /// @param now When it was done.
-  bool finish_request(slot_index slot, std::chrono::steady_clock::time_point now = {});
+  /// @param clock As above: it has seen the request's end, and counts the slot.
+  bool finish_request(slot_index slot, stage_clock* clock = nullptr);
 
   /// The slot next in ticket order, once it is filled; blocks. Nothing after the last one opened,
   /// and once closed. Transfer.

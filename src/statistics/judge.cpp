@@ -133,8 +133,9 @@ std::string reader_words(const loader_statistics& of, const findings& found) {
   std::string words = exposed_words(found) + "; ";
   words += of.reader.threads == 0
                ? "no reader reads for it, and reading takes " + percent(found.readers)
-               : std::to_string(of.reader.threads) + " readers are busy " + percent(found.readers) +
-                     " of theirs";
+               : std::to_string(of.reader.threads) +
+                     (of.reader.threads == 1 ? " reader is busy " : " readers are busy ") +
+                     percent(found.readers) + " of the time";
   if (of.sampled_reading.count() == 0) return words;
   words += ": of a read " + percent(found.on_core) + " is computing, " + percent(found.queued) +
            " waiting for a core, " + percent(1 - found.on_core - found.queued) +
@@ -152,7 +153,7 @@ loader_verdict of_storage(const loader_statistics& of, const findings& found) {
           "more readers (" + std::to_string(2 * std::max(of.reader.threads, 1U)) +
               "), so that more reads are under way; or the data nearer: a local disk, "
               "load_into_memory",
-          found.gain()};
+          std::min(found.gain(), 2.0)};
 }
 
 /// Readers compute, or wait for a core to compute on.

@@ -129,6 +129,26 @@ TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed
   CHECK(all.unmeasured_waits == 0);
 }
 
+TEST_CASE("statistics: what the host waits is exposed time once the stream has nothing to do",
+          "[statistics][host]") {
+  const bool stream_is_busy = GENERATE(false, true);
+  const scripted on;
+  loader loader{slow_dataset([] { std::this_thread::sleep_for(100ms); }), sequential{}, on.device,
+                options_with(1)};
+  auto range = loader.epoch(0, on.stream);
+  if (stream_is_busy) {
+    on.device->hold_work();
+    on.device->launch(on.stream, [] {});
+  }
+  REQUIRE(range.next());
+  on.device->allow_all_work();
+  on.device->drain(on.stream);
+  const auto seen = loader.statistics();
+  CHECK(seen.consumer.starved >= 50ms);
+  CHECK(seen.exposed_waits == 1);
+  CHECK((seen.exposed >= 50ms) == !stream_is_busy);
+}
+
 TEST_CASE("statistics: only batches that were taken count, and no time between epochs",
           "[statistics][host]") {
   loader loader{make_identity_dataset(samples, 16), sequential{}, make_host_device(),

@@ -277,14 +277,17 @@ TEST_CASE("verdict: names what limits a loop, and the one thing to change", "[st
 TEST_CASE("verdict: the gain is what the exposed time allows", "[statistics][host]") {
   CHECK(judge(healthy()).gain == Approx(1));
   CHECK(judge(slow_readers(0.03)).gain == Approx(2));
+  auto slow_storage = slow_readers(0.03);
+  expose(slow_storage, 0.9);  // twice the readers, so at most twice as fast
+  CHECK(judge(slow_storage).gain == Approx(2));
   auto few_cores = slow_readers(0.98);
   expose(few_cores, 0.9);
-  few_cores.cores = 8;  // twice the readers, so at most twice as fast
+  few_cores.cores = 8;  // likewise
   CHECK(judge(few_cores).gain == Approx(2));
 }
 
 TEST_CASE("verdict: its evidence has the numbers that it goes by", "[statistics][host]") {
   CHECK(judge(slow_readers(0.03)).evidence ==
-        "the consumer waits for data 50 % of its time; 4 readers are busy 97 % of theirs: of a "
+        "the consumer waits for data 50 % of its time; 4 readers are busy 97 % of the time: of a "
         "read 3 % is computing, 0 % waiting for a core, 97 % waiting for data");
 }
