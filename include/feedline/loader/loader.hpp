@@ -32,8 +32,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// read that takes longer than `loader_options::leave_reads_after`; batches still held stay valid.
 ///
 /// Threads: all functions belong to the consumer's thread, but for `stop`, `statistics` and
-/// `trace`, which any thread may call. In a child of fork a loader may only be destroyed; its memory
-/// stays until the child ends.
+/// `trace`, which any thread may call. In a child of fork a loader may only be destroyed; its
+/// memory stays until the child ends.
 ///
 /// A loader that was moved from may be destroyed, assigned to and stopped; all else throws
 /// usage_error.

@@ -5,6 +5,7 @@ feedline_add_tests(feedline_trace_tests
   LIBRARIES nlohmann_json::nlohmann_json
   SOURCES
   pipeline/trace_test.cpp
+  unit/device/stream_lane_test.cpp
   unit/statistics/trace_files_test.cpp
   unit/statistics/trace_recorder_test.cpp
   unit/statistics/trace_writers_test.cpp
