@@ -111,6 +111,12 @@ loader_verdict of_copies(const loader_statistics& of, const findings& found) {
   if (slot_bytes < small_slot && found.issuing > found.copying)
     return {bottleneck::copy, words + ": a slot has " + std::to_string(slot_bytes) + " bytes",
             "larger slots: leave batches_per_slot to the loader, or raise it", found.gain()};
+  if (of.peak_copy_rate > 0 && std::max(found.copying, found.issuing) < 0.5)
+    return {
+        bottleneck::copy,
+        words + ", yet readers wait for room " + percent(found.readers_blocked) + " of the time",
+        "less work behind the copies (transforms, batch_transform), or more device_slots",
+        found.gain()};
   return {bottleneck::copy, words,
           "fewer bytes on the way: a narrower type and a device transform (field_transform), or "
           "rows that stay with the device (placement::resident or cached)",
@@ -198,10 +204,9 @@ loader_verdict judge(const loader_statistics& of) {
   if (found.exposed < little_exposed) return of_idle_loader(of, found);
   if (found.held > found.exposed / 2) return of_held_batches(found);
   const double way = std::max(found.copying, found.issuing);
-  const bool copy_known = of.peak_copy_rate > 0 || found.issuing >= nearly_full;
-  const bool full = copy_known ? way > found.readers && way > found.readers_starved
-                               : found.readers_blocked > std::max(found.readers, 0.5);
-  if (of.copies && full) return of_copies(of, found);
+  const bool full = std::max(found.readers, found.readers_starved) < way;
+  const bool blocked = found.readers_blocked > std::max(found.readers, 0.5);
+  if (of.copies && (full || blocked)) return of_copies(of, found);
   if (found.readers_starved > found.readers) return of_idle_readers(of, found);
   if (of.sampled_reading.count() > 0 && 1 - found.on_core - found.queued >= 0.5)
     return of_storage(of, found);

@@ -63,7 +63,7 @@ TEST_CASE("loader state: its text is one line of JSON, and reads back as the sta
         R"("partial_batch": "drop", "transform_seed": "ffffffffffffffff", )"
         R"("transforms": ["image: float32, flip 0.5"], "unreadable": 5, "skipped": 4})");
   CHECK(loader_state::from_json(to_json(state)) == state);
-  CHECK(loader_state::from_json(to_json({})) == loader_state{});
+  CHECK(loader_state::from_json(to_json(loader_state{})) == loader_state{});
   for (const auto policy :
        {partial_batch::keep, partial_batch::drop, partial_batch::error, partial_batch::fill}) {
     loader_state other = state;

@@ -208,6 +208,14 @@ std::vector<constructed_case> constructed_cases() {
          });
        },
        bottleneck::copy, "narrower type"},
+      {"slow work on the device behind the copies",
+       [] {
+         return changed(healthy(), [](loader_statistics& of) {
+           expose(of, 0.6);
+           readers_are(of, 0.1, 0, 0.9);
+         });
+       },
+       bottleneck::copy, "less work behind the copies"},
       {"small slots",
        [] {
          return changed(healthy(), [](loader_statistics& of) {
