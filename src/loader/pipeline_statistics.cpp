@@ -11,14 +11,14 @@ namespace feedline::detail {
 namespace {
 
 /// Adds what a thread of the stage has done.
-void add(stage_statistics& to, const stage_totals& of) {
-  const auto time = [&](activity what) { return of.time.at(static_cast<std::size_t>(what)); };
-  to.batches += of.batches;
-  to.samples += of.samples;
-  to.bytes += of.bytes;
-  to.slots += of.slots;
-  to.latency += of.latency;
-  to.max_latency = std::max(to.max_latency, of.max_latency);
+void add(stage_statistics& to, const stage_totals& seen) {
+  const auto time = [&](activity what) { return seen.time.at(static_cast<std::size_t>(what)); };
+  to.batches += seen.batches;
+  to.samples += seen.samples;
+  to.bytes += seen.bytes;
+  to.slots += seen.slots;
+  to.latency += seen.latency;
+  to.max_latency = std::max(to.max_latency, seen.max_latency);
   to.busy += time(activity::busy);
   to.starved += time(activity::starved);
   to.stalled += time(activity::stalled);

@@ -61,8 +61,8 @@ class cpu_sampler {
   static void add(std::atomic<std::uint64_t>& to, std::int64_t more) noexcept {
     if (more > 0) detail::add(to, static_cast<std::uint64_t>(more));
   }
-  static std::chrono::nanoseconds nanoseconds(const std::atomic<std::uint64_t>& of) noexcept {
-    return std::chrono::nanoseconds{of.load(std::memory_order_relaxed)};
+  static std::chrono::nanoseconds nanoseconds(const std::atomic<std::uint64_t>& counter) noexcept {
+    return std::chrono::nanoseconds{counter.load(std::memory_order_relaxed)};
   }
 
   bool measures_ = false;

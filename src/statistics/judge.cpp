@@ -45,21 +45,22 @@ std::string rate(double bytes_per_second) {
 
 /// The numbers that verdicts go by.
 struct findings {
-  explicit findings(const loader_statistics& of)
-      : exposed{std::min(share(of.exposed, of.consumer.time()), 1.0)},
-        held{share(of.consumer.stalled, of.consumer.time())},
-        readers{
-            share(of.reader.busy, of.reader.threads == 0 ? of.consumer.time() : of.reader.time())},
-        readers_starved{share(of.reader.starved, of.reader.time())},
-        readers_blocked{share(of.reader.stalled + of.reader.copy_wait, of.reader.time())},
-        issuing{share(of.transfer.busy,
-                      of.transfer.threads == 0 ? of.consumer.time() : of.transfer.time())},
-        copied{ratio(static_cast<double>(of.transfer.bytes), seconds{of.consumer.time()}.count())},
-        copying{std::min(ratio(copied, of.peak_copy_rate), 1.0)},
-        on_core{std::min(share(of.sampled_cpu, of.sampled_reading), 1.0)},
-        queued{std::min(share(of.sampled_queue, of.sampled_reading), 1.0 - on_core)} {
+  explicit findings(const loader_statistics& seen)
+      : exposed{std::min(share(seen.exposed, seen.consumer.time()), 1.0)},
+        held{share(seen.consumer.stalled, seen.consumer.time())},
+        readers{share(seen.reader.busy,
+                      seen.reader.threads == 0 ? seen.consumer.time() : seen.reader.time())},
+        readers_starved{share(seen.reader.starved, seen.reader.time())},
+        readers_blocked{share(seen.reader.stalled + seen.reader.copy_wait, seen.reader.time())},
+        issuing{share(seen.transfer.busy,
+                      seen.transfer.threads == 0 ? seen.consumer.time() : seen.transfer.time())},
+        copied{
+            ratio(static_cast<double>(seen.transfer.bytes), seconds{seen.consumer.time()}.count())},
+        copying{std::min(ratio(copied, seen.peak_copy_rate), 1.0)},
+        on_core{std::min(share(seen.sampled_cpu, seen.sampled_reading), 1.0)},
+        queued{std::min(share(seen.sampled_queue, seen.sampled_reading), 1.0 - on_core)} {
     // Where the system does not tell: more readers than cores wait for cores.
-    if (!of.queue_known && of.reader.threads > of.cores) queued = 1 - on_core;
+    if (!seen.queue_known && seen.reader.threads > seen.cores) queued = 1 - on_core;
   }
 
   [[nodiscard]] double gain() const { return 1 / std::max(1 - exposed, 0.01); }
@@ -80,12 +81,13 @@ std::string exposed_words(const findings& found) {
   return "the consumer waits for data " + percent(found.exposed) + " of its time";
 }
 
-loader_verdict of_idle_loader(const loader_statistics& of, const findings& found) {
-  const double fullest = std::max({found.readers, found.copying, of.copies ? found.issuing : 0.0});
+loader_verdict of_idle_loader(const loader_statistics& seen, const findings& found) {
+  const double fullest =
+      std::max({found.readers, found.copying, seen.copies ? found.issuing : 0.0});
   const std::string words = exposed_words(found) + "; readers are busy " + percent(found.readers) +
                             " of theirs, " +
-                            (of.copies ? "copies take " + percent(found.copying) + " of the time"
-                                       : "and nothing is copied");
+                            (seen.copies ? "copies take " + percent(found.copying) + " of the time"
+                                         : "and nothing is copied");
   if (fullest >= nearly_full) return {bottleneck::balanced, words, "", 1};
   return {bottleneck::consumer, words,
           "nothing in the loader: make the consumer's step faster, or give its CPU cores to others "
@@ -101,17 +103,17 @@ loader_verdict of_held_batches(const findings& found) {
           found.gain()};
 }
 
-loader_verdict of_copies(const loader_statistics& of, const findings& found) {
+loader_verdict of_copies(const loader_statistics& seen, const findings& found) {
   const std::uint64_t slot_bytes =
-      of.transfer.slots == 0 ? 0 : of.transfer.bytes / of.transfer.slots;
+      seen.transfer.slots == 0 ? 0 : seen.transfer.bytes / seen.transfer.slots;
   std::string words = exposed_words(found) + "; copies bring " + rate(found.copied);
-  if (of.peak_copy_rate > 0)
-    words += ", of " + rate(of.peak_copy_rate) + " that the fastest one reached";
+  if (seen.peak_copy_rate > 0)
+    words += ", of " + rate(seen.peak_copy_rate) + " that the fastest one reached";
   words += ", and issuing them takes " + percent(found.issuing) + " of the transfer's time";
   if (slot_bytes < small_slot && found.issuing > found.copying)
     return {bottleneck::copy, words + ": a slot has " + std::to_string(slot_bytes) + " bytes",
             "larger slots: leave batches_per_slot to the loader, or raise it", found.gain()};
-  if (of.peak_copy_rate > 0 && std::max(found.copying, found.issuing) < 0.5)
+  if (seen.peak_copy_rate > 0 && std::max(found.copying, found.issuing) < 0.5)
     return {
         bottleneck::copy,
         words + ", yet readers wait for room " + percent(found.readers_blocked) + " of the time",
@@ -123,11 +125,11 @@ loader_verdict of_copies(const loader_statistics& of, const findings& found) {
           found.gain()};
 }
 
-loader_verdict of_idle_readers(const loader_statistics& of, const findings& found) {
+loader_verdict of_idle_readers(const loader_statistics& seen, const findings& found) {
   const std::string words = exposed_words(found) + ", while readers wait for work " +
                             percent(found.readers_starved) + " of theirs";
-  if (of.cpu_budget != 0 && of.cpu_budget < of.reader.threads)
-    return {bottleneck::reader, words + " under a CPU budget of " + std::to_string(of.cpu_budget),
+  if (seen.cpu_budget != 0 && seen.cpu_budget < seen.reader.threads)
+    return {bottleneck::reader, words + " under a CPU budget of " + std::to_string(seen.cpu_budget),
             "raise the CPU budget (set_cpu_budget, FEEDLINE_CPU_BUDGET)", found.gain()};
   return {bottleneck::reader, words,
           "let the next epoch be read ahead: say loader_options::epochs, and ask for epochs before "
@@ -135,82 +137,82 @@ loader_verdict of_idle_readers(const loader_statistics& of, const findings& foun
           found.gain()};
 }
 
-std::string reader_words(const loader_statistics& of, const findings& found) {
+std::string reader_words(const loader_statistics& seen, const findings& found) {
   std::string words = exposed_words(found) + "; ";
-  words += of.reader.threads == 0
+  words += seen.reader.threads == 0
                ? "no reader reads for it, and reading takes " + percent(found.readers)
-               : std::to_string(of.reader.threads) +
-                     (of.reader.threads == 1 ? " reader is busy " : " readers are busy ") +
+               : std::to_string(seen.reader.threads) +
+                     (seen.reader.threads == 1 ? " reader is busy " : " readers are busy ") +
                      percent(found.readers) + " of the time";
-  if (of.sampled_reading.count() == 0) return words;
+  if (seen.sampled_reading.count() == 0) return words;
   words += ": of a read " + percent(found.on_core) + " is computing, " + percent(found.queued) +
            " waiting for a core, " + percent(1 - found.on_core - found.queued) +
            " waiting for data";
   return words;
 }
 
-loader_verdict of_storage(const loader_statistics& of, const findings& found) {
-  const std::string words = reader_words(of, found);
-  if (of.chunked)
+loader_verdict of_storage(const loader_statistics& seen, const findings& found) {
+  const std::string words = reader_words(seen, found);
+  if (seen.chunked)
     return {bottleneck::storage, words,
             "an order that follows chunks (shuffle{.within = ...}), so that each is read once",
             found.gain()};
   return {bottleneck::storage, words,
-          "more readers (" + std::to_string(2 * std::max(of.reader.threads, 1U)) +
+          "more readers (" + std::to_string(2 * std::max(seen.reader.threads, 1U)) +
               "), so that more reads are under way; or the data nearer: a local disk, "
               "load_into_memory",
           std::min(found.gain(), 2.0)};
 }
 
 /// Readers compute, or wait for a core to compute on.
-loader_verdict of_computing(const loader_statistics& of, const findings& found) {
-  const double read = static_cast<double>(of.reader.samples - of.cached_samples);
-  const double cpu = seconds{of.reader.busy}.count() * found.on_core;
-  const bool known = of.sampled_reading.count() > 0 && read > 0;
+loader_verdict of_computing(const loader_statistics& seen, const findings& found) {
+  const double read = static_cast<double>(seen.reader.samples - seen.cached_samples);
+  const double cpu = seconds{seen.reader.busy}.count() * found.on_core;
+  const bool known = seen.sampled_reading.count() > 0 && read > 0;
   const bool decodes = known && cpu > read * gather_seconds &&
-                       static_cast<double>(of.reader.bytes) < cpu * gather_rate;
+                       static_cast<double>(seen.reader.bytes) < cpu * gather_rate;
   const bottleneck limit = decodes ? bottleneck::decode : bottleneck::reader;
-  std::string words = reader_words(of, found);
+  std::string words = reader_words(seen, found);
   if (known) words += "; a sample takes " + decimal(1e6 * cpu / read) + " us of a core";
 
   const auto needed = static_cast<unsigned>(
-      std::ceil(std::max(of.reader.threads, 1U) * std::min(found.gain(), 64.0)));
-  if (of.reader.threads < of.cores && found.queued < 0.2)
+      std::ceil(std::max(seen.reader.threads, 1U) * std::min(found.gain(), 64.0)));
+  if (seen.reader.threads < seen.cores && found.queued < 0.2)
     return {limit, words,
-            "more readers: " + std::to_string(std::min(needed, of.cores)) + " of " +
-                std::to_string(of.cores) + " cores",
-            std::min(found.gain(), of.cores / std::max<double>(of.reader.threads, 1))};
-  if (decodes && of.chunked)
-    return {limit, words + "; there are " + std::to_string(of.cores) + " cores",
+            "more readers: " + std::to_string(std::min(needed, seen.cores)) + " of " +
+                std::to_string(seen.cores) + " cores",
+            std::min(found.gain(), seen.cores / std::max<double>(seen.reader.threads, 1))};
+  if (decodes && seen.chunked)
+    return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
             "an order that follows chunks (shuffle{.within = ...}), or a file layout with smaller "
             "or faster compressed chunks (feedline-convert)",
             found.gain()};
   if (decodes)
-    return {limit, words + "; there are " + std::to_string(of.cores) + " cores",
+    return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
             "less work for each sample: decode once (feedline-convert, load_into_memory), move it "
             "to the device (batch_transform), or use more cores",
             found.gain()};
-  return {limit, words + "; there are " + std::to_string(of.cores) + " cores",
+  return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
           "rows that readers need not touch: placement::resident, cached or gather; or more cores",
           found.gain()};
 }
 
 }  // namespace
 
-loader_verdict judge(const loader_statistics& of) {
-  if (of.consumer.batches < 2 || of.consumer.time() < std::chrono::milliseconds{1})
+loader_verdict judge(const loader_statistics& seen) {
+  if (seen.consumer.batches < 2 || seen.consumer.time() < std::chrono::milliseconds{1})
     return {bottleneck::unknown, "too little was measured: take more batches", "", 1};
-  const findings found{of};
-  if (found.exposed < little_exposed) return of_idle_loader(of, found);
+  const findings found{seen};
+  if (found.exposed < little_exposed) return of_idle_loader(seen, found);
   if (found.held > found.exposed / 2) return of_held_batches(found);
   const double way = std::max(found.copying, found.issuing);
   const bool full = std::max(found.readers, found.readers_starved) < way;
   const bool blocked = found.readers_blocked > std::max(found.readers, 0.5);
-  if (of.copies && (full || blocked)) return of_copies(of, found);
-  if (found.readers_starved > found.readers) return of_idle_readers(of, found);
-  if (of.sampled_reading.count() > 0 && 1 - found.on_core - found.queued >= 0.5)
-    return of_storage(of, found);
-  return of_computing(of, found);
+  if (seen.copies && (full || blocked)) return of_copies(seen, found);
+  if (found.readers_starved > found.readers) return of_idle_readers(seen, found);
+  if (seen.sampled_reading.count() > 0 && 1 - found.on_core - found.queued >= 0.5)
+    return of_storage(seen, found);
+  return of_computing(seen, found);
 }
 
 std::string to_string(bottleneck limit) {

@@ -47,20 +47,20 @@ class json_object {
   std::string text_;
 };
 
-std::string json_of(const stage_statistics& of) {
+std::string json_of(const stage_statistics& seen) {
   return json_object{}
-      .member("threads", of.threads)
-      .member("batches", of.batches)
-      .member("samples", of.samples)
-      .member("bytes", of.bytes)
-      .member("slots", of.slots)
-      .member("slots_there", of.slots_there)
-      .time("busy", of.busy)
-      .time("starved", of.starved)
-      .time("stalled", of.stalled)
-      .time("copy_wait", of.copy_wait)
-      .time("mean_latency", of.mean_latency())
-      .time("max_latency", of.max_latency)
+      .member("threads", seen.threads)
+      .member("batches", seen.batches)
+      .member("samples", seen.samples)
+      .member("bytes", seen.bytes)
+      .member("slots", seen.slots)
+      .member("slots_there", seen.slots_there)
+      .time("busy", seen.busy)
+      .time("starved", seen.starved)
+      .time("stalled", seen.stalled)
+      .time("copy_wait", seen.copy_wait)
+      .time("mean_latency", seen.mean_latency())
+      .time("max_latency", seen.max_latency)
       .text();
 }
 
@@ -75,45 +75,45 @@ double percent(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
   return whole.count() <= 0 ? 0.0 : 100 * (seconds{part} / seconds{whole});
 }
 
-std::string row_of(const char* name, const stage_statistics& of, std::chrono::nanoseconds time) {
+std::string row_of(const char* name, const stage_statistics& seen, std::chrono::nanoseconds time) {
   const double took = seconds{time}.count();
   const auto milliseconds = [](std::chrono::nanoseconds value) {
     return 1e3 * seconds{value}.count();
   };
-  return formatted("%-8s %7u %10llu %8.3f %6.1f %7.1f %7.1f %9.1f %10.3f %9.3f\n", name, of.threads,
-                   static_cast<unsigned long long>(of.batches),
-                   took <= 0 ? 0.0 : static_cast<double>(of.bytes) / took / 1e9,
-                   percent(of.busy, of.time()), percent(of.starved, of.time()),
-                   percent(of.stalled, of.time()), percent(of.copy_wait, of.time()),
-                   milliseconds(of.mean_latency()), milliseconds(of.max_latency));
+  return formatted("%-8s %7u %10llu %8.3f %6.1f %7.1f %7.1f %9.1f %10.3f %9.3f\n", name,
+                   seen.threads, static_cast<unsigned long long>(seen.batches),
+                   took <= 0 ? 0.0 : static_cast<double>(seen.bytes) / took / 1e9,
+                   percent(seen.busy, seen.time()), percent(seen.starved, seen.time()),
+                   percent(seen.stalled, seen.time()), percent(seen.copy_wait, seen.time()),
+                   milliseconds(seen.mean_latency()), milliseconds(seen.max_latency));
 }
 
 }  // namespace
 
-std::string to_json(const loader_statistics& of) {
-  const loader_verdict verdict = judge(of);
+std::string to_json(const loader_statistics& seen) {
+  const loader_verdict verdict = judge(seen);
   return json_object{}
-      .time("time", of.time)
-      .member("reader", json_of(of.reader))
-      .member("transfer", json_of(of.transfer))
-      .member("consumer", json_of(of.consumer))
-      .time("exposed", of.exposed)
-      .member("exposed_on_stream", of.exposed_on_stream)
-      .member("exposed_waits", of.exposed_waits)
-      .member("unmeasured_waits", of.unmeasured_waits)
-      .time("sampled_reading", of.sampled_reading)
-      .time("sampled_cpu", of.sampled_cpu)
-      .time("sampled_queue", of.sampled_queue)
-      .member("queue_known", of.queue_known)
-      .member("peak_copy_rate", of.peak_copy_rate)
-      .member("cached_samples", of.cached_samples)
-      .member("unreadable_samples", of.unreadable_samples)
-      .member("recovered_reads", of.recovered_reads)
-      .member("cores", of.cores)
-      .member("cpu_budget", of.cpu_budget)
-      .member("sample_bytes", of.sample_bytes)
-      .member("chunked", of.chunked)
-      .member("copies", of.copies)
+      .time("time", seen.time)
+      .member("reader", json_of(seen.reader))
+      .member("transfer", json_of(seen.transfer))
+      .member("consumer", json_of(seen.consumer))
+      .time("exposed", seen.exposed)
+      .member("exposed_on_stream", seen.exposed_on_stream)
+      .member("exposed_waits", seen.exposed_waits)
+      .member("unmeasured_waits", seen.unmeasured_waits)
+      .time("sampled_reading", seen.sampled_reading)
+      .time("sampled_cpu", seen.sampled_cpu)
+      .time("sampled_queue", seen.sampled_queue)
+      .member("queue_known", seen.queue_known)
+      .member("peak_copy_rate", seen.peak_copy_rate)
+      .member("cached_samples", seen.cached_samples)
+      .member("unreadable_samples", seen.unreadable_samples)
+      .member("recovered_reads", seen.recovered_reads)
+      .member("cores", seen.cores)
+      .member("cpu_budget", seen.cpu_budget)
+      .member("sample_bytes", seen.sample_bytes)
+      .member("chunked", seen.chunked)
+      .member("copies", seen.copies)
       .member("verdict", json_object{}
                              .string("limit", to_string(verdict.limit))
                              .string("evidence", verdict.evidence)
@@ -123,27 +123,28 @@ std::string to_json(const loader_statistics& of) {
       .text();
 }
 
-std::string report(const loader_statistics& of) {
+std::string report(const loader_statistics& seen) {
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   std::string text =
       "stage    threads    batches     GB/s  busy % starved stalled copy wait   ms/slot       "
       "max\n";
-  text += row_of("reader", of.reader, of.time);
-  text += row_of("transfer", of.transfer, of.time);
-  text += row_of("consumer", of.consumer, of.time);
-  text += formatted("exposed  %.3f ms in %llu waits%s, %.1f %% of the consumer's %.3f s\n",
-                    1e3 * seconds{of.exposed}.count(), number(of.exposed_waits),
-                    of.exposed_on_stream ? " of its stream" : "",
-                    percent(of.exposed, of.consumer.time()), seconds{of.consumer.time()}.count());
-  if (of.peak_copy_rate > 0)
-    text += formatted("copies   %.1f GB/s at the most\n", of.peak_copy_rate / 1e9);
-  if (of.cached_samples != 0)
-    text += formatted("cached   %llu of %llu samples\n", number(of.cached_samples),
-                      number(of.reader.samples));
-  if (of.unreadable_samples != 0 || of.recovered_reads != 0)
+  text += row_of("reader", seen.reader, seen.time);
+  text += row_of("transfer", seen.transfer, seen.time);
+  text += row_of("consumer", seen.consumer, seen.time);
+  text +=
+      formatted("exposed  %.3f ms in %llu waits%s, %.1f %% of the consumer's %.3f s\n",
+                1e3 * seconds{seen.exposed}.count(), number(seen.exposed_waits),
+                seen.exposed_on_stream ? " of its stream" : "",
+                percent(seen.exposed, seen.consumer.time()), seconds{seen.consumer.time()}.count());
+  if (seen.peak_copy_rate > 0)
+    text += formatted("copies   %.1f GB/s at the most\n", seen.peak_copy_rate / 1e9);
+  if (seen.cached_samples != 0)
+    text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),
+                      number(seen.reader.samples));
+  if (seen.unreadable_samples != 0 || seen.recovered_reads != 0)
     text += formatted("errors   %llu samples not read, %llu reads recovered\n",
-                      number(of.unreadable_samples), number(of.recovered_reads));
-  const loader_verdict verdict = judge(of);
+                      number(seen.unreadable_samples), number(seen.recovered_reads));
+  const loader_verdict verdict = judge(seen);
   text += to_string(verdict.limit) + ": " + verdict.evidence + '\n';
   if (!verdict.next.empty()) {
     text += "next: " + verdict.next;

@@ -227,6 +227,7 @@ TEST_CASE("statistics: a dataset that waits makes a loop storage-bound", "[stati
                 make_host_device(), options_with(readers)};
   take_all(loader);
   const auto seen = loader.statistics();
+  CHECK(seen.reader.mean_latency() >= 50ms);
   INFO(report(seen));
   CHECK(verdict_of(seen) == "storage-bound");
 }

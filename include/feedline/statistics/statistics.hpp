@@ -110,13 +110,13 @@ struct loader_verdict {
 };
 
 /// The verdict over a snapshot, or over the difference of two. A pure function.
-[[nodiscard]] loader_verdict judge(const loader_statistics& statistics);
+[[nodiscard]] loader_verdict judge(const loader_statistics& seen);
 
 /// One object of JSON (RFC 8259): each stage an object in it, times in nanoseconds as `busy_ns`,
 /// the verdict as `verdict`. Members may be added by later versions.
-[[nodiscard]] std::string to_json(const loader_statistics& statistics);
+[[nodiscard]] std::string to_json(const loader_statistics& seen);
 
 /// For people: a table of the stages, exposed time, and the verdict. Some ten lines.
-[[nodiscard]] std::string report(const loader_statistics& statistics);
+[[nodiscard]] std::string report(const loader_statistics& seen);
 
 }  // namespace feedline
