@@ -59,6 +59,7 @@
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
 #include <feedline/statistics/statistics.hpp>
+#include <feedline/statistics/trace.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
 #include <feedline/version.hpp>

@@ -5,6 +5,7 @@
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/pinned_memory.hpp"
+#include "cuda/profiler_ranges.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -190,6 +191,9 @@ class cuda_device final : public device {
 
   void begin_thread() noexcept override { cuda_current_device::keep_for_this_thread(context_); }
 
+  void begin_range(const char* name) noexcept override { ranges_.begin(name); }
+  void end_range() noexcept override { ranges_.end(); }
+
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
     const cuda_current_device current{context_};
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -236,6 +240,7 @@ class cuda_device final : public device {
   const int ordinal_;
   const std::string name_;
   mutable detail::cuda_context context_{ordinal_};
+  const detail::profiler_ranges ranges_;
 };
 
 }  // namespace

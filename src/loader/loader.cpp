@@ -104,6 +104,10 @@ loader_statistics loader::statistics() const {
   return held().statistics();
 }
 
+trace loader::trace() const {
+  return held().trace();
+}
+
 void loader::stop() noexcept {
   if (pipeline_) pipeline_->stop();
 }

@@ -17,6 +17,7 @@ namespace {
 constexpr int max_readers = 1024;
 constexpr std::size_t max_slots = 4096;
 constexpr int max_retries = 1000;
+constexpr std::size_t max_trace_events = 10'000'000;
 constexpr std::chrono::milliseconds longest_pause = std::chrono::hours{24};
 
 void check_slots(const char* name, std::size_t slots) {
@@ -91,6 +92,10 @@ loader_options validated(const loader_options& options) {
   if (options.batch_transform && !options.batch_transform->run)
     throw usage_error{
         "loader_options::batch_transform has no run: give it one, or leave function out"};
+  if (options.trace_events > max_trace_events) {
+    throw usage_error{"loader_options::trace_events is " + std::to_string(options.trace_events) +
+                      ": say 0 (no trace) to " + std::to_string(max_trace_events)};
+  }
   if (options.leave_reads_after.count() < 0)
     throw usage_error{"loader_options::leave_reads_after is " +
                       std::to_string(options.leave_reads_after.count()) +

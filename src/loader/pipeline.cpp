@@ -55,7 +55,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
     : turns_{reader_turns::of_process()},
       plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
       share_{share_of(sampler, *dataset, options)},
-      device_{std::move(device)},
+      activities_{std::move(device), plan_, options.trace_events},
+      device_{activities_.traced()},
       format_{std::make_shared<const batch_format>(
           batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot},
                        order_of(sampler, share_), dataset->size(), share_.first_repeat()})},
@@ -77,9 +78,10 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       cursor_{ring_, options.errors.listed},
       leave_reads_after_{options.leave_reads_after} {
   for (std::size_t i = 0; i < scratch_.size(); ++i)
-    scratch_[i].clock.name(stage::reader, static_cast<unsigned>(i));
-  transfer_.clock().name(stage::transfer, 0);
-  consumer_.name(stage::batch, 0);
+    scratch_[i].clock.name(stage::reader, static_cast<unsigned>(i), &activities_);
+  transfer_.clock().name(stage::transfer, 0, &activities_);
+  consumer_.name(stage::batch, 0, &activities_);
+  activities_.follow(transfer_.clock(), consumer_);
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
@@ -124,6 +126,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
           "asked for"};
     }
     cursor_.begin(run, stream);
+    consumer_.at(run->epoch, 0, 0);
     consumer_.enter(activity::busy);
   }
   for (;;) {
@@ -132,6 +135,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (cursor_.at_end(plan_.batches_per_epoch)) {
       run->ended = true;
       consumer_.enter(activity::idle);
+      activities_.end_epoch(stream);
       schedule_.end(run);
       return std::nullopt;
     }
@@ -170,7 +174,7 @@ bool pipeline::is_capturing(stream_ref stream) {
 
 void pipeline::accept(slot_index slot) {
   const device_slot& taken = (*ring_)[slot];
-  consumer_.at(taken.content.run->epoch, taken.content.first_batch);
+  consumer_.at(taken.content.run->epoch, taken.content.first_batch, taken.content.batches);
   consumer_.count_slot(taken.delivered_at, consumer_.since());
   try {
     cursor_.accept(slot);

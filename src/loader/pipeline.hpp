@@ -13,6 +13,7 @@
 #include "detail/failure.hpp"
 #include "detail/take_limits.hpp"
 #include "detail/thread_group.hpp"
+#include "loader/activity_recorder.hpp"
 #include "loader/delays.hpp"
 #include "loader/progress.hpp"
 #include "loader/slot_strategy.hpp"
@@ -104,6 +105,11 @@ class pipeline {
 
   /// As `loader::statistics`. Any thread.
   [[nodiscard]] loader_statistics statistics() const;
+  /// As `loader::trace`. @throws usage_error, also in a child of fork. Any thread.
+  [[nodiscard]] feedline::trace trace() const {
+    require_own_process();
+    return activities_.snapshot();
+  }
 
   /// How long `next` waits where batches are held in every slot. Consumer, before `next`.
   struct wait_limits {
@@ -144,6 +150,7 @@ class pipeline {
   }
   void leave_epoch() {
     consumer_.enter(activity::idle);
+    activities_.leave_epoch();
     progress_.leave(place());
     cursor_.begin(nullptr, {});
   }
@@ -180,7 +187,8 @@ class pipeline {
   reader_turns& turns_;  ///< the process's
   const loader_plan plan_;
   const epoch_share share_;
-  const device_ptr device_;
+  activity_recorder activities_;
+  const device_ptr device_;  ///< whose work is traced, if that is wanted
   const std::shared_ptr<const batch_format> format_;
   const std::shared_ptr<failure_board> failures_;
   const std::shared_ptr<staging_ring> staging_;

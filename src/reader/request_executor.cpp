@@ -45,8 +45,10 @@ bool request_executor::fill(request request, reader_scratch& use) {
   staging_slot& slot = staging_[index];
   const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
   const std::uint64_t first = slot.work.first.value;
-  use.clock.at(slot.work.run->epoch,
-               slot.work.first_batch + (slot.work.begin + samples.begin) / batch_size_);
+  const std::uint64_t first_batch = (slot.work.begin + samples.begin) / batch_size_;
+  const std::uint64_t last_batch = (slot.work.begin + samples.end - 1) / batch_size_;
+  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch,
+               last_batch - first_batch + 1);
   use.now.begin(slot.work.run->epoch, position{first + samples.begin},
                 position{first + samples.end}, use.clock.since());
   if (ahead_ != nullptr && is_wanted(slot))
@@ -57,6 +59,7 @@ bool request_executor::fill(request request, reader_scratch& use) {
   use.cpu.end();
   use.now.end();
   use.clock.lap();
+  use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch, 0);  // behind them
   // A slot that was not read to its end must not pass for a filled one: the device would follow
   // tables that nobody wrote.
   if (stopping_.load()) return false;

@@ -28,11 +28,12 @@ struct activity_span {
   activity what;
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
-  std::uint64_t epoch;  ///< that the thread worked for last
-  std::uint64_t batch;  ///< likewise: the first one of the request, the piece or the slot
+  std::uint64_t epoch;    ///< that the thread worked for last
+  std::uint64_t batch;    ///< likewise: the first one of the request, the piece or the slot
+  std::uint32_t batches;  ///< in which it has a part
 };
 
-/// Hears of every span: a recorder of traces. Called by all threads of the pipeline, several at
+/// Hears of every change: a recorder of traces. Called by all threads of the pipeline, several at
 /// once; blocks for nothing.
 class activity_listener {
  public:
@@ -40,7 +41,8 @@ class activity_listener {
   activity_listener(const activity_listener&) = delete;
   activity_listener& operator=(const activity_listener&) = delete;
   virtual ~activity_listener() = default;
-  virtual void on_activity(const activity_span& span) noexcept = 0;
+  /// @param ended May be idle. @param next What the thread does from now on, maybe the same.
+  virtual void on_activity(const activity_span& ended, activity next) noexcept = 0;
 };
 
 /// Adds to a counter that one thread writes and all may read: no locked instruction.
@@ -80,8 +82,9 @@ class alignas(64) stage_clock {
   void enter(activity next, time_point now = std::chrono::steady_clock::now()) noexcept {
     const std::uint64_t at = nanoseconds(now);
     sum(now_).store(at - base_, std::memory_order_relaxed);
-    if (listener_ != nullptr && now_ != activity::idle)
-      listener_->on_activity({stage_, lane_, now_, since_, now, epoch_, batch_});
+    if (listener_ != nullptr)
+      listener_->on_activity({stage_, lane_, now_, since_, now, epoch_, batch_, batches_worked_},
+                             next);
     now_ = next;
     since_ = now;
     base_ = at - sum(next).load(std::memory_order_relaxed);
@@ -92,10 +95,14 @@ class alignas(64) stage_clock {
   /// done.
   void lap(time_point now = std::chrono::steady_clock::now()) noexcept { enter(now_, now); }
   /// What the thread works for from now on.
-  void at(std::uint64_t epoch, std::uint64_t batch) noexcept {
+  void at(std::uint64_t epoch, std::uint64_t batch, std::uint64_t batches = 1) noexcept {
     epoch_ = epoch;
     batch_ = batch;
+    batches_worked_ = static_cast<std::uint32_t>(batches);
   }
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
+  [[nodiscard]] std::uint64_t batch() const noexcept { return batch_; }
+  [[nodiscard]] std::uint32_t batches() const noexcept { return batches_worked_; }
 
   [[nodiscard]] activity now() const noexcept { return now_; }
   /// When the span at hand began.
@@ -153,6 +160,7 @@ class alignas(64) stage_clock {
   std::uint64_t base_ = nanoseconds(since_);
   std::uint64_t epoch_ = 0;
   std::uint64_t batch_ = 0;
+  std::uint32_t batches_worked_ = 0;
 
   // For others to see.
   std::atomic<std::uint64_t> running_{base_ << activity_bits};  ///< `base_`, and `now_` below it

@@ -35,7 +35,7 @@ bool transfer::move(slot_index slot) {
     content_ = {filled.work};
     came_at_ = filled.filled_at;
   }
-  clock_.at(filled.work.run->epoch, filled.work.first_batch);
+  clock_.at(filled.work.run->epoch, filled.work.first_batch, filled.work.batches);
   const bool is_last = filled.work.ends_ticket;
   const std::uint64_t samples = add(filled, std::move(failed));
   clock_.count_samples(samples);

@@ -29,7 +29,7 @@ set(rooms
   "formats/open: detail io dataset image formats formats/idx formats/npy formats/records \
 formats/tar formats/tokens hdf5"
   "sampler: detail dataset ragged"
-  "device: detail dataset"
+  "device: detail statistics dataset"
   "results: detail device"
   "staging: detail statistics dataset device"
   "batch: detail statistics dataset sampler device staging"

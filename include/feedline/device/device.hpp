@@ -108,6 +108,11 @@ class device {
   /// nothing.
   virtual void begin_thread() noexcept {}
 
+  /// Begins a range of the calling thread that profilers show, until `end_range`. Ranges nest.
+  /// Costs next to nothing where no profiler is attached. By default nothing.
+  virtual void begin_range([[maybe_unused]] const char* name) noexcept {}
+  virtual void end_range() noexcept {}
+
   /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done
   /// now: then nothing is recorded on it, and it is let wait for nothing. By default never.
   [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }

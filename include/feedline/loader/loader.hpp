@@ -10,6 +10,7 @@
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/sampler/sampler.hpp>
 #include <feedline/statistics/statistics.hpp>
+#include <feedline/statistics/trace.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -30,9 +31,9 @@ namespace FEEDLINE_EXPORT feedline {
 /// Destroying it stops them, waiting for a read and a copy that are under way, or leaving behind a
 /// read that takes longer than `loader_options::leave_reads_after`; batches still held stay valid.
 ///
-/// Threads: all functions belong to the consumer's thread, but for `stop` and `statistics`, which
-/// any thread may call. In a child of fork a loader may only be destroyed; its memory stays until
-/// the child ends.
+/// Threads: all functions belong to the consumer's thread, but for `stop`, `statistics` and
+/// `trace`, which any thread may call. In a child of fork a loader may only be destroyed; its
+/// memory stays until the child ends.
 ///
 /// A loader that was moved from may be destroyed, assigned to and stopped; all else throws
 /// usage_error.
@@ -123,6 +124,12 @@ class loader {
   ///
   /// @throws usage_error in a child of fork.
   [[nodiscard]] loader_statistics statistics() const;
+
+  /// What the loader's threads and streams did, and when: the newest `trace_events` activities of
+  /// each. The files that `write_trace_page` and others make of it are its pictures. What is under
+  /// way, on a thread or a stream, is not in it yet. Any thread; blocks for nothing.
+  /// @throws usage_error if `loader_options::trace_events` is 0, and in a child of fork.
+  [[nodiscard]] feedline::trace trace() const;
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
   /// Blocks for nothing.

@@ -40,7 +40,8 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields, errors, leave_reads_after. Set one by one, in any.
+/// batch_transform, expected_fields, errors, leave_reads_after, trace_events. Set one by one, in
+/// any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -81,6 +82,9 @@ struct loader_options {
   std::chrono::milliseconds leave_reads_after =
       {};  ///< how long destruction waits for reads under way, until it leaves them behind with
            ///< all that they use, the dataset among it; 0: to their end
+  std::size_t trace_events =
+      0;  ///< for `loader::trace`, how many activities of each thread and stream are kept, 40 bytes
+          ///< each; 0: there is no trace
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

@@ -47,6 +47,8 @@ class wrapped_device : public device {
     return real_->elapsed(begin, end);
   }
   void begin_thread() noexcept override { real_->begin_thread(); }
+  void begin_range(const char* name) noexcept override { real_->begin_range(name); }
+  void end_range() noexcept override { real_->end_range(); }
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
     return real_->is_capturing(stream);
   }

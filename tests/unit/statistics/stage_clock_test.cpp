@@ -21,7 +21,9 @@ std::chrono::nanoseconds time_in(const stage_totals& totals, activity what) {
 
 /// Writes down every span.
 struct span_log final : detail::activity_listener {
-  void on_activity(const detail::activity_span& span) noexcept override { spans.push_back(span); }
+  void on_activity(const detail::activity_span& span, activity) noexcept override {
+    if (span.what != activity::idle) spans.push_back(span);
+  }
   std::vector<detail::activity_span> spans;
 };
 

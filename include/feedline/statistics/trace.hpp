@@ -1,0 +1,101 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// What a thread or a stream does for a while.
+enum class trace_activity : std::uint8_t {
+  reading,    ///< a reader fills staging memory from the dataset
+  copying,    ///< a stream copies or assembles a slot; a thread issues that work
+  computing,  ///< the consumer works on a batch: its loop's body, or its stream's kernels
+  starved,    ///< waits for input
+  stalled,    ///< waits for room
+};
+
+/// "reading", "copying", "computing", "starved" or "stalled".
+[[nodiscard]] std::string_view to_string(trace_activity activity) noexcept;
+
+/// Whether a lane does something (the first three), or waits.
+[[nodiscard]] constexpr bool is_busy(trace_activity activity) noexcept {
+  return activity < trace_activity::starved;
+}
+
+/// What a lane of a trace stands for.
+enum class lane_kind : std::uint8_t {
+  thread,  ///< of the host
+  stream,  ///< of the device
+};
+
+/// "thread" or "stream".
+[[nodiscard]] std::string_view to_string(lane_kind kind) noexcept;
+
+/// One row of a picture.
+struct trace_lane {
+  std::string name;  ///< in UTF-8: "fl-reader-0", "fl-transfer", "consumer", "copy stream"
+  lane_kind kind = lane_kind::thread;
+  std::uint64_t dropped = 0;  ///< older events of this lane for which there was no room
+
+  friend bool operator==(const trace_lane&, const trace_lane&) = default;
+};
+
+/// One activity of a lane, from `begin` to `end`.
+struct trace_event {
+  std::uint32_t lane = 0;  ///< index into `trace::lanes`
+  trace_activity activity = trace_activity::reading;
+  std::chrono::nanoseconds begin = {};  ///< since the loader was made
+  std::chrono::nanoseconds end = {};    ///< not before `begin`
+  std::uint64_t epoch = 0;
+  std::optional<std::uint64_t> batch = {};  ///< the first batch that it concerns, counted from the
+                                            ///< epoch's begin; empty: not known yet, or none
+  std::uint32_t batches = 1;                ///< how many batches; no meaning without `batch`
+
+  friend bool operator==(const trace_event&, const trace_event&) = default;
+};
+
+/// What the threads and streams of a loader did, and when: a plain value. `loader::trace` takes
+/// one; a program may make its own, to draw another loop in the same way.
+///
+/// Events of one lane do not overlap.
+struct trace {
+  std::vector<trace_lane> lanes;
+  std::vector<trace_event> events;  ///< in any order
+
+  friend bool operator==(const trace&, const trace&) = default;
+};
+
+/// The same lanes with the events of one epoch only.
+[[nodiscard]] trace only_epoch(const trace& from, std::uint64_t epoch);
+
+/// Writes a trace for Perfetto (ui.perfetto.dev) and chrome://tracing, in the Trace Event Format:
+/// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments.
+///
+/// This function and the next two block until the file is written, and replace a file that is
+/// there. If they throw an `error` while they write, the file is incomplete.
+/// @param title Names the whole; in UTF-8.
+/// @throws usage_error if an event names no lane, or ends before it begins; then nothing is
+/// written. error with path and cause if the file cannot be made or written, as on a full disk.
+void write_chrome_trace(const trace& what, const std::filesystem::path& path,
+                        std::string_view title = "feedline");
+
+/// Writes a page of HTML that shows the timeline in any browser: wheel and drag zoom and move it.
+/// It is one file, and loads nothing from anywhere.
+/// @throws As `write_chrome_trace`.
+void write_trace_page(const trace& what, const std::filesystem::path& path,
+                      std::string_view title = "feedline");
+
+/// Writes the whole timeline as a drawing of about 1,200 pixels' width. What is too short to be
+/// seen gives its place to what takes longest there.
+/// @throws As `write_chrome_trace`.
+void write_trace_svg(const trace& what, const std::filesystem::path& path,
+                     std::string_view title = "feedline");
+
+}  // namespace feedline

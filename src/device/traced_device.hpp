@@ -1,0 +1,82 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+
+#include "device/stream_lane.hpp"
+#include "statistics/stage_clock.hpp"
+#include "statistics/trace_recorder.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+/// A device whose streams leave a trace: a lane for each stream that is made, and one for the
+/// consumer's. All calls go to the real device, which must tell times.
+///
+/// What is traced: copies and assemblies; waits for events that are not done as they are issued;
+/// and on the consumer's stream the time from a slot's arrival to the next mark. Threads: as
+/// `device`; streams are made, and `follow` is called, before there are other threads.
+class traced_device final : public device {
+ public:
+  /// Waits for the device once, to learn its time. @throws device_error
+  traced_device(device_ptr real, std::shared_ptr<trace_recorder> recorder);
+  ~traced_device() override;
+
+  /// From now on work is traced. @param transfer, consumer Clocks whose threads issue it: they tell
+  /// which batches it is for. Borrowed.
+  void follow(const stage_clock& transfer, const stage_clock& consumer);
+  /// The consumer's epoch is at its end, and its stream is still there.
+  void end_epoch(stream_ref stream) noexcept;
+  /// The consumer has left its epoch; its stream may be gone.
+  void leave_epoch() noexcept;
+  /// Takes the times of what the streams have done.
+  void poll() noexcept;
+
+  [[nodiscard]] device_capabilities capabilities() const override;
+  [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
+  void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
+  [[nodiscard]] stream_ref make_stream() override;
+  void destroy_stream(stream_ref stream) noexcept override;
+  [[nodiscard]] event_handle make_event() override;
+  void destroy_event(event_handle event) noexcept override;
+  void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
+  void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override;
+  void assemble(const assembly& work, stream_ref stream) override;
+  [[nodiscard]] const std::byte* map(std::span<const std::byte> memory) override;
+  void unmap(std::span<const std::byte> memory) noexcept override;
+  void record(event_handle event, stream_ref stream) override;
+  void wait(stream_ref stream, event_handle event) override;
+  [[nodiscard]] bool is_done(event_handle event) override;
+  void sync(event_handle event) override;
+  [[nodiscard]] bool tells_times() const noexcept override;
+  [[nodiscard]] event_handle make_timed_event() override;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> elapsed(event_handle begin,
+                                                                event_handle end) override;
+  void begin_thread() noexcept override;
+  void begin_range(const char* name) noexcept override;
+  void end_range() noexcept override;
+  [[nodiscard]] bool is_capturing(stream_ref stream) override;
+  void check(stream_ref stream) const override;
+
+ private:
+  /// Null for a stream that was not made here.
+  [[nodiscard]] stream_lane* lane_of(stream_ref stream) noexcept;
+  [[nodiscard]] work_label transfers() const noexcept;
+  [[nodiscard]] bool is_pending(event_handle event) noexcept;
+
+  const device_ptr real_;
+  const std::shared_ptr<trace_recorder> recorder_;
+  const event anchor_event_;
+  time_anchor anchor_;
+  std::vector<std::pair<stream_ref, std::unique_ptr<stream_lane>>> lanes_;
+  std::unique_ptr<stream_lane> consumers_;  ///< null until `follow`
+  const stage_clock* transfer_ = nullptr;
+  const stage_clock* consumer_ = nullptr;
+};
+
+}  // namespace feedline::detail
