@@ -41,8 +41,7 @@ std::string complete_event(const trace_event& event, std::size_t row) {
 
 }  // namespace
 
-void write_chrome_trace(const trace& what, const std::filesystem::path& path,
-                        std::string_view title) {
+void write_chrome_trace(const trace& what, const std::string& path, std::string_view title) {
   const auto lanes = detail::by_lane(what);
   detail::trace_file file{path};
   file << R"({"displayTimeUnit":"ns","otherData":{"program":"feedline"},"traceEvents":[)"

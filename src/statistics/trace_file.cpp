@@ -16,7 +16,7 @@ constexpr std::size_t buffer_bytes = 1 << 20;
 
 }  // namespace
 
-trace_file::trace_file(std::filesystem::path path)
+trace_file::trace_file(std::string path)
     : path_{std::move(path)}, file_{std::fopen(path_.c_str(), "wbe")} {
   if (!file_) fail("cannot be opened for writing", errno);
   std::setbuf(file_.get(), nullptr);  // so that an error comes from the call that met it
@@ -42,8 +42,7 @@ void trace_file::flush() {
 }
 
 void trace_file::fail(std::string_view what, int number) const {
-  throw error{path_.string() + ": " + std::string{what} + ": " +
-              std::generic_category().message(number)};
+  throw error{path_ + ": " + std::string{what} + ": " + std::generic_category().message(number)};
 }
 
 std::vector<std::vector<const trace_event*>> by_lane(const trace& of) {

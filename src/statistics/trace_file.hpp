@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,7 +15,7 @@ namespace feedline::detail {
 /// words; an object that is destroyed before `close` leaves an incomplete file.
 class trace_file {
  public:
-  explicit trace_file(std::filesystem::path path);
+  explicit trace_file(std::string path);
 
   trace_file& operator<<(std::string_view text);
   trace_file& operator<<(std::uint64_t number) { return *this << std::to_string(number); }
@@ -30,7 +29,7 @@ class trace_file {
   void flush();
   [[noreturn]] void fail(std::string_view what, int number) const;
 
-  std::filesystem::path path_;
+  std::string path_;
   std::unique_ptr<std::FILE, end_file> file_;
   std::string waiting_;
 };

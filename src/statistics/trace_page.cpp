@@ -52,8 +52,7 @@ void write_events(detail::trace_file& file,
 
 }  // namespace
 
-void write_trace_page(const trace& what, const std::filesystem::path& path,
-                      std::string_view title) {
+void write_trace_page(const trace& what, const std::string& path, std::string_view title) {
   const auto lanes = detail::by_lane(what);
   detail::trace_file file{path};
   std::string_view rest = detail::page_html;

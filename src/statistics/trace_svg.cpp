@@ -216,7 +216,7 @@ class drawing {
 
 }  // namespace
 
-void write_trace_svg(const trace& what, const std::filesystem::path& path, std::string_view title) {
+void write_trace_svg(const trace& what, const std::string& path, std::string_view title) {
   const auto lanes = detail::by_lane(what);
   detail::trace_file file{path};
   drawing on{file, what};

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,19 +82,19 @@ struct trace {
 /// @param title Names the whole; in UTF-8.
 /// @throws usage_error if an event names no lane, or ends before it begins; then nothing is
 /// written. error with path and cause if the file cannot be made or written, as on a full disk.
-void write_chrome_trace(const trace& what, const std::filesystem::path& path,
+void write_chrome_trace(const trace& what, const std::string& path,
                         std::string_view title = "feedline");
 
 /// Writes a page of HTML that shows the timeline in any browser: wheel and drag zoom and move it.
 /// It is one file, and loads nothing from anywhere.
 /// @throws As `write_chrome_trace`.
-void write_trace_page(const trace& what, const std::filesystem::path& path,
+void write_trace_page(const trace& what, const std::string& path,
                       std::string_view title = "feedline");
 
 /// Writes the whole timeline as a drawing of about 1,200 pixels' width. What is too short to be
 /// seen gives its place to what takes longest there.
 /// @throws As `write_chrome_trace`.
-void write_trace_svg(const trace& what, const std::filesystem::path& path,
+void write_trace_svg(const trace& what, const std::string& path,
                      std::string_view title = "feedline");
 
 }  // namespace feedline

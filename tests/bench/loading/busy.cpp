@@ -4,13 +4,15 @@
 ///
 ///     feedline_bench_busy
 ///     feedline_bench_busy --shape cifar256 --placement gather --readers 12
+///     feedline_bench_busy --placement stream --products 16 --page busy.html
 ///
 /// Method: a step is issued for each batch, on the consumer's stream: so many products of 4096 x
 /// 4096 matrices, 350 kernels that scale 32 MiB of numbers each (as many as a step of ResNet-18
 /// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the
 /// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
 /// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
-/// over that. Medians of the runs, each a round of all three.
+/// over that. Medians of the runs, each a round of all three. With `--page` the last loop of
+/// products is traced, which costs time, and becomes a page and a drawing (`.html`, `.svg`).
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -33,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -47,6 +50,7 @@ struct options : common_options {
   std::vector<std::string> placements{"stream", "gather", "resident"};
   int readers = 8;
   std::vector<int> products{4, 16};  ///< in a step
+  std::string page;                  ///< empty: nothing is traced
 };
 
 void check(cublasStatus_t status) {
@@ -165,6 +169,14 @@ std::vector<way> ways_of(const shape& shape, const options& options) {
   return ways;
 }
 
+/// An epoch's trace, as a page and as a drawing beside it.
+void draw(const loader& loader, std::uint64_t epoch, const std::string& title,
+          const std::string& page) {
+  const trace drawn = only_epoch(loader.trace(), epoch);
+  write_trace_page(drawn, page, title);
+  write_trace_svg(drawn, std::filesystem::path{page}.replace_extension(".svg").string(), title);
+}
+
 void run_way(const shape& shape, const dataset_ptr& data, const way& through,
              const options& options, work& busy, const gpu_stream& stream, results& found) {
   loader loader{
@@ -175,7 +187,8 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
        .readers = through.where == placement::gather ? automatic_readers : options.readers,
        .epochs = UINT64_MAX,
        .placement = through.where,
-       .transforms = through.transforms}};
+       .transforms = through.transforms,
+       .trace_events = options.page.empty() ? 0 : std::size_t{10'000}}};
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, nullptr, {}, an_epoch, stream);  // warm up, and fill the cache
@@ -206,6 +219,8 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
                {"feeding_us", median(feeding) * each},
                {"both_us", median(both) * each},
                {"ratio", median(ratios)}});
+    if (!options.page.empty() && step.name.find("product") != std::string::npos)
+      draw(loader, epoch - 1, shape.name + ", " + through.name + ", " + step.name, options.page);
   }
 }
 
@@ -238,5 +253,6 @@ int main(int argc, char* argv[]) {
   app.add_option("--readers", options.readers, "reader threads, but for gather")
       ->capture_default_str();
   app.add_option("--products", options.products, "matrix products in a step")->delimiter(',');
+  app.add_option("--page", options.page, "file for a page of the last loop of products");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

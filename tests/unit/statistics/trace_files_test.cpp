@@ -17,7 +17,7 @@ using feedline::test::message_of;
 
 namespace {
 
-using writer = void (*)(const trace&, const std::filesystem::path&, std::string_view);
+using writer = void (*)(const trace&, const std::string&, std::string_view);
 constexpr std::array<writer, 3> writers{write_chrome_trace, write_trace_page, write_trace_svg};
 
 }  // namespace

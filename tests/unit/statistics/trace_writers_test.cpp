@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -21,7 +20,7 @@ using feedline::test::example_trace;
 
 namespace {
 
-using writer = void (*)(const trace&, const std::filesystem::path&, std::string_view);
+using writer = void (*)(const trace&, const std::string&, std::string_view);
 
 std::string written(writer write, const trace& what, std::string_view title = "A \"title\" & <b>") {
   const test::temporary_directory folder;
