@@ -126,7 +126,7 @@ TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed
   CHECK(all.transfer.samples == samples);
   CHECK(all.transfer.bytes >= samples * bytes_of_sample);
   CHECK(all.transfer.bytes == on.device->copied_bytes());
-  CHECK(all.unmeasured_waits == 0);
+  CHECK(all.exposed_waits >= 1);
 }
 
 TEST_CASE("statistics: what the host waits is exposed time once the stream has nothing to do",

@@ -60,7 +60,7 @@ struct loader_statistics {
   std::chrono::nanoseconds exposed{};
   bool exposed_on_stream = false;      ///< measured on the consumer's stream
   std::uint64_t exposed_waits = 0;     ///< that `exposed` is the sum of
-  std::uint64_t unmeasured_waits = 0;  ///< for which no pair of events was left
+  std::uint64_t unmeasured_waits = 0;  ///< that one measured wait stands for, or will
 
   // A part of the requests is measured more closely: at most one in 10 ms for each reader.
   std::chrono::nanoseconds sampled_reading{};  ///< time that these took

@@ -102,9 +102,49 @@ TEST_CASE("exposed time: begins where the stream has done its work, not where th
   CHECK(seen.time < 150ms);
 }
 
+TEST_CASE("exposed time: one wait in an interval is measured", "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device, 1h};
+  for (int i = 0; i < 4; ++i) {
+    exposed.host_waits(on.stream);
+    exposed.stream_goes_on(on.stream);
+  }
+  on.device->drain(on.stream);
+  CHECK(exposed.look().waits == 1);
+  CHECK(exposed.look().unmeasured == 3);
+  exposed.host_waits(on.stream);
+  exposed.give_up();
+  CHECK(exposed.look().unmeasured == 3);
+}
+
+TEST_CASE("exposed time: a wait that is measured stands for those before it that were not",
+          "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device, 0ns};
+  const auto wait = [&] {
+    exposed.host_waits(on.stream);
+    exposed.stream_goes_on(on.stream);
+  };
+  on.device->hold_work();
+  on.device->launch(on.stream, [] {});
+  while (exposed.look().unmeasured < 3) wait();  // until no pair of events is left
+  on.device->allow_all_work();
+  on.device->drain(on.stream);
+  const auto before = exposed.look();
+  CHECK(before.waits > 3);
+  exposed.host_waits(on.stream);
+  std::this_thread::sleep_for(20ms);
+  exposed.stream_goes_on(on.stream);
+  on.device->drain(on.stream);
+  const auto after = exposed.look();
+  CHECK(after.waits == before.waits + 4);
+  CHECK(after.unmeasured == 3);
+  CHECK(after.time >= before.time + 4 * 20ms);
+}
+
 TEST_CASE("exposed time: a wait that is given up does not count", "[statistics][host]") {
   const scripted on;
-  detail::exposed_time exposed{on.device};
+  detail::exposed_time exposed{on.device, 0ns};
   exposed.host_waits(on.stream);
   exposed.give_up();
   exposed.stream_goes_on(on.stream);
