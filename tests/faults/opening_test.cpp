@@ -89,6 +89,10 @@ TEST_CASE("faults: any allocation may fail while files are opened and read", "[d
   const temporary_directory folder;
   for (const opening& each : all_openings(folder)) {
     const std::uint64_t expected = sum_of(*each.open());
+    {
+      CAPTURE(each.name, expected, 0);
+      REQUIRE(expected > 0);
+    }
     const std::int64_t before = living_blocks();
     const std::size_t descriptors = descriptor_count();
     for (const std::uint64_t times : {1U, 1'000'000U}) {

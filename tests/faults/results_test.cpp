@@ -83,7 +83,10 @@ TEST_CASE("faults: any allocation of a result ring may fail", "[results][host]")
   const std::uint64_t times = GENERATE(1U, 1'000'000U);
   const device_ptr device = std::make_shared<copying_host>();
   std::vector<std::byte> source(bytes, std::byte{8});
-  REQUIRE(send(device, {}, source.data()) == pushes);
+  {
+    CAPTURE(0, times);
+    REQUIRE(send(device, {}, source.data()) == pushes);
+  }
   const std::int64_t before = living_blocks();
   std::uint64_t nth = 1;
   for (bool came = true; came && nth < 500; ++nth) {

@@ -15,7 +15,8 @@ nth_call& allocations() noexcept;
 /// Calls of `pthread_create`; a due one is refused with EAGAIN.
 nth_call& thread_creations() noexcept;
 
-/// Blocks that `operator new` gave and nobody has deleted yet.
+/// Blocks that `operator new` gave and nobody has deleted yet. Catch keeps memory of the first
+/// messages that a test captures: capture as many before the blocks are counted.
 [[nodiscard]] std::int64_t living_blocks() noexcept;
 
 }  // namespace feedline::test
