@@ -102,10 +102,10 @@ TEST_CASE(
 
   SECTION("the consumer uses the slots") {
     on.device->on_is_done = copies_are_done;
-    for (const std::uint64_t ticket : {0, 1, 2, 0, 1})
+    for (const std::uint64_t ticket : {0U, 1U, 2U, 0U, 1U})
       CHECK(carry(on, ticket).stream == streams[0]);
     on.device->on_is_done = [](event_handle) { return true; };
-    for (const std::size_t turn : {1, 2, 3, 0}) CHECK(carry(on, 0).stream == streams[turn]);
+    for (const std::size_t turn : {1U, 2U, 3U, 0U}) CHECK(carry(on, 0).stream == streams[turn]);
   }
   SECTION("an assembly is under way") {
     on.device->on_is_done = [&](event_handle event) {
