@@ -46,3 +46,9 @@ foreach(scenario IN LISTS feedline_copy_scenarios)
     PROPERTIES TIMEOUT ${feedline_test_timeout} ENVIRONMENT
       "${feedline_tsan_options};${feedline_lsan_options}")
 endforeach()
+if(FEEDLINE_SANITIZE STREQUAL "address")
+  # A copy that is closed leaves two objects of process length behind (`detail/thread_group.cpp`,
+  # `device/retired.cpp`), some 200 bytes. What held them is unmapped, so they count as leaks.
+  set_property(TEST "faults: copies of the library in one process, come and go"
+    APPEND PROPERTY ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
+endif()
