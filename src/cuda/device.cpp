@@ -4,6 +4,7 @@
 #include "cuda/assemble.hpp"
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
+#include "cuda/device_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
 
@@ -37,36 +38,6 @@ std::string name_of(int ordinal) {
   return "cuda:" + std::to_string(ordinal) + " " + properties.name;
 }
 
-/// Zeroes device memory on a stream of its own: nothing of the pipeline's waits for the default
-/// stream, or holds it up.
-void zero_on_gpu(void* memory, std::size_t bytes) {
-  cudaStream_t stream = nullptr;
-  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  const cudaError_t set = cudaMemsetAsync(memory, 0, bytes, stream);
-  const cudaError_t done = cudaStreamSynchronize(stream);
-  FEEDLINE_CUDA_LOG(cudaStreamDestroy(stream));
-  FEEDLINE_CUDA_CHECK(set);
-  FEEDLINE_CUDA_CHECK(done);
-}
-
-/// Zeroed memory of the current GPU; null if there is not as much.
-void* allocate_on_gpu(std::size_t bytes) {
-  void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, bytes);
-  if (status == cudaErrorMemoryAllocation) {
-    detail::clear_error(status);
-    return nullptr;
-  }
-  FEEDLINE_CUDA_CHECK(status);
-  try {
-    zero_on_gpu(memory, bytes);
-  } catch (...) {
-    FEEDLINE_CUDA_LOG(cudaFree(memory));
-    throw;
-  }
-  return memory;
-}
-
 class cuda_device final : public device {
  public:
   explicit cuda_device(int ordinal) : ordinal_{ordinal}, name_{name_of(ordinal)} {}
@@ -77,8 +48,8 @@ class cuda_device final : public device {
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
     const cuda_current_device current{context_};
-    void* const memory =
-        kind == memory_kind::staging ? detail::allocate_pinned(bytes) : allocate_on_gpu(bytes);
+    void* const memory = kind == memory_kind::staging ? detail::allocate_pinned(bytes)
+                                                      : detail::allocate_on_gpu(bytes);
     if (memory != nullptr) return memory;
     throw out_of_memory{
         bytes, kind,

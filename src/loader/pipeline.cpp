@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
-#include "detail/threads.hpp"
 #include "device/retired.hpp"
 #include "loader/plan.hpp"
 #include "sampler/rank_order.hpp"
@@ -90,16 +89,6 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
     shut_down();
     throw;
   }
-}
-
-void pipeline::start_threads() {
-  threads_.reserve(static_cast<std::size_t>(plan_.readers) + 1);
-  for (int i = 0; i < plan_.readers; ++i) {
-    threads_.start(
-        "reader thread " + std::to_string(i + 1) + " of " + std::to_string(plan_.readers),
-        [this, i] { drive_reader(i); });
-  }
-  threads_.start("the transfer's thread", [this] { drive_transfer(); });
 }
 
 pipeline::~pipeline() {
@@ -212,47 +201,6 @@ void pipeline::close() noexcept {
   turns_.wake();
   slot_scheduler_.close();
   ring_->close();
-}
-
-void pipeline::drive_reader(int number) {
-  name_this_thread("fl-reader-" + std::to_string(number));
-  device_->begin_thread();
-  reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
-  const in_activity reading{&use.clock, activity::busy};
-  while (const auto taken = slot_scheduler_.next(&use.clock)) {
-    std::optional<in_activity> waiting;
-    if (turns_.limit() != 0) waiting.emplace(&use.clock, activity::starved);
-    const reader_turns::turn turn{turns_, request_executor_.stopping()};
-    waiting.reset();
-    request_executor_.fill(*taken, use);
-  }
-}
-
-void pipeline::drive_transfer() {
-  name_this_thread("fl-transfer");
-  device_->begin_thread();
-  if (plan_.readers == 0) {
-    while (advance()) {
-    }
-  } else {
-    const in_activity moving{&transfer_.clock(), activity::busy};
-    while (transfer_.step()) {
-    }
-  }
-  close();
-}
-
-bool pipeline::fill_request() {
-  reader_scratch& use = scratch_.front();
-  const in_activity reading{&use.clock, activity::busy};
-  const auto request = slot_scheduler_.next(&use.clock);
-  return !request || request_executor_.fill(*request, use);
-}
-
-bool pipeline::advance() {
-  if (!fill_request()) return true;  // its slot has more
-  const in_activity moving{&transfer_.clock(), activity::busy};
-  return transfer_.step();
 }
 
 }  // namespace feedline::detail

@@ -1,0 +1,63 @@
+// What the threads of a pipeline do.
+
+#include "detail/threads.hpp"
+#include "loader/pipeline.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace feedline::detail {
+
+void pipeline::start_threads() {
+  threads_.reserve(static_cast<std::size_t>(plan_.readers) + 1);
+  for (int i = 0; i < plan_.readers; ++i) {
+    threads_.start(
+        "reader thread " + std::to_string(i + 1) + " of " + std::to_string(plan_.readers),
+        [this, i] { drive_reader(i); });
+  }
+  threads_.start("the transfer's thread", [this] { drive_transfer(); });
+}
+
+void pipeline::drive_reader(int number) {
+  name_this_thread("fl-reader-" + std::to_string(number));
+  device_->begin_thread();
+  reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
+  const in_activity reading{&use.clock, activity::busy};
+  while (const auto taken = slot_scheduler_.next(&use.clock)) {
+    std::optional<in_activity> waiting;
+    if (turns_.limit() != 0) waiting.emplace(&use.clock, activity::starved);
+    const reader_turns::turn turn{turns_, request_executor_.stopping()};
+    waiting.reset();
+    request_executor_.fill(*taken, use);
+  }
+}
+
+void pipeline::drive_transfer() {
+  name_this_thread("fl-transfer");
+  device_->begin_thread();
+  if (plan_.readers == 0) {
+    while (advance()) {
+    }
+  } else {
+    const in_activity moving{&transfer_.clock(), activity::busy};
+    while (transfer_.step()) {
+    }
+  }
+  close();
+}
+
+bool pipeline::fill_request() {
+  reader_scratch& use = scratch_.front();
+  const in_activity reading{&use.clock, activity::busy};
+  const auto request = slot_scheduler_.next(&use.clock);
+  return !request || request_executor_.fill(*request, use);
+}
+
+bool pipeline::advance() {
+  if (!fill_request()) return true;  // its slot has more
+  const in_activity moving{&transfer_.clock(), activity::busy};
+  return transfer_.step();
+}
+
+}  // namespace feedline::detail
