@@ -43,9 +43,9 @@ class exposed_time {
 
   /// The host is about to wait for a slot. @param stream Not captured.
   void host_waits(stream_ref stream) noexcept { begin(stream); }
-  /// The stream is about to wait for this event.
-  void stream_waits(stream_ref stream, event_handle ready) noexcept {
-    if (works() && !waits_ && !is_done(ready)) begin(stream);
+  /// The stream is about to wait for this event. @throws device_error
+  void stream_waits(stream_ref stream, event_handle ready) {
+    if (works() && !waits_ && !device_.is_done(ready)) begin(stream);
   }
   /// It was let wait.
   void stream_goes_on(stream_ref stream) noexcept {
@@ -104,14 +104,6 @@ class exposed_time {
       totals_.waits += waits;
     }
   }
-  [[nodiscard]] bool is_done(event_handle event) noexcept {
-    try {
-      return device_.is_done(event);
-    } catch (...) {  // who waits for it hears of that
-      return true;
-    }
-  }
-
   device& device_;
   bool waits_ = false;     ///< the consumer's
   bool measures_ = false;  ///< likewise: this wait
