@@ -7,6 +7,7 @@
 #include "cuda/device_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
+#include "detail/threads.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -80,8 +81,7 @@ class cuda_device final : public device {
   }
 
   [[nodiscard]] event_handle make_event() override {
-    // No timing: it is cheaper to record.
-    return make_event_with(cudaEventDisableTiming | cudaEventBlockingSync);
+    return make_event_with(cudaEventDisableTiming);  // cheaper to record
   }
   void destroy_event(event_handle event) noexcept override {
     const cuda_current_device current{context_, std::nothrow};
@@ -138,13 +138,12 @@ class cuda_device final : public device {
     return true;
   }
   void sync(event_handle event) override {
-    const cuda_current_device current{context_};
-    FEEDLINE_CUDA_CHECK(cudaEventSynchronize(native(event)));
+    detail::poll_until([&] { return is_done(event); });
   }
 
   [[nodiscard]] bool tells_times() const noexcept override { return true; }
   [[nodiscard]] event_handle make_timed_event() override {
-    return make_event_with(cudaEventBlockingSync);
+    return make_event_with(cudaEventDefault);
   }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> elapsed(event_handle begin,
                                                                 event_handle end) override {
@@ -200,7 +199,7 @@ class cuda_device final : public device {
   }
 
  private:
-  /// Blocking: who syncs on it sleeps.
+  /// Never with cudaEventBlockingSync: the GPU then interrupts the host at each record.
   [[nodiscard]] event_handle make_event_with(unsigned flags) {
     const cuda_current_device current{context_};
     cudaEvent_t event = nullptr;

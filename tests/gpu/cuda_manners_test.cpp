@@ -21,12 +21,15 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,7 +75,40 @@ int run_in_new_process(int ordinal, int readers) {
   return std::system(command.c_str());
 }
 
+/// How often this process's threads but the calling one have gone to sleep so far.
+std::uint64_t sleeps_of_other_threads() {
+  std::uint64_t sleeps = 0;
+  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task"}) {
+    if (thread.path().filename() == std::to_string(::gettid())) continue;
+    std::ifstream status{thread.path() / "status"};
+    for (std::string word; status >> word;) {
+      std::uint64_t count = 0;
+      if (word == "voluntary_ctxt_switches:" && status >> count) sleeps += count;
+    }
+  }
+  return sleeps;
+}
+
 }  // namespace
+
+TEST_CASE("cuda: events that are done wake no thread of the driver's", "[device][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  constexpr int records = 2000;
+  const gpu_stream stream;
+  const device_ptr device = make_cuda_device(0);
+  for (const bool timed : {false, true}) {
+    CAPTURE(timed);
+    const detail::event event =
+        timed ? detail::event{device, detail::with_time} : detail::event{device};
+    const std::uint64_t before = sleeps_of_other_threads();
+    for (int i = 0; i < records; ++i) {
+      device->record(event.get(), stream.ref());
+      while (!device->is_done(event.get())) {
+      }
+    }
+    CHECK(sleeps_of_other_threads() - before < records / 4);
+  }
+}
 
 TEST_CASE("cuda: an error that the user's own call left is still there after an epoch",
           "[cuda][gpu]") {
