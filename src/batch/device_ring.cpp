@@ -1,5 +1,6 @@
 #include "batch/device_ring.hpp"
 
+#include "detail/threads.hpp"
 #include "device/leak.hpp"
 
 #include <algorithm>
@@ -54,6 +55,22 @@ std::optional<slot_index> device_ring::acquire(stage_clock* clock) {
   }
   if (free_.closed()) return std::nullopt;
   return slot;
+}
+
+void device_ring::wait_until_released(slot_index slot, std::chrono::nanoseconds at_most,
+                                      stage_clock* clock) {
+  device_slot& next = (*this)[slot];
+  const auto done = [&] { return device_->is_done(next.released.get()); };
+  next.released_late = !done();
+  if (!next.released_late) gave_up_ = false;
+  if (!next.released_late || gave_up_ || at_most == at_most.zero()) return;
+  const in_activity waiting{clock, activity::stalled};
+  if (spin_until(done, pauses_between_polls)) return;
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  poll_until([&] {
+    gave_up_ = std::chrono::steady_clock::now() >= until;
+    return gave_up_ || free_.closed() || done();
+  });
 }
 
 void device_ring::deliver(slot_index slot, slot_content content,

@@ -83,6 +83,14 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// A free slot; blocks until there is one. Nothing once closed. Transfer.
   /// @param clock The caller's; null: nothing is measured.
   [[nodiscard]] std::optional<slot_index> acquire(stage_clock* clock = nullptr);
+  /// Blocks until the consumer's stream is done with what a free slot held, and notes whether it
+  /// had to wait. So no stream of the loader's stands and waits for the consumer, which would slow
+  /// the consumer's kernels. What fills the slot waits on its stream all the same: the consumer's
+  /// work may itself wait for a batch, and so this ends at the deadline, and does not wait again
+  /// until the consumer is in time once; and when the ring closes. Transfer.
+  /// @param at_most 0: notes it only. @param clock As above. @throws device_error
+  void wait_until_released(slot_index slot, std::chrono::nanoseconds at_most,
+                           stage_clock* clock = nullptr);
   /// free → filled, after `ready` was recorded: the consumer may take it. Transfer.
   /// @param now When it was.
   void deliver(slot_index slot, slot_content content,
@@ -171,6 +179,7 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   std::optional<exposed_time> exposed_;
   device_memory memory_;
   std::vector<std::unique_ptr<device_slot>> slots_;
+  bool gave_up_ = false;            ///< the last wait for a release; the transfer's
   channel<slot_index> free_;        ///< batches may end on any thread
   spsc_channel<slot_index> ready_;  ///< filled, in ticket order
   failure_board end_failure_;       ///< `close` may let the consumer in while the transfer writes

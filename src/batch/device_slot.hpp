@@ -73,7 +73,8 @@ class slot_leases {
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
 /// the consumer's stream as the batch ends and never later; between the copy's end and the
-/// consumer's first kernel lies `ready`. The host waits for neither. Where the device reads staging
+/// consumer's first kernel lies `ready`. Streams wait for both; the transfer's thread waits for
+/// `released` too, for a while, so that its streams need not. Where the device reads staging
 /// memory, device slot i *is* staging slot i: it has no memory and no events' meaning of its own;
 /// its end hands the staging slot back.
 enum class device_state : std::uint32_t { free, filled, leased };
@@ -100,6 +101,9 @@ struct device_slot {
   /// The last batch ended while its stream was captured: `released` is to be recorded yet. Written
   /// by who ends it, or who frees the slot later.
   bool unmarked = false;
+  /// `released` was not done when the transfer took the slot: the consumer has more to do than the
+  /// loader. Written by the transfer, in free.
+  bool released_late = false;
   slot_content content{};  ///< written in free → filled, and so is the next
   std::chrono::steady_clock::time_point delivered_at = {};
   stream_ref stream;   ///< the consumer's, written in filled → leased

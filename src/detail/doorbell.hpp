@@ -30,6 +30,10 @@ inline void pause() noexcept {
 #endif
 }
 
+/// Between one question to a device and the next: each takes a lock of the driver's, which other
+/// threads want too. About a microsecond.
+inline constexpr int pauses_between_polls = 32;
+
 /// Spins until `ready()` or the spin time is over. Returns what `ready()` said last.
 /// @param pauses Between one asking and the next: where asking costs others.
 template <class Ready>

@@ -18,9 +18,6 @@ namespace {
 
 constexpr std::size_t alignment = 256;
 
-/// Asking after an event takes a lock of the driver's, which the pusher wants too.
-constexpr int pauses_between_polls = 32;
-
 /// Bytes from one slot to the next. @throws usage_error
 std::size_t stride(const result_options& options) {
   if (options.slot_bytes == 0 || options.slots == 0) {

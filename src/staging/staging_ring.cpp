@@ -9,14 +9,6 @@
 #include <utility>
 
 namespace feedline::detail {
-namespace {
-
-/// Asking after an event takes a lock of the driver's, which the transfer wants too: not more than
-/// about every microsecond.
-constexpr int pauses_between_polls = 32;
-
-}  // namespace
-
 staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
     : device_{std::move(device)},
       memory_{device_, memory_kind::staging, slots * slot_bytes},

@@ -82,18 +82,14 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  stream_ref stream = through.own.get();
+  const stream_ref stream = landing_buffers_[cached_ ? number % landing_buffers : 0]->own.get();
   try {
-    const bool was_in_use = is_in_use(to);
     device_->wait(copy_stream_.get(), through.assembled.get());
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
     copies_.copy(through.data, from.data, bytes, copy_stream_.get());
     device_->record(from.copied.get(), copy_stream_.get());
-    through.copied = from.copied.get();
-    stream = choose_stream(number, from.work, to, was_in_use);
     device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
-    device_->record(through.has_room.get(), stream);
     // On another stream the batch's piece before this one may be on its way still; or, where nobody
     // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
@@ -125,28 +121,6 @@ bool assembling_transfer::uses_others_memory() const noexcept {
   return batch_stage_ ||
          std::any_of(fields_.begin(), fields_.end(),
                      [](const field_assembly& field) { return field.cached_on_host; });
-}
-
-bool assembling_transfer::is_in_use(const device_slot& slot) {
-  return !device_->is_done(slot.released.get()) && device_->is_done(slot.ready.get());
-}
-
-bool assembling_transfer::waits_for_consumer(std::uint64_t number, const device_slot& to) {
-  if (device_->is_done(to.released.get())) return false;
-  for (std::uint64_t back = std::min(number, landing_buffers); back != 0; --back) {
-    const landing_buffer& next = *landing_buffers_[(number - back) % landing_buffers];
-    if (!device_->is_done(next.assembled.get()))
-      return device_->is_done(next.copied) && !device_->is_done(next.has_room.get());
-  }
-  return false;
-}
-
-stream_ref assembling_transfer::choose_stream(std::uint64_t number, const slot_work& work,
-                                              const device_slot& to, bool was_in_use) {
-  // Of a consumer that does little one look may find a slot in use, two hardly.
-  if (work.begin == 0) by_turns_ = cached_ && !(was_in_use && is_in_use(to));
-  const bool takes_turn = by_turns_ && !waits_for_consumer(number, to);
-  return landing_buffers_[takes_turn ? number % landing_buffers : 0]->own.get();
 }
 
 void assembling_transfer::wait_for_others(std::uint64_t number, bool keeps, stream_ref stream) {

@@ -59,11 +59,10 @@ class batch_stage {
 ///
 /// Each landing buffer has a stream for assemblies, so that one's end hides behind the next one's
 /// start. All assemblies keep to the first of these streams where the rows come by copies, which
-/// take longer, and while the consumer is at work on the GPU: each further stream that waits for
-/// the consumer slows its kernels. On an assembly's stream:
+/// take longer. On an assembly's stream:
 ///
 ///     wait for the staging slot's `copied`,
-///     wait for the device slot's `released`, record `has_room`,
+///     wait for the device slot's `released`,
 ///     wait for the device slot's `ready`, which another stream may have to record yet, for a
 ///     slot of an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
@@ -98,24 +97,13 @@ class assembling_transfer final : public slot_transfer {
  private:
   /// Device memory for one staging slot on its way.
   struct landing_buffer {
-    explicit landing_buffer(const device_ptr& device)
-        : own{device}, has_room{device}, assembled{device} {}
+    explicit landing_buffer(const device_ptr& device) : own{device}, assembled{device} {}
     std::byte* data = nullptr;
-    stream own;                                ///< of assemblies that take turns
-    event_handle copied = event_handle::none;  ///< of the staging slot that came last
-    event has_room;     ///< recorded where the device slot's `released` is behind
+    stream own;         ///< of assemblies that take turns
     event assembled;    ///< recorded behind the last work with the landing buffer
     bool lost = false;  ///< no event stands behind the last work with it
   };
 
-  /// Whether the consumer's stream is at work on what the device slot holds.
-  [[nodiscard]] bool is_in_use(const device_slot& slot);
-  /// Whether assembly waits for the consumer, and for nothing else.
-  [[nodiscard]] bool waits_for_consumer(std::uint64_t number, const device_slot& to);
-  /// Of a slot's assembly.
-  /// @param was_in_use The device slot, when its copy was not issued yet.
-  [[nodiscard]] stream_ref choose_stream(std::uint64_t number, const slot_work& work,
-                                         const device_slot& to, bool was_in_use);
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
   void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
                 std::uint64_t samples, bool keeps, stream_ref stream);
@@ -130,7 +118,6 @@ class assembling_transfer final : public slot_transfer {
   device_memory memory_;
   stream copy_stream_;
   std::vector<std::unique_ptr<landing_buffer>> landing_buffers_;
-  bool by_turns_ = false;                ///< the batch at hand's assemblies
   std::uint64_t carried_ = 0;            ///< slots
   std::uint64_t ticket_samples_ = 0;     ///< assembled of the ticket at hand
   std::optional<std::uint64_t> keeper_;  ///< the last slot that cached rows

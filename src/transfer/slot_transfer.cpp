@@ -6,18 +6,18 @@ namespace feedline::detail {
 
 void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
   const bool follows = from.work.begin != 0;
-  if (!follows) by_turns_ = holds_parts() && device_->is_done(to.released.get());
-  const stream_ref stream = streams_[by_turns_ ? carried_++ % streams_.size() : 0].get();
+  const bool by_turns = takes_turns(to);
+  const stream_ref stream = streams_[by_turns ? carried_++ % streams_.size() : 0].get();
   try {
     if (!follows) wait_for_room(from, to, stream);
     copy(from, to, samples, stream);
     device_->record(from.copied.get(), stream);
-    if (follows && by_turns_) device_->wait(stream, copied_before_);
+    if (follows && by_turns) device_->wait(stream, copied_before_);
     device_->record(to.ready.get(), stream);
   } catch (...) {
     // What was issued may use both slots, and so may the pieces before.
     const bool copied = try_record_behind(*device_, stream, {from.copied.get()});
-    const bool joined = !follows || !by_turns_ || try_wait(*device_, stream, copied_before_);
+    const bool joined = !follows || !by_turns || try_wait(*device_, stream, copied_before_);
     if (!try_record_behind(*device_, stream, {to.ready.get()}) || !copied || !joined)
       from.lost = to.lost = true;
     throw;
@@ -28,7 +28,7 @@ void copy_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t sam
 void copy_transfer::wait_for_room(const staging_slot& from, const device_slot& to,
                                   stream_ref first) {
   for (const auto& each : streams_) {
-    if ((from.work.ends_ticket || !by_turns_) && each.get() != first) continue;  // takes no part
+    if ((from.work.ends_ticket || !takes_turns(to)) && each.get() != first) continue;  // no part
     device_->wait(each.get(), to.released.get());
     device_->wait(each.get(), to.ready.get());
   }

@@ -59,10 +59,10 @@ class slot_transfer {
 /// each field.
 ///
 /// Parts of batches take turns on two streams, so that copies of a few bytes on one of them hide
-/// behind the other's large one. Where the consumer still uses the device slot they keep to one:
-/// streams that wait slow the consumer's kernels, and nobody waits for these copies. Whole batches
-/// keep to one stream: two large copies at once would end at once, and their staging slots would
-/// be filled at once. On a piece's stream:
+/// behind the other's large one. They keep to one where the consumer was late to release the slot:
+/// each stream with work costs its kernels some time, and nobody waits for these copies. Whole
+/// batches keep to one stream: two large copies at once would end at once, and their staging slots
+/// would be filled at once. On a piece's stream:
 ///
 ///     wait for the device slot's `released` and `ready`, once for all pieces of it: nobody took a
 ///     slot of an epoch that was left, so what was put there may be on its way still,
@@ -86,6 +86,9 @@ class copy_transfer final : public slot_transfer {
   [[nodiscard]] bool holds_parts() const noexcept {
     return pieces_.batch_size() != slots_.batch_size();
   }
+  [[nodiscard]] bool takes_turns(const device_slot& to) const noexcept {
+    return holds_parts() && !to.released_late;
+  }
   void wait_for_room(const staging_slot& from, const device_slot& to, stream_ref first);
   void copy(const staging_slot& from, const device_slot& to, std::uint64_t samples,
             stream_ref stream);
@@ -94,7 +97,6 @@ class copy_transfer final : public slot_transfer {
   slot_layout pieces_;
   slot_layout slots_;
   std::array<stream, 2> streams_;
-  bool by_turns_ = false;                            ///< the batch at hand's pieces
   std::uint64_t carried_ = 0;                        ///< staging slots that took turns
   event_handle copied_before_ = event_handle::none;  ///< `copied` of the last one
 };

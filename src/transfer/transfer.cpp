@@ -44,8 +44,11 @@ bool transfer::move(slot_index slot) {
     deliver(slot);
     return true;
   }
-  if (!to_) to_ = ring_->acquire(&clock_);
-  if (!to_) return false;
+  if (!to_) {
+    to_ = ring_->acquire(&clock_);
+    if (!to_) return false;
+    ring_->wait_until_released(*to_, longest_wait_, &clock_);
+  }
   // Of a batch whose last piece is behind the epoch's end the user's function has seen nothing yet.
   const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
   if (samples == 0 && !ends_batch) {

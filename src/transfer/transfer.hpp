@@ -18,21 +18,28 @@ namespace feedline::detail {
 /// Moves filled staging slots into device slots, in ticket order: one into one, or the pieces of a
 /// large batch into one, which is delivered with the last of them.
 ///
-/// It never waits for the device: how a slot's bytes get there is its slot transfer's affair, which
-/// orders them behind the last use of the device slot, records what the consumer and the staging
-/// ring will wait for, and goes on. A slot that cannot be delivered whole is delivered with its
-/// failure, which ends nothing unless the consumer comes to it. Threads: one, the transfer's; with
-/// zero readers the consumer's.
+/// How a slot's bytes get there is its slot transfer's affair, which orders them behind the last use
+/// of the device slot, records what the consumer and the staging ring will wait for, and goes on.
+/// Before that the transfer waits for a while until the consumer is done with the slot, so that none
+/// of its streams stands and waits for the consumer's. A slot that cannot be delivered whole is
+/// delivered with its failure, which ends nothing unless the consumer comes to it. Threads: one, the
+/// transfer's; with zero readers the consumer's.
 class transfer {
  public:
-  /// @param slot transfer Null where slots are read in place.
+  static constexpr std::chrono::seconds usual_wait{1};
+
+  /// @param slot_transfer Null where slots are read in place.
   /// @param mender Null where samples that cannot be read end the epoch. Borrowed.
+  /// @param longest_wait For a release, before a device slot is filled; 0 where the consumer's
+  ///                     thread runs the transfer.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
-           std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr)
+           std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr,
+           std::chrono::nanoseconds longest_wait = usual_wait)
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
         ring_{std::move(ring)},
-        mender_{mender} {}
+        mender_{mender},
+        longest_wait_{longest_wait} {}
 
   /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
   /// nothing comes after it: the rings closed, opening failed, or slots were lost. Delivery has
@@ -67,6 +74,7 @@ class transfer {
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
   slot_mender* mender_;
+  std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled

@@ -4,7 +4,6 @@
 #include "transfer/assembling_transfer.hpp"
 #include "unit/transfer/carrying.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,18 +22,8 @@ constexpr std::size_t landing_buffers = assembling_transfer::landing_buffers;
 /// What a slot's calls were, where it waited for no other slot.
 struct carried_slot {
   explicit carried_slot(const std::vector<recorded_call>& calls)
-      : copies{calls.at(1).stream},
-        copied{calls[2].event},
-        released{calls.at(4).event},
-        has_room{calls.at(5).event},
-        ready{calls.at(6).event},
-        stream{calls.back().stream},
-        assembled{calls.end()[-2].event} {}
+      : copies{calls.at(1).stream}, stream{calls.back().stream}, assembled{calls.end()[-2].event} {}
   stream_ref copies;
-  event_handle copied;
-  event_handle released;
-  event_handle has_room;
-  event_handle ready;
   stream_ref stream;  ///< the assembly's
   event_handle assembled;
 };
@@ -42,13 +31,9 @@ struct carried_slot {
 template <class Device>
 carried_slot carry(carrying<Device>& on, std::uint64_t ticket) {
   const auto calls = on.carry(ticket);
-  REQUIRE(calls.size() == 10);  // it waits for no other slot's assembly
+  REQUIRE(calls.size() == 9);  // it waits for no other slot's assembly
   (void)on.delivered();
   return carried_slot{calls};
-}
-
-bool is_one_of(const std::vector<event_handle>& all, event_handle event) {
-  return std::count(all.begin(), all.end(), event) != 0;
 }
 
 }  // namespace
@@ -85,71 +70,6 @@ TEST_CASE("assembling transfer: where all rows come by copies, assemblies stand 
 }
 
 TEST_CASE(
-    "assembling transfer: while nothing but the consumer is in the way, assemblies stand on one "
-    "stream",
-    "[transfer][host]") {
-  carrying<recording_device> on{way::gather};
-  std::vector<stream_ref> streams;
-  std::vector<event_handle> copied;
-  std::vector<event_handle> has_room;
-  for (std::size_t i = 0; i < landing_buffers; ++i) {
-    const carried_slot slot = carry(on, 0);
-    streams.push_back(slot.stream);
-    copied.push_back(slot.copied);
-    has_room.push_back(slot.has_room);
-  }
-  const auto copies_are_done = [&](event_handle event) { return is_one_of(copied, event); };
-
-  SECTION("the consumer uses the slots") {
-    on.device->on_is_done = copies_are_done;
-    for (const std::uint64_t ticket : {0U, 1U, 2U, 0U, 1U})
-      CHECK(carry(on, ticket).stream == streams[0]);
-    on.device->on_is_done = [](event_handle) { return true; };
-    for (const std::size_t turn : {1U, 2U, 3U, 0U}) CHECK(carry(on, 0).stream == streams[turn]);
-  }
-  SECTION("an assembly is under way") {
-    on.device->on_is_done = [&](event_handle event) {
-      return copies_are_done(event) || is_one_of(has_room, event);
-    };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(carry(on, 0).stream == streams[i]);
-  }
-  SECTION("a copy is under way") {
-    on.device->on_is_done = [&, asked = 0](event_handle event) mutable {
-      // Opening a slot asks for its copy too: first, and it must be done.
-      return copies_are_done(event) && asked++ % 2 == 0;
-    };
-    for (std::size_t i = 0; i < landing_buffers; ++i) CHECK(carry(on, 0).stream == streams[i]);
-  }
-}
-
-TEST_CASE(
-    "assembling transfer: while the consumer is at work on a slot, and still is when the copy was "
-    "issued, its next assembly stands on the first stream",
-    "[transfer][host]") {
-  carrying<recording_device> on{way::gather};
-  std::vector<carried_slot> slots;
-  for (std::size_t i = 0; i < landing_buffers; ++i) slots.push_back(carry(on, 0));
-  std::vector<event_handle> released;
-  for (const carried_slot& each : slots) released.push_back(each.released);
-  int looks = 0;  // at a `released` that is not done
-  on.device->on_is_done = [&](event_handle event) {
-    return !is_one_of(released, event) || looks-- <= 0;
-  };
-  SECTION("at work") {
-    for (std::size_t i = 0; i < landing_buffers; ++i) {
-      looks = 2;
-      CHECK(carry(on, 0).stream == slots[0].stream);
-    }
-  }
-  SECTION("done meanwhile") {
-    for (std::size_t i = 0; i < landing_buffers; ++i) {
-      looks = 1;
-      CHECK(carry(on, 0).stream == slots[i].stream);
-    }
-  }
-}
-
-TEST_CASE(
     "assembling transfer: where a slot cached rows all behind it wait for it, until its landing "
     "buffer is reused",
     "[transfer][host]") {
@@ -158,8 +78,8 @@ TEST_CASE(
   for (std::size_t behind = 1; behind < landing_buffers; ++behind) {
     const auto calls = on.carry(0);  // all its rows are held
     (void)on.delivered();
-    REQUIRE(calls.size() == 11);
-    CHECK(calls[7] == call(device_call::wait, keeping.assembled, calls[8].stream));
+    REQUIRE(calls.size() == 10);
+    CHECK(calls[6] == call(device_call::wait, keeping.assembled, calls[7].stream));
   }
   for (std::size_t behind = 0; behind < landing_buffers; ++behind) (void)carry(on, 0);
 }
@@ -174,9 +94,9 @@ TEST_CASE(
     (void)on.delivered();
   }
   const auto keeping = on.carry(1);
-  REQUIRE(keeping.size() == 10 + landing_buffers - 1);
+  REQUIRE(keeping.size() == 9 + landing_buffers - 1);
   for (std::size_t back = 1; back < landing_buffers; ++back) {
-    CHECK(keeping[6 + back] ==
+    CHECK(keeping[5 + back] ==
           call(device_call::wait, reading[reading.size() - back], keeping.back().stream));
   }
 }

@@ -33,12 +33,12 @@ TEST_CASE(
   on.device->forget_calls();
   REQUIRE(on.under_test->step());
   const auto calls = on.device->calls();
-  REQUIRE(calls.size() == 10);
+  REQUIRE(calls.size() == 9);
   const slot_index to = on.parts->ring->try_take().value();
   const device_slot& target = (*on.parts->ring)[to];
-  const event_handle assembled = calls[8].event;
+  const event_handle assembled = calls[7].event;
   const stream_ref copies = calls[1].stream;
-  const stream_ref stream = calls[7].stream;
+  const stream_ref stream = calls[6].stream;
   CHECK(copies);
   CHECK(stream);
   CHECK(copies != stream);
@@ -49,12 +49,10 @@ TEST_CASE(
   CHECK(calls[2] == call(device_call::record, on.staged(slot).copied.get(), copies));
   CHECK(calls[3] == call(device_call::wait, on.staged(slot).copied.get(), stream));
   CHECK(calls[4] == call(device_call::wait, target.released.get(), stream));
-  CHECK(calls[5].what == device_call::record);  // the landing buffer's `has_room`
-  CHECK(calls[5].stream == stream);
-  CHECK(calls[6] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
-  CHECK(calls[7] == call(device_call::assemble, event_handle::none, stream));
-  CHECK(calls[8] == call(device_call::record, assembled, stream));
-  CHECK(calls[9] == call(device_call::record, target.ready.get(), stream));
+  CHECK(calls[5] == call(device_call::wait, target.ready.get(), stream));  // of its last assembly
+  CHECK(calls[6] == call(device_call::assemble, event_handle::none, stream));
+  CHECK(calls[7] == call(device_call::record, assembled, stream));
+  CHECK(calls[8] == call(device_call::record, target.ready.get(), stream));
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   CHECK(target.state.load() == device_state::filled);
 }

@@ -62,6 +62,23 @@ constexpr const char* nothing_thrown = "[nothing was thrown]";
 
 }  // namespace
 
+TEST_CASE("transfer: nothing is issued into a device slot before the consumer is done with it",
+          "[transfer][host]") {
+  transferring<recording_device> on;
+  int questions = 0;
+  std::size_t issued_early = 0;
+  on.device->on_is_done = [&](event_handle) {
+    issued_early += on.device->calls().size();
+    return ++questions == 3;
+  };
+  (void)on.parts.fill(on.run, 0);
+  REQUIRE(on.under_test.step());
+  CHECK(questions == 3);
+  CHECK(issued_early == 0);
+  CHECK(on.device->calls().size() == 5);
+  on.device->on_is_done = [](event_handle) { return true; };
+}
+
 TEST_CASE("transfer: a slot moves in one copy, behind its last use and before both its events",
           "[transfer][host]") {
   transferring<recording_device> on;
