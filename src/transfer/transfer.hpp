@@ -18,12 +18,12 @@ namespace feedline::detail {
 /// Moves filled staging slots into device slots, in ticket order: one into one, or the pieces of a
 /// large batch into one, which is delivered with the last of them.
 ///
-/// How a slot's bytes get there is its slot transfer's affair, which orders them behind the last use
-/// of the device slot, records what the consumer and the staging ring will wait for, and goes on.
-/// Before that the transfer waits for a while until the consumer is done with the slot, so that none
-/// of its streams stands and waits for the consumer's. A slot that cannot be delivered whole is
-/// delivered with its failure, which ends nothing unless the consumer comes to it. Threads: one, the
-/// transfer's; with zero readers the consumer's.
+/// How a slot's bytes get there is its slot transfer's affair, which orders them behind the last
+/// use of the device slot, records what the consumer and the staging ring will wait for, and goes
+/// on. Before that the transfer waits for a while until the consumer is done with the slot, so that
+/// none of its streams stands and waits for the consumer's. A slot that cannot be delivered whole
+/// is delivered with its failure, which ends nothing unless the consumer comes to it. Threads: one,
+/// the transfer's; with zero readers the consumer's.
 class transfer {
  public:
   static constexpr std::chrono::seconds usual_wait{1};
