@@ -18,15 +18,17 @@
 /// Below each line is what explains a difference: waits, how many of them were not measured
 /// themselves, how long one is by the events; how many gaps are longer than any usual gap of the
 /// steps alone (99.9 % of them) and 1 µs, and their sum; quantiles; and gaps by length.
-/// The head tells what a wait costs that is over when the stream comes to it, in the gap and by the
-/// events: where little is exposed, the two may differ by as much.
+/// The head tells the same of waits that are known: what they cost, what timed events tell of them,
+/// and by how much the two differ. Many waits of a loop that is fed well are over when its stream
+/// comes to them, so where little is exposed, the difference a batch may be that of such a wait.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 #include <feedline/statistics/statistics.hpp>
 
-#include "bench/support/busy_kernel.hpp"
+#include "bench/loading/cost_of_waits.hpp"
+#include "bench/loading/stamped_steps.hpp"
 #include "bench/support/consume.hpp"
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/machine.hpp"
@@ -34,11 +36,8 @@
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "bench/support/shapes.hpp"
-#include "cuda/check.hpp"
-#include "device/owned.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <array>
@@ -61,59 +60,8 @@ struct options : common_options {
   int readers = 8;
 };
 
-constexpr std::uint64_t max_steps = 1'000'000;  ///< of a run
 constexpr double allowed_share = 0.05;
 constexpr double allowed_us = 1;  ///< a batch
-
-double cycles_per_microsecond() {
-  int kilohertz = 0;
-  FEEDLINE_CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
-  return 1e-3 * kilohertz;
-}
-
-/// Steps on a stream, and what the GPU's clock tells of them.
-class steps {
- public:
-  struct times {
-    std::vector<double> gaps;  ///< µs, from each step's end to the next one's begin
-    double mean_step = 0;      ///< µs
-  };
-
-  explicit steps(const gpu_stream& stream)
-      : stream_{stream},
-        memory_{make_cuda_device(0), memory_kind::device, (max_steps + 1) * sizeof(kernel_stamps)} {
-  }
-
-  /// An empty step, from whose end the first gap counts.
-  void begin() {
-    issued_ = 0;
-    issue(0);
-  }
-  void issue(std::uint64_t cycles) {
-    auto* const all = reinterpret_cast<kernel_stamps*>(memory_.data());
-    launch_stamped(stream_.get(), cycles, all + issued_++);
-  }
-  /// Waits for the stream.
-  [[nodiscard]] times end() const {
-    std::vector<kernel_stamps> stamps(issued_);
-    stream_.sync();
-    FEEDLINE_CUDA_CHECK(cudaMemcpy(stamps.data(), memory_.data(), issued_ * sizeof(kernel_stamps),
-                                   cudaMemcpyDeviceToHost));
-    times seen;
-    for (std::size_t i = 1; i < stamps.size(); ++i) {
-      seen.gaps.push_back(
-          1e-3 * (static_cast<double>(stamps[i].begin) - static_cast<double>(stamps[i - 1].end)));
-      seen.mean_step += 1e-3 * static_cast<double>(stamps[i].end - stamps[i].begin);
-    }
-    seen.mean_step /= static_cast<double>(seen.gaps.size());
-    return seen;
-  }
-
- private:
-  const gpu_stream& stream_;
-  detail::device_memory memory_;
-  std::size_t issued_ = 0;
-};
 
 double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -122,79 +70,15 @@ double mean(const std::vector<double>& values) {
   return sum(values) / static_cast<double>(values.size());
 }
 
-// ---- What a wait costs that is over when the stream comes to it ---------------------------------
-
-/// Timed events, as feedline has them on the consumer's stream.
-class timed_pairs {
- public:
-  explicit timed_pairs(std::size_t count) : events_(2 * count) {
-    for (cudaEvent_t& each : events_)
-      FEEDLINE_CUDA_CHECK(cudaEventCreateWithFlags(&each, cudaEventBlockingSync));
-  }
-  timed_pairs(const timed_pairs&) = delete;
-  timed_pairs& operator=(const timed_pairs&) = delete;
-  ~timed_pairs() {
-    for (cudaEvent_t each : events_) FEEDLINE_CUDA_LOG(cudaEventDestroy(each));
-  }
-  [[nodiscard]] cudaEvent_t begin(std::size_t i) const { return events_[2 * i]; }
-  [[nodiscard]] cudaEvent_t end(std::size_t i) const { return events_[2 * i + 1]; }
-  /// µs.
-  [[nodiscard]] double mean() const {
-    double all = 0;
-    for (std::size_t i = 0; 2 * i < events_.size(); ++i) {
-      float milliseconds = 0;
-      FEEDLINE_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin(i), end(i)));
-      all += 1e3 * milliseconds;
-    }
-    return all / (static_cast<double>(events_.size()) / 2);
-  }
-
- private:
-  std::vector<cudaEvent_t> events_;
-};
-
-/// Steps of 200 µs that wait for kernels of 20 µs on another stream: the host is ahead, so each
-/// such kernel is under way when the wait for it is issued, and has ended when the stream comes
-/// there.
-void print_cost_of_a_wait(steps& on, const gpu_stream& stream) {
-  constexpr std::size_t count = 200;
-  const auto microsecond = cycles_per_microsecond();
-  const auto cycles = [&](double us) { return static_cast<std::uint64_t>(us * microsecond); };
-  const gpu_stream other;
-  const timed_pairs ready{count};
-  const timed_pairs around{count};
-  std::array<double, 3> gaps{};
-  for (std::size_t way = 0; way < gaps.size(); ++way) {
-    stream.sync();
-    on.begin();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (way > 0) {
-        launch_busy(other.get(), cycles(20));
-        FEEDLINE_CUDA_CHECK(cudaEventRecord(ready.begin(i), other.get()));
-        if (way == 2) FEEDLINE_CUDA_CHECK(cudaEventRecord(around.begin(i), stream.get()));
-        FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(stream.get(), ready.begin(i), 0));
-        if (way == 2) FEEDLINE_CUDA_CHECK(cudaEventRecord(around.end(i), stream.get()));
-      }
-      on.issue(cycles(200));
-    }
-    gaps.at(way) = median(on.end().gaps);
-    other.sync();
-  }
-  std::printf(
-      "a wait that is over when the stream comes to it: gap %.2f µs without it, %.2f with it, %.2f "
-      "with timed events around it, which tell %.2f; so such a wait differs by %.2f\n\n",
-      gaps[0], gaps[1], gaps[2], around.mean(), gaps[2] - gaps[0] - around.mean());
-}
-
 // ---- Loops --------------------------------------------------------------------------------------
 
 struct loop_times {
-  steps::times gpu;
+  stamped_steps::times gpu;
   double host = 0;  ///< µs, from the first launch until the stream is done
   loader_statistics seen = {};
 };
 
-loop_times steps_alone(steps& on, std::uint64_t batches, std::uint64_t cycles) {
+loop_times steps_alone(stamped_steps& on, std::uint64_t batches, std::uint64_t cycles) {
   on.begin();
   const auto start = clock_type::now();
   for (std::uint64_t i = 0; i < batches; ++i) on.issue(cycles);
@@ -204,7 +88,7 @@ loop_times steps_alone(steps& on, std::uint64_t batches, std::uint64_t cycles) {
 }
 
 /// @param stream Idle.
-loop_times steps_fed(loader& loader, std::uint64_t& epoch, steps& on, std::uint64_t batches,
+loop_times steps_fed(loader& loader, std::uint64_t& epoch, stamped_steps& on, std::uint64_t batches,
                      std::uint64_t cycles, const gpu_stream& stream) {
   const loader_statistics before = loader.statistics();
   on.begin();
@@ -314,7 +198,7 @@ void print(const shape& shape, double ratio, const cell& found) {
 }
 
 /// @param alone Seconds that the loader alone needs for a batch.
-cell run_cell(loader& loader, std::uint64_t& epoch, steps& on, double ratio, double alone,
+cell run_cell(loader& loader, std::uint64_t& epoch, stamped_steps& on, double ratio, double alone,
               const options& options, const gpu_stream& stream) {
   const auto cycles = static_cast<std::uint64_t>(1e6 * ratio * alone * cycles_per_microsecond());
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
@@ -338,8 +222,8 @@ void run(const options& options) {
       "alone; times in µs a batch\n",
       options.readers, options.runs, options.seconds);
   const gpu_stream stream;
-  steps on{stream};
-  print_cost_of_a_wait(on, stream);
+  stamped_steps on{stream};
+  print_cost_of_waits(on, stream);
   int differ = 0;
   for (const shape& shape : shapes_named(options.shape)) {
     if (options.shape.empty() && shape.name != "imagenet256" && !shape.name.starts_with("mnist"))
