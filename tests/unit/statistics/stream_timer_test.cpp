@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -121,6 +122,22 @@ TEST_CASE("exposed time: a measured wait stands for those beside it that are not
   CHECK(exposed.look().unmeasured == 127 - 7);
   for (int i = 0; i < 126; ++i) wait();
   CHECK(exposed.look().waits <= 127 + 126);
+}
+
+TEST_CASE("exposed time: a wait whose block was measured before is added at once",
+          "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device, 1h};
+  for (std::uint64_t i = 0; i < 15; ++i) {  // in blocks of 1, 2, 4 and 8
+    exposed.host_waits(on.stream);
+    std::this_thread::sleep_for(20ms);
+    exposed.stream_goes_on(on.stream);
+    on.device->drain(on.stream);
+    CHECK(exposed.look().waits <= i + 1);
+  }
+  CHECK(exposed.look().waits == 15);
+  CHECK(exposed.look().unmeasured == 15 - 4);
+  CHECK(exposed.look().time >= 15 * 10ms);  // the stream may come to its events late
 }
 
 TEST_CASE(
