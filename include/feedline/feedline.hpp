@@ -16,6 +16,7 @@
 #include <feedline/dataset/load_into_memory.hpp>
 #include <feedline/dataset/map.hpp>
 #include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/dataset/sample_random.hpp>
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>

@@ -2,6 +2,7 @@
 
 #include <feedline/device/device.hpp>
 
+#include "batch/wait_sampler.hpp"
 #include "device/stream_timer.hpp"
 
 #include <array>
@@ -19,8 +20,8 @@ namespace feedline::detail {
 /// the wait for `ready`. Slots that are there already cost one question to the device, and no
 /// event.
 ///
-/// Events that tell times cost some microseconds of a wait. So one wait in an interval is measured
-/// at most, and stands for those before it that were not.
+/// Events that tell times cost some microseconds of a wait. So about one wait in an interval is
+/// measured, drawn by lot, and stands for the others (`wait_sampler`).
 ///
 /// A lock guards the measurements: it is taken where the consumer waits, and by snapshots.
 /// Threads: `look` by any, the rest by the consumer.
@@ -31,12 +32,12 @@ class exposed_time {
     std::uint64_t waits = 0;       ///< that `time` is the sum of
     std::uint64_t unmeasured = 0;  ///< of them, or yet to be added
   };
-  using clock = std::chrono::steady_clock;
+  using clock = wait_sampler::clock;
   static constexpr std::chrono::microseconds usual_interval{500};
 
   /// @throws device_error
   explicit exposed_time(const device_ptr& device, clock::duration interval = usual_interval)
-      : device_{*device}, timer_{device, pairs}, interval_{interval} {}
+      : device_{*device}, sampler_{interval}, timer_{device, pairs} {}
 
   /// Whether the device tells times; else nothing here does anything.
   [[nodiscard]] bool works() const noexcept { return timer_.works(); }
@@ -49,23 +50,20 @@ class exposed_time {
   }
   /// It was let wait.
   void stream_goes_on(stream_ref stream) noexcept {
-    if (!std::exchange(waits_, false) || !std::exchange(measures_, false)) return;
+    if (!std::exchange(waits_, false)) return;
     const std::scoped_lock lock{mutex_};
+    if (!std::exchange(measures_, false)) return count_unmeasured();
     const std::size_t before = timer_.under_way();
     timer_.end(stream);
-    if (timer_.under_way() == before) forget_last();  // the device refuses: its work fails, too
+    if (timer_.under_way() == before) return;  // the device refuses: its work fails, too
+    stands_for_[++begun_ % pairs] = 1 + std::exchange(left_out_, 0);
   }
   /// What was begun is not waited for any more.
   void give_up() noexcept {
-    if (!std::exchange(waits_, false)) return;
+    waits_ = false;
+    if (!std::exchange(measures_, false)) return;
     const std::scoped_lock lock{mutex_};
-    if (std::exchange(measures_, false)) {
-      timer_.drop();
-      forget_last();
-    } else {
-      --left_out_;
-      --totals_.unmeasured;
-    }
+    timer_.drop();
   }
 
   /// Adds what the stream has passed meanwhile.
@@ -81,40 +79,44 @@ class exposed_time {
   void begin(stream_ref stream) noexcept {
     if (!works() || waits_) return;
     waits_ = true;
-    const clock::time_point now = clock::now();
+    if (!sampler_.begin(clock::now())) return;
     const std::scoped_lock lock{mutex_};
-    if (now - measured_at_ >= interval_) {
-      collect();
-      measures_ = timer_.begin(stream);
-    }
-    if (!measures_) {
-      ++left_out_;
-      ++totals_.unmeasured;
-      return;
-    }
-    measured_at_ = now;
-    stands_for_[++begun_ % pairs] = 1 + std::exchange(left_out_, 0);
+    collect();
+    measures_ = timer_.begin(stream);
   }
-  /// The measurement begun last comes to nothing; the waits before it are left to the next one.
-  void forget_last() noexcept { left_out_ += stands_for_[begun_-- % pairs] - 1; }
+  /// A wait that another one of its block stands for: the one to come, or the one measured last.
+  void count_unmeasured() noexcept {
+    ++totals_.unmeasured;
+    if (!sampler_.has_measured() || begun_ == 0) {
+      ++left_out_;
+    } else if (collected_ == begun_) {
+      totals_.time += last_;
+      ++totals_.waits;
+    } else {
+      ++stands_for_[begun_ % pairs];
+    }
+  }
   void collect() noexcept {
     while (const auto time = timer_.take()) {
       const std::uint64_t waits = stands_for_[++collected_ % pairs];
-      totals_.time += *time * waits;
+      last_ = *time;
+      totals_.time += last_ * waits;
       totals_.waits += waits;
     }
   }
+
+  // The consumer's.
   device& device_;
-  bool waits_ = false;     ///< the consumer's
-  bool measures_ = false;  ///< likewise: this wait
-  std::mutex mutex_;       ///< guards the rest
+  bool waits_ = false;
+  bool measures_ = false;  ///< this wait
+  wait_sampler sampler_;
+  std::mutex mutex_;  ///< guards the rest
   stream_timer timer_;
-  clock::duration interval_;
-  clock::time_point measured_at_ = {};
-  std::uint64_t left_out_ = 0;                     ///< waits since the last that was measured
+  std::uint64_t left_out_ = 0;                     ///< waits that the next measurement stands for
   std::array<std::uint64_t, pairs> stands_for_{};  ///< waits, by measurement
   std::uint64_t begun_ = 0;                        ///< measurements
   std::uint64_t collected_ = 0;
+  std::chrono::nanoseconds last_{};  ///< the measurement collected last
   totals totals_;
 };
 

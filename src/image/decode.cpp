@@ -1,3 +1,4 @@
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
@@ -71,6 +72,7 @@ class image_decoder final : public decoder {
     }
     const auto window = geometry_.window(geometry_.resized(original));
     worker->resizes.resize(worker->decoded, window, options_.layout, out);
+    count_read({.decoded = 1});
   }
 
  private:

@@ -1,3 +1,4 @@
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/statistics/statistics.hpp>
 
 #include "detail/threads.hpp"
@@ -41,6 +42,10 @@ loader_statistics pipeline::statistics() const {
     seen.sampled_cpu += sampled.cpu;
     seen.sampled_queue += sampled.queued;
     seen.queue_known = seen.queue_known || sampled.queue_known;
+    const read_counts reads = each.tally.look();
+    seen.decoded += reads.decoded;
+    seen.cache_hits += reads.cache_hits;
+    seen.cache_misses += reads.cache_misses;
     seen.cached_samples += each.cached.load(std::memory_order_relaxed);
   }
   seen.cached_samples = std::min(seen.cached_samples, seen.reader.samples);

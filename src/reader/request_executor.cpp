@@ -55,7 +55,10 @@ bool request_executor::fill(request request, reader_scratch& use) {
     ahead_->before_reading(*slot.work.run, position{first + samples.begin},
                            position{first + samples.end}, use);
   use.cpu.begin(use.clock.since());
-  use.clock.count_samples(read(slot, samples, use));
+  {
+    const tallied_reads counted{use.tally};
+    use.clock.count_samples(read(slot, samples, use));
+  }
   use.cpu.end();
   use.now.end();
   use.clock.lap();

@@ -3,6 +3,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/index.hpp>
 
+#include "dataset/read_tally.hpp"
 #include "reader/read_record.hpp"
 #include "reader/sample_source.hpp"
 #include "staging/device_row_cache.hpp"
@@ -36,6 +37,7 @@ struct reader_scratch {
   read_record now;                        ///< what it is reading, for other threads to see
   stage_clock clock;                      ///< where the reader's time goes, likewise
   cpu_sampler cpu;                        ///< and of that on a core
+  read_tally tally;                       ///< what its reads came across, likewise
   std::atomic<std::uint64_t> cached{0};   ///< samples whose rows the device held
 };
 

@@ -30,6 +30,9 @@ loader_statistics loader_statistics::since(const loader_statistics& earlier) con
   part.sampled_reading -= earlier.sampled_reading;
   part.sampled_cpu -= earlier.sampled_cpu;
   part.sampled_queue -= earlier.sampled_queue;
+  part.decoded -= earlier.decoded;
+  part.cache_hits -= earlier.cache_hits;
+  part.cache_misses -= earlier.cache_misses;
   part.cached_samples -= earlier.cached_samples;
   part.unreadable_samples -= earlier.unreadable_samples;
   part.recovered_reads -= earlier.recovered_reads;

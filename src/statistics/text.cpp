@@ -106,6 +106,9 @@ std::string to_json(const loader_statistics& seen) {
       .time("sampled_queue", seen.sampled_queue)
       .member("queue_known", seen.queue_known)
       .member("peak_copy_rate", seen.peak_copy_rate)
+      .member("decoded", seen.decoded)
+      .member("cache_hits", seen.cache_hits)
+      .member("cache_misses", seen.cache_misses)
       .member("cached_samples", seen.cached_samples)
       .member("unreadable_samples", seen.unreadable_samples)
       .member("recovered_reads", seen.recovered_reads)
@@ -138,6 +141,14 @@ std::string report(const loader_statistics& seen) {
                 percent(seen.exposed, seen.consumer.time()), seconds{seen.consumer.time()}.count());
   if (seen.peak_copy_rate > 0)
     text += formatted("copies   %.1f GB/s at the most\n", seen.peak_copy_rate / 1e9);
+  if (seen.decoded != 0 || seen.cache_hits != 0 || seen.cache_misses != 0) {
+    text += formatted("decoded  %llu chunks or images", number(seen.decoded));
+    const std::uint64_t rows = seen.cache_hits + seen.cache_misses;
+    if (rows != 0)
+      text += formatted("; of %llu rows %.1f %% lay in memory, decoded before", number(rows),
+                        100 * static_cast<double>(seen.cache_hits) / static_cast<double>(rows));
+    text += '\n';
+  }
   if (seen.cached_samples != 0)
     text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),
                       number(seen.reader.samples));

@@ -4,18 +4,12 @@
 
 #include "detail/threads.hpp"
 #include "support/checks/catch.hpp"
+#include "support/checks/control_group.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include <sched.h>
@@ -46,62 +40,6 @@ class one_core {
   cpu_set_t before_{};
 };
 
-bool write_text(const std::filesystem::path& to, const std::string& text) {
-  std::ofstream file{to};
-  file << text << std::flush;
-  return file.good();
-}
-
-/// A control group below this process's own, with a CPU quota; this process is in it while it
-/// lives. Of version 1 or 2, whichever this process may make.
-class quota_group {
- public:
-  explicit quota_group(const std::string& quota_us) {
-    std::ifstream groups{"/proc/self/cgroup"};
-    for (std::string line; path_.empty() && std::getline(groups, line);) {
-      std::istringstream parts{line};
-      std::string number;
-      std::string controllers;
-      std::string path;
-      std::getline(parts, number, ':');
-      std::getline(parts, controllers, ':');
-      std::getline(parts, path);
-      const std::filesystem::path root{"/sys/fs/cgroup"};
-      if (controllers.empty()) {
-        enter(root / ("." + path),
-              [&](const auto& made) { return write_text(made / "cpu.max", quota_us + " 100000"); });
-      } else if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-        enter(root / controllers / ("." + path),
-              [&](const auto& made) { return write_text(made / "cpu.cfs_quota_us", quota_us); });
-      }
-    }
-  }
-  quota_group(const quota_group&) = delete;
-  quota_group& operator=(const quota_group&) = delete;
-  ~quota_group() {
-    if (path_.empty()) return;
-    write_text(outside_ / "cgroup.procs", std::to_string(::getpid()));
-    ::rmdir(path_.c_str());
-  }
-  [[nodiscard]] bool is_there() const noexcept { return !path_.empty(); }
-
- private:
-  template <class Limit>
-  void enter(const std::filesystem::path& own, Limit limit) {
-    const auto made = own / ("feedline-test-" + std::to_string(::getpid()));
-    if (::mkdir(made.c_str(), 0755) != 0) return;
-    if (limit(made) && write_text(made / "cgroup.procs", std::to_string(::getpid()))) {
-      outside_ = own;
-      path_ = made;
-    } else {
-      ::rmdir(made.c_str());
-    }
-  }
-
-  std::filesystem::path outside_;
-  std::filesystem::path path_;
-};
-
 std::vector<seen_batch> deliver(way through, int readers) {
   const travelling by{through};
   loader loader = by.load(make_identity_rows(512, 16), shuffle{.seed = 4},
@@ -121,8 +59,8 @@ TEST_CASE("faults: 64 readers on one core deliver what none would", "[loader][ho
 }
 
 TEST_CASE("faults: a control group that pays for half a core changes no batch", "[loader][host]") {
-  const quota_group half{"50000"};
-  if (!half.is_there()) FEEDLINE_SKIP("no control group with a CPU quota can be made here");
+  const auto half = control_group::with_cpu_quota(50'000);
+  if (!half) FEEDLINE_SKIP("no control group with a CPU quota can be made here");
   CHECK(detail::usable_cores() == 1);
   for (const way through : {way::in_place, way::stream, way::cached_half}) {
     CAPTURE(to_string(through));

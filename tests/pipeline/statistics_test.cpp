@@ -1,5 +1,6 @@
 /// Statistics of whole loaders, on the host device and on one that does what a test says.
 
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -186,6 +187,30 @@ TEST_CASE("statistics: rows that the device holds are told from those that are r
     CHECK(seen.reader.samples == (epoch + 1) * samples);
     CHECK(seen.cached_samples == epoch * samples);
     CHECK(seen.reader.bytes == samples * (bytes_of_sample + 1));
+  }
+}
+
+TEST_CASE("statistics: what a dataset counts as it is read is its loader's alone",
+          "[statistics][host]") {
+  const int readers = GENERATE(0, 1, 3);
+  const auto counting = [](std::uint64_t hits) {
+    return gated(make_identity_dataset(samples, 16), [hits](std::span<const sample_index> run) {
+      count_read({.decoded = 1, .cache_hits = hits, .cache_misses = run.size()});
+    });
+  };
+  loader loader{counting(2), sequential{}, make_host_device(), options_with(readers)};
+  feedline::loader other{counting(5), sequential{}, make_host_device(), options_with(readers)};
+  auto range = other.epoch(0);
+  REQUIRE(range.next());
+  take_all(loader);
+  while (range.next()) {
+  }
+  count_read({.decoded = 1000});  // no reader's
+  for (const auto* const each : {&loader, &other}) {
+    const auto seen = each->statistics();
+    CHECK(seen.decoded >= 11);  // a run has a batch at most
+    CHECK(seen.cache_hits == seen.decoded * (each == &loader ? 2 : 5));
+    CHECK(seen.cache_misses == samples);
   }
 }
 

@@ -71,6 +71,11 @@ struct loader_statistics {
   double peak_copy_rate = 0;  ///< bytes a second of the fastest copy measured; 0: none of 1 MiB or
                               ///< more was, or nothing is copied
 
+  // As datasets tell (`count_read`): HDF5's chunks and images are counted.
+  std::uint64_t decoded = 0;       ///< chunks and images that readers have decoded
+  std::uint64_t cache_hits = 0;    ///< rows, field by field, whose chunk lay decoded in memory
+  std::uint64_t cache_misses = 0;  ///< rows whose chunk did not, or not yet
+
   std::uint64_t cached_samples = 0;      ///< of the readers', those whose rows the device held
   std::uint64_t unreadable_samples = 0;  ///< as `failure_report::count`
   std::uint64_t recovered_reads = 0;     ///< as `failure_report`

@@ -1,5 +1,6 @@
 #include "hdf5/rows/cached_rows.hpp"
 
+#include <feedline/dataset/read_counts.hpp>
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
@@ -69,6 +70,7 @@ hdf5_cached_rows::~hdf5_cached_rows() {
 
 void hdf5_cached_rows::read_block(std::uint64_t block, std::span<std::byte> out) const {
   shared_decoder_ ? shared_decoder_->read(cache_, block, out) : blocks_->read(block, out);
+  count_read({.decoded = 1});
 }
 
 void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* out) const {
@@ -80,8 +82,11 @@ void hdf5_cached_rows::read(std::span<const sample_index> samples, std::byte* ou
   const auto take_back = [&](const auto* told) {
     for (const auto& place : *told) wanted_.take_back(place);
   };
+  bool first = true;
   for (;;) {
     copy_present(samples, with, out);
+    if (first) count_read({.cache_hits = with.found.size(), .cache_misses = missing.size()});
+    first = false;
     if (missing.empty()) return;
     tell_last_ones(samples, with);
     const std::unique_ptr<decltype(with.told), decltype(take_back)> told{&with.told, take_back};

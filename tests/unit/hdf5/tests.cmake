@@ -55,6 +55,7 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/rows/map_chunks_fault_test.cpp
   unit/hdf5/rows/map_chunks_file_test.cpp
   unit/hdf5/rows/map_chunks_test.cpp
+  unit/hdf5/rows/read_counts_test.cpp
   unit/hdf5/rows/readers_test.cpp
   unit/hdf5/rows/plain_rows_test.cpp
   unit/hdf5/rows/tiled_rows_test.cpp

@@ -1,8 +1,12 @@
 #include <feedline/dataset/select.hpp>
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/open.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/image/folder.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/statistics/statistics.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
@@ -64,6 +68,19 @@ Label to_label(const std::vector<std::byte>& bytes) {
 }
 
 }  // namespace
+
+TEST_CASE("image folder: a loader counts the images that it has decoded", "[statistics][host]") {
+  const image_tree tree;
+  for (std::uint32_t i = 0; i < 6; ++i)
+    tree.add("class/" + std::to_string(i) + (i % 2 == 0 ? ".jpg" : ".png"), image_file(i));
+  loader loader{open_image_folder(tree.root(), {.image = small}).dataset,
+                sequential{},
+                make_host_device(),
+                {.batch_size = 4, .readers = 2}};
+  for (const batch& each : loader.epoch(0)) (void)each;
+  CHECK(loader.statistics().decoded == 6);
+  CHECK(loader.statistics().cache_misses == 0);
+}
 
 TEST_CASE("image folder: samples stand in order of class, folder and name, as torchvision's do",
           "[dataset][host]") {

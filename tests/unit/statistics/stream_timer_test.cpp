@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -102,23 +103,47 @@ TEST_CASE("exposed time: begins where the stream has done its work, not where th
   CHECK(seen.time < 150ms);
 }
 
-TEST_CASE("exposed time: one wait in an interval is measured", "[statistics][host]") {
+TEST_CASE("exposed time: a measured wait stands for those beside it that are not",
+          "[statistics][host]") {
   const scripted on;
   detail::exposed_time exposed{on.device, 1h};
-  for (int i = 0; i < 4; ++i) {
+  const auto wait = [&] {
     exposed.host_waits(on.stream);
     exposed.stream_goes_on(on.stream);
-  }
-  on.device->drain(on.stream);
-  CHECK(exposed.look().waits == 1);
-  CHECK(exposed.look().unmeasured == 3);
+    on.device->drain(on.stream);
+  };
+  for (int i = 0; i < 127; ++i) wait();  // in blocks of 1, 2, 4 .. 64
+  const auto seen = exposed.look();
+  CHECK(seen.waits == 127);
+  CHECK(seen.unmeasured == 127 - 7);
+  CHECK(seen.time > 0ns);
   exposed.host_waits(on.stream);
   exposed.give_up();
-  CHECK(exposed.look().unmeasured == 3);
+  CHECK(exposed.look().unmeasured == 127 - 7);
+  for (int i = 0; i < 126; ++i) wait();
+  CHECK(exposed.look().waits <= 127 + 126);
 }
 
-TEST_CASE("exposed time: a wait that is measured stands for those before it that were not",
+TEST_CASE("exposed time: a wait whose block was measured before adds its time at once",
           "[statistics][host]") {
+  const scripted on;
+  detail::exposed_time exposed{on.device, 1h};
+  auto before = exposed.look();
+  for (int i = 0; i < 127; ++i) {  // in blocks of 1, 2, 4 .. 64
+    exposed.host_waits(on.stream);
+    exposed.stream_goes_on(on.stream);
+    on.device->drain(on.stream);
+    const auto seen = exposed.look();
+    CHECK((seen.waits > before.waits) == (seen.time > before.time));
+    before = seen;
+  }
+  CHECK(before.waits == 127);
+  CHECK(before.unmeasured == 127 - 7);
+}
+
+TEST_CASE(
+    "exposed time: where no events are left, the next measured wait stands for those before it",
+    "[statistics][host]") {
   const scripted on;
   detail::exposed_time exposed{on.device, 0ns};
   const auto wait = [&] {

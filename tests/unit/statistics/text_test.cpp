@@ -34,6 +34,9 @@ loader_statistics made() {
   statistics.exposed = 500ms;
   statistics.exposed_waits = 12;
   statistics.peak_copy_rate = 1.5e9;
+  statistics.decoded = 40;
+  statistics.cache_hits = 900;
+  statistics.cache_misses = 300;
   statistics.cached_samples = 7;
   statistics.unreadable_samples = 3;
   statistics.copies = true;
@@ -58,6 +61,9 @@ TEST_CASE("statistics: the difference of two snapshots is what came between them
   later.exposed_waits += 2;
   later.consumer.batches += 5;
   later.unreadable_samples += 1;
+  later.decoded += 2;
+  later.cache_hits += 30;
+  later.cache_misses += 4;
   const loader_statistics part = later.since(earlier);
   CHECK(part.time == 1s);
   CHECK(part.reader.samples == 64);
@@ -69,6 +75,9 @@ TEST_CASE("statistics: the difference of two snapshots is what came between them
   CHECK(part.exposed_waits == 2);
   CHECK(part.consumer.batches == 5);
   CHECK(part.unreadable_samples == 1);
+  CHECK(part.decoded == 2);
+  CHECK(part.cache_hits == 30);
+  CHECK(part.cache_misses == 4);
   CHECK(part.peak_copy_rate == Approx(1.5e9));
   CHECK(part.copies);
 }
@@ -88,7 +97,8 @@ TEST_CASE("statistics: their JSON has every number, with its unit, and the verdi
   for (const char* member :
        {"\"time_ns\": 2000000000", "\"reader\": {\"threads\": 4, \"batches\": 100",
         "\"copy_wait_ns\": 500000000", "\"mean_latency_ns\": 2000000", "\"exposed_ns\": 500000000",
-        "\"exposed_on_stream\": false", "\"peak_copy_rate\": 1.5e+09", "\"unreadable_samples\": 3",
+        "\"exposed_on_stream\": false", "\"peak_copy_rate\": 1.5e+09",
+        "\"decoded\": 40, \"cache_hits\": 900, \"cache_misses\": 300", "\"unreadable_samples\": 3",
         "\"verdict\": {\"limit\": \"", "\"gain\": 1.3"}) {
     INFO(member << " in " << text);
     CHECK(has(text, member));
@@ -106,6 +116,8 @@ TEST_CASE("statistics: their report is a table of the stages, the exposed time a
             "7.000\n"));
   CHECK(has(text, "exposed  500.000 ms in 12 waits, 25.0 % of the consumer's 2.000 s\n"));
   CHECK(has(text, "copies   1.5 GB/s at the most\n"));
+  CHECK(has(text,
+            "decoded  40 chunks or images; of 1200 rows 75.0 % lay in memory, decoded before\n"));
   CHECK(has(text, "cached   7 of 6400 samples\n"));
   CHECK(has(text, "errors   3 samples not read, 0 reads recovered\n"));
   CHECK(has(text, "\nnext: "));

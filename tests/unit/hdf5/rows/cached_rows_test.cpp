@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
+#include "dataset/read_tally.hpp"
 #include "support/checks/catch.hpp"
 
 #include <algorithm>
@@ -103,15 +104,27 @@ TEST_CASE("hdf5 cached rows: who would only wait for a block reads what others w
                                 }
                                 seen.add(block);
                               })};
+  detail::read_tally of_reader;
+  detail::read_tally of_helper;
   std::vector<std::byte> busy;
-  std::thread reader{[&] { busy = read_rows(rows, {{0}, {6}, {14}}); }};
+  std::thread reader{[&] {
+    const detail::tallied_reads counted{of_reader};
+    busy = read_rows(rows, {{0}, {6}, {14}});
+  }};
   first_is_being_read.wait();
+  const detail::tallied_reads counted{of_helper};
   const auto waited = read_rows(rows, {{1}});  // of the block that the other one is reading
   reader.join();
   CHECK(others_were_read);
   CHECK(busy == bytes_of({0, 6, 14}));
   CHECK(waited == bytes_of({1}));
   CHECK(seen.count() == 3);
+  // Each row is a miss where it was asked for, and a block is counted by who decodes it.
+  CHECK(of_reader.look().cache_misses == 3);
+  CHECK(of_reader.look().decoded == 1);
+  CHECK(of_helper.look().cache_misses == 1);
+  CHECK(of_helper.look().decoded == 2);
+  CHECK(of_reader.look().cache_hits + of_helper.look().cache_hits == 0);
 }
 
 TEST_CASE(

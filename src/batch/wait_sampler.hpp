@@ -1,0 +1,53 @@
+#pragma once
+
+#include <feedline/detail/splitmix64.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Chooses which waits are measured, where measuring all would cost too much. Waits are taken in
+/// blocks of about an interval's length; one of each block is measured and stands for all of it.
+///
+/// Which one is drawn by lot, and the block's length is known before. So the expected sum is the
+/// true one, in whatever pattern long and short waits come. The first wait behind an interval would
+/// not do: where long and short ones take turns, it is always of the same kind.
+class wait_sampler {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// @param interval 0: every wait is measured.
+  explicit wait_sampler(clock::duration interval) noexcept : interval_{interval} {}
+
+  /// A wait begins: whether it is to be measured.
+  [[nodiscard]] bool begin(clock::time_point now) noexcept {
+    if (place_ == length_) begin_block(now);
+    return place_++ == chosen_;
+  }
+  /// Whether the block's measured wait came before the one begun last.
+  [[nodiscard]] bool has_measured() const noexcept { return place_ > chosen_ + 1; }
+
+ private:
+  /// So many waits as an interval had of late; no more than twice as many as in the last block, so
+  /// that a few quick ones make no long block of slow ones.
+  void begin_block(clock::time_point now) noexcept {
+    const auto took = static_cast<double>(std::max<clock::rep>((now - began_).count(), 1));
+    const auto waits = static_cast<double>(length_);
+    const double wanted = waits * static_cast<double>(interval_.count()) / took;
+    length_ = static_cast<std::uint64_t>(std::clamp(wanted, 1.0, std::max(2 * waits, 1.0)));
+    chosen_ = mix(++blocks_ * golden_gamma) % length_;
+    place_ = 0;
+    began_ = now;
+  }
+
+  clock::duration interval_;
+  std::uint64_t length_ = 0;   ///< waits of the block at hand
+  std::uint64_t chosen_ = 0;   ///< of them, the one that is measured
+  std::uint64_t place_ = 0;    ///< of them, how many have begun
+  std::uint64_t blocks_ = 0;   ///< so far
+  clock::time_point began_{};  ///< the block at hand
+};
+
+}  // namespace feedline::detail

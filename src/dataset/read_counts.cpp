@@ -1,0 +1,25 @@
+#include <feedline/dataset/read_counts.hpp>
+
+#include "dataset/read_tally.hpp"
+
+#include <utility>
+
+namespace feedline {
+namespace {
+
+thread_local detail::read_tally* tally = nullptr;
+
+}  // namespace
+
+void count_read(const read_counts& more) noexcept {
+  if (tally != nullptr) tally->add(more);
+}
+
+detail::tallied_reads::tallied_reads(read_tally& to) noexcept
+    : before_{std::exchange(tally, &to)} {}
+
+detail::tallied_reads::~tallied_reads() {
+  tally = before_;
+}
+
+}  // namespace feedline

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <feedline/dataset/read_counts.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Adds up what one reader's reads come across. No instruction is locked: it has one writer.
+/// Threads: `look` by any, the rest by the reader.
+class read_tally {
+ public:
+  void add(const read_counts& more) noexcept {
+    add_to(decoded_, more.decoded);
+    add_to(cache_hits_, more.cache_hits);
+    add_to(cache_misses_, more.cache_misses);
+  }
+  [[nodiscard]] read_counts look() const noexcept {
+    return {decoded_.load(std::memory_order_relaxed), cache_hits_.load(std::memory_order_relaxed),
+            cache_misses_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  static void add_to(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint64_t> decoded_{0};
+  std::atomic<std::uint64_t> cache_hits_{0};
+  std::atomic<std::uint64_t> cache_misses_{0};
+};
+
+/// From construction to destruction, `count_read` on this thread adds to a tally. They nest: a
+/// dataset may have a loader of its own.
+class tallied_reads {
+ public:
+  explicit tallied_reads(read_tally& to) noexcept;
+  tallied_reads(const tallied_reads&) = delete;
+  tallied_reads& operator=(const tallied_reads&) = delete;
+  ~tallied_reads();
+
+ private:
+  read_tally* before_;
+};
+
+}  // namespace feedline::detail
