@@ -1,5 +1,5 @@
 /* A loader: readers, transfer, consumer, and the device beside them. README.md tells what is
- * modelled and what is not; checks.txt has the sizes that are checked.
+ * modelled and what is not; CMakeLists.txt has the sizes that are checked.
  *
  * Each process does what the thread of that name does. Names are those of src/.
  */

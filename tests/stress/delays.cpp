@@ -2,36 +2,36 @@
 /// calls, in a user's function, at the consumer, and before a batch ends on another thread. Every
 /// sample of every batch is checked. Data races show under ThreadSanitizer.
 ///
-///     feedline_stress_delays --seconds 4               # as long as asked
-///     feedline_stress_delays --batches 10000000        # until so many batches came
-///     feedline_stress_delays --seed 1234 --rounds 1    # one round again
+///     feedline_stress_delays --seconds 4                            # as long as asked
+///     feedline_stress_delays --batches 10000000 --processes 16      # until so many batches came
+///     feedline_stress_delays --seed 1234 --rounds 1                 # one round again
 
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "stress/slow_stages.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
-#include "support/devices/wrapped_device.hpp"
 
 #include <CLI/CLI.hpp>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <optional>
 #include <random>
-#include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,127 +39,6 @@ using namespace feedline;
 using namespace feedline::test;
 
 namespace {
-
-/// Delays, of lengths that one seed draws. Any thread.
-class delays {
- public:
-  /// @param rare One call in so many is delayed.
-  delays(std::uint64_t seed, std::uint64_t rare) : state_{seed}, rare_{rare} {}
-
-  void operator()() {
-    const std::uint64_t drawn = draw();
-    if (drawn % rare_ != 0) return;
-    const std::uint64_t length = drawn / rare_ % 64;
-    if (length == 0) return std::this_thread::sleep_for(std::chrono::microseconds{50});
-    for (std::uint64_t i = 0; i < length % 8; ++i) std::this_thread::yield();
-  }
-
-  [[nodiscard]] bool one_in(std::uint64_t n) { return draw() % n == 0; }
-
- private:
-  /// splitmix64, over a count that all threads share.
-  std::uint64_t draw() {
-    std::uint64_t bits = state_.fetch_add(0x9e37'79b9'7f4a'7c15U, std::memory_order_relaxed);
-    bits = (bits ^ bits >> 30U) * 0xbf58'476d'1ce4'e5b9U;
-    bits = (bits ^ bits >> 27U) * 0x94d0'49bb'1331'11ebU;
-    return bits ^ bits >> 31U;
-  }
-
-  std::atomic<std::uint64_t> state_;
-  std::uint64_t rare_;
-};
-
-/// The host's memory as that of a device with copies; each call may take a while.
-class slow_device final : public wrapped_device {
- public:
-  explicit slow_device(delays& by) : wrapped_device{make_host_device()}, by_{by} {}
-
-  [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = "slow", .reads_staging = false};
-  }
-  void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
-    by_();
-    wrapped_device::copy(to, from, bytes, stream);
-  }
-  void assemble(const assembly& work, stream_ref stream) override {
-    by_();
-    wrapped_device::assemble(work, stream);
-  }
-  void record(event_handle event, stream_ref stream) override {
-    by_();
-    wrapped_device::record(event, stream);
-  }
-  void wait(stream_ref stream, event_handle event) override {
-    by_();
-    wrapped_device::wait(stream, event);
-  }
-  /// A copy seems to last a while.
-  [[nodiscard]] bool is_done(event_handle event) override {
-    by_();
-    return !by_.one_in(32) && wrapped_device::is_done(event);
-  }
-
- private:
-  delays& by_;
-};
-
-/// `shuffle`, late.
-struct slow_sampler {
-  delays* by;
-  shuffle order;
-
-  [[nodiscard]] std::uint64_t size(std::uint64_t samples) const { return samples; }
-  void indices(std::uint64_t samples, std::uint64_t epoch, position first,
-               std::span<sample_index> out) const {
-    (*by)();
-    order.indices(samples, epoch, first, out);
-  }
-};
-
-/// Ends batches on a thread of its own, some time after it was given them.
-class late_end {
- public:
-  explicit late_end(delays& by) : by_{by}, thread_{[this] { run(); }} {}
-  late_end(const late_end&) = delete;
-  late_end& operator=(const late_end&) = delete;
-  ~late_end() {
-    {
-      const std::scoped_lock lock{mutex_};
-      ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  /// Waits while another batch is here.
-  void give(batch taken) {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return !held_; });
-    held_.emplace(std::move(taken));
-    changed_.notify_all();
-  }
-
- private:
-  void run() {
-    std::unique_lock lock{mutex_};
-    for (;;) {
-      changed_.wait(lock, [this] { return held_ || ending_; });
-      if (!held_) return;
-      std::optional<batch> ended{std::exchange(held_, std::nullopt)};
-      lock.unlock();
-      changed_.notify_all();
-      by_();
-      ended.reset();
-      lock.lock();
-    }
-  }
-
-  delays& by_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<batch> held_;
-  bool ending_ = false;
-  std::thread thread_;
-};
 
 struct round_plan {
   std::uint64_t seed;
@@ -205,24 +84,25 @@ void check(const batch& taken, const round_plan& plan, const std::vector<sample_
 }
 
 /// A loader from its making to its end. @return Batches that came.
-std::uint64_t run(const round_plan& plan) {
-  delays delay{plan.seed, plan.rare};
-  const auto data = gated(make_identity_rows(plan.samples, 9), [&](auto) { delay(); });
+std::uint64_t run(const round_plan& plan, delay_counts& counts) {
+  delays delay{plan.seed, plan.rare, counts};
+  const auto data = gated(make_identity_rows(plan.samples, 9), [&](auto) { delay(late::read); });
   const slow_sampler order{&delay, {.seed = plan.seed}};
-  const device_ptr device =
-      plan.through == way::in_place ? make_host_device() : std::make_shared<slow_device>(delay);
+  const device_ptr device = plan.through == way::in_place
+                                ? make_host_device()
+                                : std::make_shared<slow_device>(make_host_device(), delay);
   loader_options options{
       .batch_size = plan.batch_size, .readers = plan.readers, .epochs = plan.epochs};
   options = on_way(plan.through, *data, options);
   if (plan.has_function)
     options.batch_transform = batch_transform{
         .fields = {{"id", element_type::u64, {}}}, .run = [&](const batch_function_call& call) {
-          delay();
+          delay(late::function);
           std::memcpy(call.out[0].data(), call.in[0].bytes().data(), call.out[0].size());
         }};
   loader loader{data, order, device, options};
-  std::optional<late_end> late;
-  if (plan.ends_late) late.emplace(delay);
+  std::optional<late_end> ender;
+  if (plan.ends_late) ender.emplace(delay);
   std::uint64_t batches = 0;
   std::vector<sample_index> expected;
   for (std::uint64_t epoch = 0; epoch < plan.epochs; ++epoch) {
@@ -234,43 +114,109 @@ std::uint64_t run(const round_plan& plan) {
       check(*taken, plan, expected);
       next += taken->size();
       ++batches;
-      delay();
-      if (late) late->give(std::move(*taken));
+      delay(late::consumer);
+      if (ender) ender->give(std::move(*taken));
     }
     if (next != plan.samples) throw std::runtime_error{"an epoch that is not whole"};
   }
   return batches;
 }
 
+constexpr std::size_t max_processes = 256;
+
+/// What all processes did; in memory that they share.
+struct tally {
+  std::atomic<std::uint64_t> batches{0};
+  std::atomic<std::uint64_t> loaders{0};
+  delay_counts delayed{};
+  std::array<std::atomic<std::uint64_t>, max_processes> seeds{};  ///< at which each one is
+};
+
+struct settings {
+  double seconds = 2;
+  std::uint64_t batches = 0;
+  std::uint64_t seed = std::random_device{}();
+  std::uint64_t rounds = UINT64_MAX;
+  std::size_t processes = 1;
+};
+
+/// Seeds of the n-th process begin here.
+std::uint64_t first_seed(const settings& asked, std::size_t process) {
+  return asked.seed + process * 1'000'000'000;
+}
+
+/// The rounds of one process. @return Its exit code.
+int run_rounds(const settings& asked, std::size_t process, tally& done) {
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>{asked.seconds};
+  for (std::uint64_t i = 0; i < asked.rounds && (done.batches < asked.batches ||
+                                                 std::chrono::steady_clock::now() < until);
+       ++i) {
+    const std::uint64_t seed = first_seed(asked, process) + i;
+    done.seeds[process] = seed;
+    ::alarm(300);  // a round that hangs is ended by a signal
+    try {
+      delay_counts delayed{};
+      done.batches += run(draw(seed), delayed);
+      ++done.loaders;
+      add(delayed, done.delayed);
+    } catch (const std::exception& failure) {
+      std::printf("delays: FAILED: %s (again: --seed %llu --rounds 1)\n", failure.what(),
+                  static_cast<unsigned long long>(seed));
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/// The same by several processes. @return How many failed.
+int run_processes(const settings& asked, tally& done) {
+  std::vector<pid_t> children;
+  for (std::size_t process = 0; process < asked.processes; ++process) {
+    const pid_t child = ::fork();  // no thread was started yet
+    if (child == 0) std::exit(run_rounds(asked, process, done));
+    if (child < 0) throw std::runtime_error{"no process can be started"};
+    children.push_back(child);
+  }
+  int failed = 0;
+  for (std::size_t process = 0; process < asked.processes; ++process) {
+    int status = 0;
+    if (::waitpid(children[process], &status, 0) == children[process] && status == 0) continue;
+    ++failed;
+    std::printf("delays: FAILED: process %zu ended by %s %d (again: --seed %llu --rounds 1)\n",
+                process, WIFSIGNALED(status) ? "signal" : "exit code",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                static_cast<unsigned long long>(done.seeds[process].load()));
+  }
+  return failed;
+}
+
 }  // namespace
 
 int main(int argc, char* argv[]) {
   CLI::App app{"Loaders with random delays at every stage"};
-  double seconds = 2;
-  std::uint64_t least = 0;
-  std::uint64_t seed = std::random_device{}();
-  std::uint64_t rounds = UINT64_MAX;
-  app.add_option("--seconds", seconds, "how long to go on, at least")->capture_default_str();
-  app.add_option("--batches", least, "how many batches to take, at least");
-  app.add_option("--seed", seed, "seed of the first round; each next one's is one more");
-  app.add_option("--rounds", rounds, "rounds at most");
+  settings asked;
+  app.add_option("--seconds", asked.seconds, "how long to go on, at least")->capture_default_str();
+  app.add_option("--batches", asked.batches, "how many batches to take in all, at least");
+  app.add_option("--seed", asked.seed, "seed of the first round; each next one's is one more");
+  app.add_option("--rounds", asked.rounds, "rounds of a process, at most");
+  app.add_option("--processes", asked.processes, "at once; each next one's seeds are 10^9 higher")
+      ->check(CLI::Range(std::size_t{1}, max_processes))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>{seconds};
-  std::uint64_t batches = 0;
-  std::uint64_t done = 0;
-  for (; done < rounds && (batches < least || std::chrono::steady_clock::now() < until); ++done) {
-    ::alarm(300);  // a round that hangs is ended by a signal
-    try {
-      batches += run(draw(seed + done));
-    } catch (const std::exception& failure) {
-      std::printf("delays: FAILED: %s (again: --seed %llu --rounds 1)\n", failure.what(),
-                  static_cast<unsigned long long>(seed + done));
-      return 1;
-    }
-  }
-  std::printf("delays: %llu batches of %llu loaders passed, from seed %llu\n",
-              static_cast<unsigned long long>(batches), static_cast<unsigned long long>(done),
-              static_cast<unsigned long long>(seed));
-  return 0;
+  void* const shared =
+      ::mmap(nullptr, sizeof(tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw std::bad_alloc{};
+  auto& done = *new (shared) tally;  // lives as long as the process
+
+  const int failed = asked.processes == 1 ? run_rounds(asked, 0, done) : run_processes(asked, done);
+  std::printf(
+      "delays: %llu batches of %llu loaders in %zu processes %s, from seed %llu\n"
+      "delays: delayed calls: %s\n",
+      static_cast<unsigned long long>(done.batches.load()),
+      static_cast<unsigned long long>(done.loaders.load()), asked.processes,
+      failed == 0 ? "passed" : "came before a failure", static_cast<unsigned long long>(asked.seed),
+      to_string(done.delayed).c_str());
+  return failed == 0 ? 0 : 1;
 }

@@ -2,8 +2,11 @@
 
 #include <feedline/dataset/memory_dataset.hpp>
 
+#include "support/datasets/identity_word.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -14,17 +17,8 @@ namespace {
 
 using word = std::array<std::byte, sizeof(std::uint64_t)>;
 
-/// Eight bytes of the row, starting at byte 8 × `place`. The mixing is splitmix64's (Steele, Lea,
-/// Flood, "Fast splittable pseudorandom number generators", 2014): neighbouring samples and
-/// neighbouring words share no pattern, so a row shifted by any number of bytes is a wrong row.
 word row_word(std::uint64_t sample, std::uint64_t place) noexcept {
-  std::uint64_t mixed = sample * 0xd1342543de82ef95u + (place + 1) * 0x9e3779b97f4a7c15u;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-  mixed ^= mixed >> 31;
-  word bytes;
-  std::memcpy(bytes.data(), &mixed, sizeof mixed);
-  return bytes;
+  return std::bit_cast<word>(identity_word(sample, place));
 }
 
 class identity_dataset final : public dataset {
