@@ -1,0 +1,176 @@
+#include "programs/doctor/measure.hpp"
+
+#include <feedline/deadline_error.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+
+#include "device/owned.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include <time.h>
+
+namespace doctor {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+/// Samples that one call reads: as large a part of a batch as takes no more memory than this.
+constexpr std::size_t run_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_damages = 10;
+/// What a loop waits for a batch at least, however short it is to be.
+constexpr seconds least_wait{1};
+
+seconds cpu_time() {
+  timespec time{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+void note(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
+          const std::string& message) {
+  const bool known = std::ranges::any_of(damages, [&](const damage& each) {
+    return each.message == message || (sample && each.sample == sample);
+  });
+  if (!known && damages.size() < max_damages) damages.push_back({sample, message});
+}
+
+void note_failures(const feedline::loader& from, std::vector<damage>& damages) {
+  for (const feedline::sample_failure& each : from.failures().first)
+    note(damages, each.sample.value, each.message);
+}
+
+/// Samples that cannot be read are left out, however many, and told.
+feedline::error_policy leave_out() {
+  return {.action = feedline::error_action::skip, .max_share = 1, .listed = max_damages};
+}
+
+/// A batch of the loop, computed on. Without a GPU the thread pauses, and leaves its core to the
+/// readers, as one that waits for a GPU does.
+void compute(gpu* on, std::chrono::nanoseconds step) {
+  if (step.count() == 0) return;
+  if (on != nullptr)
+    on->compute(step);
+  else
+    std::this_thread::sleep_for(step);
+}
+
+}  // namespace
+
+reading_facts measure_reading(const feedline::dataset& of, const feedline::sampler& order,
+                              std::string name, const limits& until, std::vector<damage>& damages) {
+  const feedline::sampler bound = order.bind(of, 1);
+  std::size_t sample_bytes = 0;
+  for (const feedline::field& field : of.fields()) sample_bytes += feedline::sample_bytes(field);
+  const std::uint64_t total = std::min(bound.size(of.size()), until.samples);
+  const std::uint64_t run = std::clamp<std::uint64_t>(run_bytes / sample_bytes, 1, 64);
+  std::vector<std::vector<std::byte>> memory;
+  for (const feedline::field& field : of.fields())
+    memory.emplace_back(run * feedline::sample_bytes(field));
+
+  reading_facts facts{.order = std::move(name)};
+  const steady::time_point begin = steady::now();
+  const seconds cpu = cpu_time();
+  std::vector<feedline::sample_index> samples(run);
+  for (std::uint64_t at = 0; at < total && (at == 0 || steady::now() - begin < until.time);
+       at += samples.size()) {
+    samples.resize(std::min(run, total - at));
+    bound.indices(of.size(), 0, {at}, samples);
+    std::vector<std::span<std::byte>> out;
+    for (std::size_t field = 0; field < memory.size(); ++field)
+      out.push_back(std::span{memory[field]}.first(memory[field].size() / run * samples.size()));
+    try {
+      of.read_in_turn(samples, out);
+      facts.samples += samples.size();
+    } catch (const feedline::dataset_error& error) {
+      note(damages, error.sample(), error.what());
+    }
+  }
+  facts.took = steady::now() - begin;
+  facts.cpu = cpu_time() - cpu;
+  return facts;
+}
+
+reader_rate measure_readers(const feedline::dataset_ptr& of, const feedline::sampler& order,
+                            std::uint64_t batch_size, int readers, const limits& until,
+                            std::vector<damage>& damages) {
+  const loop_facts loop = measure_loop(of, order, {.batch_size = batch_size, .readers = readers},
+                                       nullptr, {}, until, damages);
+  return {readers, loop.read_samples, loop.took};
+}
+
+device_facts measure_copies(gpu& on, seconds time) {
+  constexpr std::size_t bytes = std::size_t{8} << 20;
+  constexpr int copies_at_once = 8;
+  feedline::device& device = *on.device;
+  const feedline::detail::device_memory from{on.device, feedline::memory_kind::staging, bytes};
+  const feedline::detail::device_memory to{on.device, feedline::memory_kind::device, bytes};
+  device_facts facts{.ordinal = on.ordinal,
+                     .name = on.name,
+                     .free_bytes = on.free_bytes,
+                     .total_bytes = on.total_bytes,
+                     .copied_bytes = bytes};
+  device.copy(to.data(), from.data(), bytes, on.stream);
+  on.sync();  // the first copy is slower
+  const steady::time_point begin = steady::now();
+  do {
+    const steady::time_point first = steady::now();
+    for (int i = 0; i < copies_at_once; ++i) device.copy(to.data(), from.data(), bytes, on.stream);
+    on.sync();
+    const seconds took = steady::now() - first;
+    facts.copy_rate = std::max(facts.copy_rate, copies_at_once * bytes / took.count());
+  } while (steady::now() - begin < time);
+  return facts;
+}
+
+loop_facts measure_loop(const feedline::dataset_ptr& of, const feedline::sampler& order,
+                        feedline::loader_options options, gpu* on, std::chrono::nanoseconds step,
+                        const limits& until, std::vector<damage>& damages) {
+  options.errors = leave_out();
+  // However slow a batch is, it ends: what readers have read by then is measured.
+  const auto deadline = steady::now() + std::chrono::duration_cast<steady::duration>(
+                                            std::max(3 * until.time, least_wait));
+  options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
+  loop_facts facts;
+  const steady::time_point begin = steady::now();
+  feedline::loader loader{of, order, on == nullptr ? feedline::make_host_device() : on->device,
+                          options};
+  facts.plan = loader.plan();
+  std::uint64_t samples = 0;
+  feedline::loader_statistics first;  // up to the first batch, for which every loop waits
+  const auto is_over = [&] {
+    return facts.batches >= 2 && (steady::now() - begin >= until.time || samples >= until.samples);
+  };
+  try {
+    for (std::uint64_t epoch = 0; epoch < options.epochs && !is_over(); ++epoch) {
+      const std::uint64_t before = facts.batches;
+      const auto stream = on == nullptr ? feedline::stream_ref{} : on->stream;
+      feedline::epoch_range batches = loader.epoch(epoch, stream);
+      while (const auto batch = batches.next(deadline)) {
+        compute(on, step);
+        samples += batch->size();
+        if (++facts.batches == 1) first = loader.statistics();
+        if (is_over()) break;
+      }
+      if (facts.batches == before) break;  // no sample of the epoch can be read
+    }
+  } catch (const feedline::deadline_error&) {  // NOLINT(bugprone-empty-catch): counted so far
+  } catch (const feedline::stage_error& error) {
+    note(damages, error.where().sample, error.what());
+  }
+  if (on != nullptr) on->sync();
+  facts.took = steady::now() - begin;
+  note_failures(loader, damages);
+  const feedline::loader_statistics all = loader.statistics();
+  facts.read_samples = all.reader.samples;
+  facts.seen = facts.batches > 3 ? all.since(first) : all;
+  facts.verdict = judge(facts.seen);
+  if (options.trace_events != 0) facts.trace = loader.trace();
+  return facts;
+}
+
+}  // namespace doctor
