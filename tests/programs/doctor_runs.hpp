@@ -28,10 +28,10 @@ struct doctor_run {
   [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-/// Runs feedline-doctor in this process, for a short time, without a GPU.
+/// Runs feedline-doctor in this process: unless they are given, for a short time, without a GPU.
 inline doctor_run run_doctor(std::vector<std::string> arguments, bool terminal = false) {
   arguments.insert(arguments.begin(), "feedline-doctor");
-  arguments.emplace_back("--no-gpu");
+  if (std::ranges::count(arguments, "--gpu") == 0) arguments.emplace_back("--no-gpu");
   if (std::ranges::count(arguments, "--seconds") == 0)
     arguments.insert(arguments.end(), {"--seconds", "0.4"});
   std::vector<const char*> words;

@@ -120,8 +120,12 @@ class examiner {
     gpu_search search = find_gpu(*asked_.gpu);
     all_.no_device = search.refusal;
     if (!search.found) return;
-    gpu_ = std::move(search.found);
-    all_.device = measure_copies(*gpu_, copies_share * asked_.seconds);
+    try {
+      all_.device = measure_copies(*search.found, copies_share * asked_.seconds);
+      gpu_ = std::move(search.found);
+    } catch (const feedline::device_error& refusal) {
+      all_.no_device = std::string{"the GPU cannot be used: "} + refusal.what();
+    }
   }
 
   void measure_alone() {
@@ -159,6 +163,14 @@ class examiner {
     const advice& given = made_.recommended;
     if (!can_run(given)) return;
     tell_("the loop as recommended");
+    try {
+      run_recommended(given, step);
+    } catch (const feedline::error& refusal) {  // as of memory that is not there
+      all_.not_run = refusal.what();
+    }
+  }
+
+  void run_recommended(const advice& given, std::chrono::nanoseconds step) {
     feedline::dataset_ptr samples = fresh();
     if (given.load_into_memory) samples = feedline::load_into_memory(std::move(samples));
     feedline::loader_options options{.batch_size = all_.batch_size,

@@ -109,6 +109,9 @@ struct loop_facts {
   std::uint64_t read_samples = 0;  ///< by the readers
   seconds took{};
   feedline::trace trace = {};
+  [[nodiscard]] seconds of_batch() const {
+    return batches == 0 ? seconds{} : took / static_cast<double>(batches);
+  }
 };
 
 /// Samples that could not be read, and why.

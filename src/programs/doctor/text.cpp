@@ -117,8 +117,7 @@ std::string describe_loop(const findings& of, const loop_facts& loop) {
   const double exposed = seen.consumer.time().count() <= 0
                              ? 0
                              : std::min(1.0, seconds{seen.exposed} / seconds{seen.consumer.time()});
-  text += line("time", fmt::format("{} a batch, of {} batches in {}",
-                                   time_text(loop.took / static_cast<double>(loop.batches)),
+  text += line("time", fmt::format("{} a batch, of {} batches in {}", time_text(loop.of_batch()),
                                    loop.batches, time_text(loop.took)));
   text += line("exposed",
                fmt::format("{}, {} of the loop's time{}", time_text(seen.exposed),
@@ -160,6 +159,10 @@ std::string describe(const request& /*asked*/, const examination& made) {
   for (const std::string& hint : made.recommended.hints) text += folded("also", hint);
   if (made.recommended.batch.count() > 0)
     text += line("then", "a batch in about " + time_text(made.recommended.batch));
+  if (of.loops.size() == 2 && of.loops.front().batches != 0 && of.loops.back().batches != 0)
+    text += line("measured", fmt::format("{} a batch as it is, {} as recommended",
+                                         time_text(of.loops.front().of_batch()),
+                                         time_text(of.loops.back().of_batch())));
   return text + "\n" + made.program;
 }
 
