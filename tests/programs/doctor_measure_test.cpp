@@ -79,6 +79,25 @@ TEST_CASE("doctor: a loop ends with its time or its samples, whichever is first"
   CHECK(by_time.batches <= 6);
 }
 
+TEST_CASE("doctor: epochs behind the first one count by themselves where that is wanted",
+          "[programs][host]") {
+  std::vector<doctor::damage> damages;
+  const auto of = [&](bool apart) {
+    return doctor::measure_loop(make_identity_dataset(100, 16), sequential{}, {.batch_size = 10},
+                                nullptr, 0ns, {.time = 100s, .samples = 350, .first_apart = apart},
+                                damages);
+  };
+  const auto apart = of(true);
+  CHECK(apart.batches == 10);
+  REQUIRE(apart.later);
+  CHECK(apart.later->batches == 25);
+  CHECK(apart.later->seen.consumer.batches == 25);
+  CHECK(apart.lasting() == apart.later->of_batch());
+  const auto together = of(false);
+  CHECK(together.batches == 35);
+  CHECK_FALSE(together.later);
+}
+
 TEST_CASE("doctor: copies to the GPU are timed, and the GPU is named", "[programs][host]") {
   pretended_gpu pretended;
   const auto facts = doctor::measure_copies(pretended.gpu, 5ms);

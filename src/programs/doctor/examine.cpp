@@ -106,9 +106,13 @@ class examiner {
   }
 
   [[nodiscard]] limits until(double share) const {
-    return {.time = share * asked_.seconds,
-            .samples = asked_.max_samples,
-            .one_epoch = all_.layout.in_chunks() && !all_.layout.forgets_chunks()};
+    return {
+        .time = share * asked_.seconds, .samples = asked_.max_samples, .one_epoch = keeps_chunks()};
+  }
+
+  /// Later epochs find in memory what the first one has decoded.
+  [[nodiscard]] bool keeps_chunks() const {
+    return all_.layout.in_chunks() && !all_.layout.forgets_chunks();
   }
 
   void measure_device() {
@@ -205,8 +209,11 @@ class examiner {
   void measure_one(const char* name, std::string order_words, const feedline::dataset_ptr& of,
                    const feedline::sampler& order, const feedline::loader_options& options,
                    std::chrono::nanoseconds step) {
-    all_.loops.push_back(
-        measure_loop(of, order, options, gpu_.get(), step, until(loops_share / 2), all_.damages));
+    limits within = until(loops_share / 2);
+    within.one_epoch = false;
+    within.first_apart = keeps_chunks() || options.placement == feedline::placement::resident ||
+                         options.placement == feedline::placement::cached;
+    all_.loops.push_back(measure_loop(of, order, options, gpu_.get(), step, within, all_.damages));
     all_.loops.back().name = name;
     all_.loops.back().order = std::move(order_words);
   }

@@ -6,6 +6,7 @@
 #include <feedline/statistics/statistics.hpp>
 #include <feedline/statistics/trace.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -98,20 +99,34 @@ struct device_facts {
   double copy_rate = 0;          ///< bytes a second
 };
 
-/// A loop over a loader's batches.
-struct loop_facts {
-  std::string name;   ///< "as it is", "as recommended"
-  std::string order;  ///< of its samples
-  feedline::loader_plan plan;
-  feedline::loader_statistics seen;  ///< behind the first batch
-  feedline::loader_verdict verdict;
-  std::uint64_t batches = 0;       ///< that were taken
-  std::uint64_t read_samples = 0;  ///< by the readers
+/// A part of a loop.
+struct loop_part {
+  std::uint64_t batches = 0;  ///< that were taken
   seconds took{};
-  feedline::trace trace = {};
+  feedline::loader_statistics seen = {};
+  feedline::loader_verdict verdict = {};
+
   [[nodiscard]] seconds of_batch() const {
     return batches == 0 ? seconds{} : took / static_cast<double>(batches);
   }
+  /// Share of the consumer's time.
+  [[nodiscard]] double exposed() const {
+    const seconds time = seen.consumer.time();
+    return time.count() <= 0 ? 0 : std::min(1.0, seconds{seen.exposed} / time);
+  }
+};
+
+/// A loop over a loader's batches; statistics are those behind its first batch.
+struct loop_facts : loop_part {
+  std::string name;   ///< "as it is", "as recommended"
+  std::string order;  ///< of its samples
+  feedline::loader_plan plan;
+  std::uint64_t read_samples = 0;       ///< by the readers
+  std::optional<loop_part> later = {};  ///< epochs behind the first one, where they count apart
+  feedline::trace trace = {};
+
+  /// As in most of a long run.
+  [[nodiscard]] seconds lasting() const { return later ? later->of_batch() : of_batch(); }
 };
 
 /// Samples that could not be read, and why.

@@ -112,16 +112,24 @@ std::string json_of(const reading_facts& reading) {
       .text();
 }
 
+json_object& add_part(json_object& json, const loop_part& part) {
+  return json.member("batches", part.batches)
+      .time("time", nanoseconds(part.took))
+      .time("batch", nanoseconds(part.of_batch()))
+      .member("exposed_share", part.exposed())
+      .member("statistics", to_json(part.seen));
+}
+
 std::string json_of(const loop_facts& loop) {
-  return json_object{}
-      .string("name", loop.name)
+  json_object json;
+  json.string("name", loop.name)
       .string("order", loop.order)
       .member("readers", loop.plan.readers)
       .string("placement", feedline::to_string(loop.plan.placement))
-      .string("plan", to_string(loop.plan))
-      .member("batches", loop.batches)
-      .time("time", nanoseconds(loop.took))
-      .member("statistics", to_json(loop.seen))
+      .string("plan", to_string(loop.plan));
+  add_part(json, loop);
+  json_object later;
+  return json.member("later_epochs", loop.later ? add_part(later, *loop.later).text() : "null")
       .text();
 }
 

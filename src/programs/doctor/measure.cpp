@@ -1,15 +1,10 @@
 #include "programs/doctor/measure.hpp"
 
-#include <feedline/deadline_error.hpp>
-#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
-#include <feedline/loader/loader.hpp>
 
 #include "device/owned.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <thread>
 #include <utility>
 
 #include <time.h>
@@ -21,9 +16,6 @@ using steady = std::chrono::steady_clock;
 
 /// Samples that one call reads: as large a part of a batch as takes no more memory than this.
 constexpr std::size_t run_bytes = std::size_t{4} << 20;
-constexpr std::size_t max_damages = 10;
-/// What a loop waits for a batch at least, however short it is to be.
-constexpr seconds least_wait{1};
 
 seconds cpu_time() {
   timespec time{};
@@ -31,35 +23,15 @@ seconds cpu_time() {
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
 
-void note(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
-          const std::string& message) {
+}  // namespace
+
+void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
+                 const std::string& message) {
   const bool known = std::ranges::any_of(damages, [&](const damage& each) {
     return each.message == message || (sample && each.sample == sample);
   });
   if (!known && damages.size() < max_damages) damages.push_back({sample, message});
 }
-
-void note_failures(const feedline::loader& from, std::vector<damage>& damages) {
-  for (const feedline::sample_failure& each : from.failures().first)
-    note(damages, each.sample.value, each.message);
-}
-
-/// Samples that cannot be read are left out, however many, and told.
-feedline::error_policy leave_out() {
-  return {.action = feedline::error_action::skip, .max_share = 1, .listed = max_damages};
-}
-
-/// A batch of the loop, computed on. Without a GPU the thread pauses, and leaves its core to the
-/// readers, as one that waits for a GPU does.
-void compute(gpu* on, std::chrono::nanoseconds step) {
-  if (step.count() == 0) return;
-  if (on != nullptr)
-    on->compute(step);
-  else
-    std::this_thread::sleep_for(step);
-}
-
-}  // namespace
 
 reading_facts measure_reading(const feedline::dataset& of, const feedline::sampler& order,
                               std::string name, const limits& until, std::vector<damage>& damages) {
@@ -87,7 +59,7 @@ reading_facts measure_reading(const feedline::dataset& of, const feedline::sampl
       of.read_in_turn(samples, out);
       facts.samples += samples.size();
     } catch (const feedline::dataset_error& error) {
-      note(damages, error.sample(), error.what());
+      note_damage(damages, error.sample(), error.what());
     }
   }
   facts.took = steady::now() - begin;
@@ -124,52 +96,6 @@ device_facts measure_copies(gpu& on, seconds time) {
     const seconds took = steady::now() - first;
     facts.copy_rate = std::max(facts.copy_rate, copies_at_once * bytes / took.count());
   } while (steady::now() - begin < time);
-  return facts;
-}
-
-loop_facts measure_loop(const feedline::dataset_ptr& of, const feedline::sampler& order,
-                        feedline::loader_options options, gpu* on, std::chrono::nanoseconds step,
-                        const limits& until, std::vector<damage>& damages) {
-  options.errors = leave_out();
-  // However slow a batch is, it ends: what readers have read by then is measured.
-  const auto deadline = steady::now() + std::chrono::duration_cast<steady::duration>(
-                                            std::max(3 * until.time, least_wait));
-  options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
-  loop_facts facts;
-  const steady::time_point begin = steady::now();
-  feedline::loader loader{of, order, on == nullptr ? feedline::make_host_device() : on->device,
-                          options};
-  facts.plan = loader.plan();
-  std::uint64_t samples = 0;
-  feedline::loader_statistics first;  // up to the first batch, for which every loop waits
-  const auto is_over = [&] {
-    return facts.batches >= 2 && (steady::now() - begin >= until.time || samples >= until.samples);
-  };
-  try {
-    for (std::uint64_t epoch = 0; epoch < options.epochs && !is_over(); ++epoch) {
-      const std::uint64_t before = facts.batches;
-      const auto stream = on == nullptr ? feedline::stream_ref{} : on->stream;
-      feedline::epoch_range batches = loader.epoch(epoch, stream);
-      while (const auto batch = batches.next(deadline)) {
-        compute(on, step);
-        samples += batch->size();
-        if (++facts.batches == 1) first = loader.statistics();
-        if (is_over()) break;
-      }
-      if (facts.batches == before) break;  // no sample of the epoch can be read
-    }
-  } catch (const feedline::deadline_error&) {  // NOLINT(bugprone-empty-catch): counted so far
-  } catch (const feedline::stage_error& error) {
-    note(damages, error.where().sample, error.what());
-  }
-  if (on != nullptr) on->sync();
-  facts.took = steady::now() - begin;
-  note_failures(loader, damages);
-  const feedline::loader_statistics all = loader.statistics();
-  facts.read_samples = all.reader.samples;
-  facts.seen = facts.batches > 3 ? all.since(first) : all;
-  facts.verdict = judge(facts.seen);
-  if (options.trace_events != 0) facts.trace = loader.trace();
   return facts;
 }
 

@@ -7,17 +7,27 @@
 #include "programs/doctor/findings.hpp"
 #include "programs/doctor/gpu.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace doctor {
 
+/// So many samples that cannot be read are told.
+inline constexpr std::size_t max_damages = 10;
+
+/// Adds what is not there yet, as far as there is room.
+void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
+                 const std::string& message);
+
 /// When a measurement ends: with the first that is reached, but not before something was measured.
 struct limits {
   seconds time{1};
   std::uint64_t samples = std::uint64_t{1} << 20;
-  bool one_epoch = false;  ///< at the latest with the first epoch
+  bool one_epoch = false;    ///< at the latest with the first epoch
+  bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
 };
 
 /// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
@@ -41,7 +51,7 @@ struct limits {
 /// @param step 0: none.
 [[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& of,
                                       const feedline::sampler& order,
-                                      feedline::loader_options options, gpu* on,
+                                      const feedline::loader_options& options, gpu* on,
                                       std::chrono::nanoseconds step, const limits& until,
                                       std::vector<damage>& damages);
 

@@ -105,8 +105,19 @@ std::string describe_rates(const findings& of) {
                                     bytes_text(static_cast<double>(of.device->copied_bytes))));
 }
 
+std::string describe_part(const loop_part& part) {
+  std::string text =
+      line("time", fmt::format("{} a batch, of {} batches in {}", time_text(part.of_batch()),
+                               part.batches, time_text(part.took)));
+  text += line("exposed", fmt::format("{}, {} of the loop's time{}", time_text(part.seen.exposed),
+                                      percent_text(part.exposed()),
+                                      part.seen.exposed_on_stream ? ", on its stream" : ""));
+  text += folded("verdict", to_string(part.verdict.limit) + ": " + part.verdict.evidence);
+  if (!part.verdict.next.empty()) text += folded("next", part.verdict.next);
+  return text;
+}
+
 std::string describe_loop(const findings& of, const loop_facts& loop) {
-  const auto& seen = loop.seen;
   std::string text =
       fmt::format("\nthe loop {}: batches of {}, {}, {} reader{}, placement {}, {}\n", loop.name,
                   of.batch_size, loop.order, loop.plan.readers, loop.plan.readers == 1 ? "" : "s",
@@ -114,17 +125,10 @@ std::string describe_loop(const findings& of, const loop_facts& loop) {
                   of.step ? "a step of " + time_text(*of.step) : "no step");
   if (loop.batches == 0)
     return text + line("not measured", "no batch could be had in " + time_text(loop.took));
-  const double exposed = seen.consumer.time().count() <= 0
-                             ? 0
-                             : std::min(1.0, seconds{seen.exposed} / seconds{seen.consumer.time()});
-  text += line("time", fmt::format("{} a batch, of {} batches in {}", time_text(loop.of_batch()),
-                                   loop.batches, time_text(loop.took)));
-  text += line("exposed",
-               fmt::format("{}, {} of the loop's time{}", time_text(seen.exposed),
-                           percent_text(exposed), seen.exposed_on_stream ? ", on its stream" : ""));
-  text += folded("verdict", to_string(loop.verdict.limit) + ": " + loop.verdict.evidence);
-  if (!loop.verdict.next.empty()) text += folded("next", loop.verdict.next);
-  return text;
+  text += describe_part(loop);
+  if (!loop.later) return text;
+  return text + line("", "later epochs, which find rows where the first one has left them:") +
+         describe_part(*loop.later);
 }
 
 std::string describe_damages(const std::vector<damage>& damages) {
@@ -161,8 +165,8 @@ std::string describe(const request& /*asked*/, const examination& made) {
     text += line("then", "a batch in about " + time_text(made.recommended.batch));
   if (of.loops.size() == 2 && of.loops.front().batches != 0 && of.loops.back().batches != 0)
     text += line("measured", fmt::format("{} a batch as it is, {} as recommended",
-                                         time_text(of.loops.front().of_batch()),
-                                         time_text(of.loops.back().of_batch())));
+                                         time_text(of.loops.front().lasting()),
+                                         time_text(of.loops.back().lasting())));
   return text + "\n" + made.program;
 }
 

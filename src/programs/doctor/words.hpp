@@ -12,7 +12,7 @@ namespace doctor {
 /// "784 bytes", "1.5 KiB", "47.1 MiB".
 [[nodiscard]] inline std::string bytes_text(double bytes) {
   constexpr std::array units{"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{:.0f} bytes", bytes);
+  if (bytes < 1024) return fmt::format("{:.0f} byte{}", bytes, bytes == 1 ? "" : "s");
   std::size_t unit = 0;
   for (bytes /= 1024; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
   return fmt::format("{:.1f} {}", bytes, units[unit]);
