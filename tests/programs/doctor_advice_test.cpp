@@ -102,6 +102,10 @@ TEST_CASE("doctor: windows of chunks are recommended where chunks are not all ke
   auto many = with_step(in_chunks(with_rates(growing), 50'000), 200ms);
   many.layout.samples = 100'000'000;
   CHECK(doctor::advise(many).window == 1024);
+  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms, .cpu = 1ms});
+  CHECK(doctor::advise(many).window);  // 1.4 us, and 1 us in order
+  many.reading.back().took = 1.2ms;
+  CHECK_FALSE(doctor::advise(many).window);
 }
 
 TEST_CASE("doctor: samples that cost much and fit in memory are to be loaded once",

@@ -14,6 +14,8 @@ constexpr double headroom = 1.1;
 constexpr double worth_more = 1.05;
 /// Memory that rows may take of what is free: the model and the rest need some, too.
 constexpr double share_of_free = 0.5;
+/// A full shuffle that costs no more than this does not need windows of chunks.
+constexpr double costs_no_more = 1.3;
 /// Chunks that are mixed with each other: enough for batches to be well mixed.
 constexpr std::uint64_t max_window = 1024;
 
@@ -71,6 +73,13 @@ class reader_choice {
 void choose_order(const findings& of, advice& given) {
   const layout_facts& layout = of.layout;
   if (!layout.in_chunks()) return;
+  if (of.reading.size() == 2 &&
+      of.reading[1].of_sample() < costs_no_more * of.reading[0].of_sample()) {
+    given.reasons.push_back(
+        fmt::format("a full shuffle: a sample takes {} in it, and {} in the order of the chunks",
+                    time_text(of.reading[1].of_sample()), time_text(of.reading[0].of_sample())));
+    return;
+  }
   if (!layout.forgets_chunks()) {
     given.reasons.push_back(fmt::format(
         "a full shuffle: all {} chunks are kept once read, so later epochs read and decode nothing",

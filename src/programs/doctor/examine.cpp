@@ -26,6 +26,8 @@ constexpr double copies_share = 0.03;
 constexpr double loops_share = 0.32;
 /// Activities of each thread that a picture shows.
 constexpr std::size_t trace_events = 20'000;
+/// Where samples lie in chunks, readers are measured in a shuffle of so many.
+constexpr std::uint64_t mixed_chunks = 16;
 /// A dataset that opens faster than this is opened anew for each measurement, with nothing kept.
 constexpr seconds quick_opening{0.3};
 
@@ -134,7 +136,7 @@ class examiner {
 
   void measure_alone() {
     tell_("one thread, in order");
-    const bool twice = all_.layout.in_chunks();
+    const bool twice = all_.layout.forgets_chunks();
     const double share = twice ? reading_share / 2 : reading_share;
     all_.reading.push_back(
         measure_reading(*fresh(), feedline::sequential{}, "in order", until(share), all_.damages));
@@ -145,14 +147,17 @@ class examiner {
   }
 
   void measure_all_readers() {
-    const bool windows = all_.layout.forgets_chunks();
-    const loop_order order = windows ? loop_order::windows : loop_order::shuffle;
-    all_.readers_order = words_of(order);
+    // So that each part of an epoch costs the same: the first batches of a full shuffle read nearly
+    // all chunks.
+    feedline::shuffle order{.seed = 42};
+    if (all_.layout.in_chunks()) order.within = feedline::chunks(mixed_chunks);
+    all_.readers_order =
+        order.within ? "shuffled within " + std::to_string(mixed_chunks) + " chunks" : "shuffled";
     const std::vector<int> tried = readers_to_try(asked_, all_);
     for (const int readers : tried) {
       tell_(std::to_string(readers) + (readers == 1 ? " reader" : " readers"));
       all_.readers.push_back(
-          measure_readers(fresh(), sampler_of(order), all_.batch_size, readers,
+          measure_readers(fresh(), order, all_.batch_size, readers,
                           until(readers_share / static_cast<double>(tried.size())), all_.damages));
     }
   }

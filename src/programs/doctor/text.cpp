@@ -125,9 +125,12 @@ std::string describe_loop(const findings& of, const loop_facts& loop) {
                   of.step ? "a step of " + time_text(*of.step) : "no step");
   if (loop.batches == 0)
     return text + line("not measured", "no batch could be had in " + time_text(loop.took));
+  if (loop.batches < loop.plan.batches_per_epoch)
+    text += line("begin", fmt::format("{} of the {} batches of an epoch", loop.batches,
+                                      loop.plan.batches_per_epoch));
   text += describe_part(loop);
   if (!loop.later) return text;
-  return text + line("", "later epochs, which find rows where the first one has left them:") +
+  return text + line("later epochs", "find samples where the first one has left them") +
          describe_part(*loop.later);
 }
 
