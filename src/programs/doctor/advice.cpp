@@ -16,6 +16,8 @@ constexpr double worth_more = 1.05;
 constexpr double share_of_free = 0.5;
 /// A full shuffle that costs no more than this does not need windows of chunks.
 constexpr double costs_no_more = 1.3;
+/// Who waits for a core for this share of the time is not alone on the machine.
+constexpr double much_waiting = 0.2;
 /// Chunks that are mixed with each other: enough for batches to be well mixed.
 constexpr std::uint64_t max_window = 1024;
 
@@ -213,6 +215,19 @@ advice advise(const findings& of) {
   given.batch = seconds{std::max(of.step ? seconds{*of.step}.count() : 0.0,
                                  streams && !given.load_into_memory ? std::max(read, copy) : 0.0)};
   return given;
+}
+
+std::string doubt_of(const findings& of) {
+  if (of.loops.empty()) return {};
+  const feedline::loader_statistics& seen = of.loops.front().seen;
+  if (!seen.queue_known || seen.sampled_reading.count() == 0 || seen.reader.threads > seen.cores)
+    return {};
+  const double waited = seconds{seen.sampled_queue} / seconds{seen.sampled_reading};
+  if (waited < much_waiting) return {};
+  return fmt::format(
+      "the machine is busy with other work: {} of the time of a read was waiting for a core; "
+      "measure again when it is idle",
+      percent_text(std::min(waited, 1.0)));
 }
 
 }  // namespace doctor

@@ -28,4 +28,8 @@ struct advice {
 /// @param measured Of it, `loops` are not looked at.
 [[nodiscard]] advice advise(const findings& measured);
 
+/// Why the numbers are lower than an idle machine's: readers no more than cores waited for cores in
+/// the loop as it is. Empty: they are not, as far as the system tells.
+[[nodiscard]] std::string doubt_of(const findings& measured);
+
 }  // namespace doctor

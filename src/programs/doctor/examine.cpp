@@ -87,6 +87,7 @@ class examiner {
     made_.recommended = advise(all_);
     made_.program = program_of(opened_.code, all_, made_.recommended);
     measure_loops();
+    if (const std::string doubt = doubt_of(all_); !doubt.empty()) made_.notes.push_back(doubt);
   }
 
  private:

@@ -156,7 +156,7 @@ std::string describe(const request& asked, const content& found) {
 std::string describe(const request& /*asked*/, const examination& made) {
   const findings& of = made.measured;
   std::string text;
-  for (const std::string& note : made.notes) text += folded("", note);
+  for (const std::string& note : made.notes) text += folded("note", note);
   text += describe_layout(of.layout) + describe_storage(of.storage) + describe_rates(of);
   for (const loop_facts& loop : of.loops) text += describe_loop(of, loop);
   if (!of.not_run.empty())
