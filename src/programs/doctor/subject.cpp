@@ -41,7 +41,7 @@ const offered_field* find_field(const content& found, std::string_view name) {
   return field == found.fields.end() ? nullptr : &*field;
 }
 
-part plain_part(const request& asked, const content& found,
+part plain_part(const request& asked, [[maybe_unused]] const content& found,
                 const std::vector<std::string>& fields) {
   feedline::open_options how = asked.how;
   how.fields = fields;
