@@ -212,14 +212,15 @@ class examiner {
     return all_.not_run.empty();
   }
 
-  void measure_one(const char* name, std::string order_words, const feedline::dataset_ptr& of,
+  void measure_one(const char* name, std::string order_words, const feedline::dataset_ptr& samples,
                    const feedline::sampler& order, const feedline::loader_options& options,
                    std::chrono::nanoseconds step) {
     limits within = until(loops_share / 2);
     within.one_epoch = false;
     within.first_apart = keeps_chunks() || options.placement == feedline::placement::resident ||
                          options.placement == feedline::placement::cached;
-    all_.loops.push_back(measure_loop(of, order, options, gpu_.get(), step, within, all_.damages));
+    all_.loops.push_back(
+        measure_loop(samples, order, options, gpu_.get(), step, within, all_.damages));
     all_.loops.back().name = name;
     all_.loops.back().order = std::move(order_words);
   }

@@ -93,13 +93,13 @@ std::string json_of(const storage_facts& storage) {
       .text();
 }
 
-std::string json_of(const findings& of, const reader_rate& rate) {
+std::string json_of(const findings& measured, const reader_rate& rate) {
   return json_object{}
       .member("readers", rate.readers)
       .member("samples", rate.samples)
       .time("time", nanoseconds(rate.took))
       .member("samples_per_second", rate.rate())
-      .member("bytes_per_second", rate.rate() * static_cast<double>(of.layout.sample_bytes))
+      .member("bytes_per_second", rate.rate() * static_cast<double>(measured.layout.sample_bytes))
       .text();
 }
 
@@ -140,14 +140,14 @@ std::string json_of(const damage& each) {
       .text();
 }
 
-std::string copies_json(const findings& of) {
-  if (!of.device) return json_object{}.string("not_measured", of.no_device).text();
+std::string copies_json(const findings& measured) {
+  if (!measured.device) return json_object{}.string("not_measured", measured.no_device).text();
   return json_object{}
-      .string("device", of.device->name)
-      .member("free_bytes", of.device->free_bytes)
-      .member("total_bytes", of.device->total_bytes)
-      .member("copy_bytes", of.device->copied_bytes)
-      .member("bytes_per_second", of.device->copy_rate)
+      .string("device", measured.device->name)
+      .member("free_bytes", measured.device->free_bytes)
+      .member("total_bytes", measured.device->total_bytes)
+      .member("copy_bytes", measured.device->copied_bytes)
+      .member("bytes_per_second", measured.device->copy_rate)
       .text();
 }
 
@@ -175,9 +175,9 @@ std::vector<std::string> each_of(const std::vector<Value>& values) {
 }  // namespace
 
 std::string to_json(const request& asked, const examination& made) {
-  const findings& of = made.measured;
+  const findings& measured = made.measured;
   std::vector<std::string> readers;
-  for (const reader_rate& rate : of.readers) readers.push_back(json_of(of, rate));
+  for (const reader_rate& rate : measured.readers) readers.push_back(json_of(measured, rate));
   return json_object{}
              .string("program", "feedline-doctor")
              .string("version", fmt::format("{}.{}.{}", FEEDLINE_VERSION_MAJOR,
@@ -186,18 +186,18 @@ std::string to_json(const request& asked, const examination& made) {
              .string("format", made.found.format)
              .array("offered", each_of(made.found.fields))
              .member("notes", strings(made.notes))
-             .member("layout", json_of(of.layout))
-             .member("batch_size", of.batch_size)
-             .member("step_ns", of.step ? std::to_string(of.step->count()) : "null")
-             .member("cores", of.cores)
-             .member("storage", json_of(of.storage))
-             .array("reading", each_of(of.reading))
-             .string("gather_order", of.readers_order)
+             .member("layout", json_of(measured.layout))
+             .member("batch_size", measured.batch_size)
+             .member("step_ns", measured.step ? std::to_string(measured.step->count()) : "null")
+             .member("cores", measured.cores)
+             .member("storage", json_of(measured.storage))
+             .array("reading", each_of(measured.reading))
+             .string("gather_order", measured.readers_order)
              .array("gather", readers)
-             .member("copies", copies_json(of))
-             .array("loops", each_of(of.loops))
-             .string("not_run", of.not_run)
-             .array("damage", each_of(of.damages))
+             .member("copies", copies_json(measured))
+             .array("loops", each_of(measured.loops))
+             .string("not_run", measured.not_run)
+             .array("damage", each_of(measured.damages))
              .member("recommended", json_of(made.recommended, made.program))
              .text() +
          '\n';

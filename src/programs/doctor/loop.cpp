@@ -28,7 +28,7 @@ feedline::loader_options completed(feedline::loader_options options, const limit
 
 class loop {
  public:
-  loop(const feedline::dataset_ptr& of, const feedline::sampler& order,
+  loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
        const feedline::loader_options& options, gpu* on, const limits& until)
       : until_{until},
         on_{on},
@@ -36,7 +36,8 @@ class loop {
         deadline_{begin_ + std::chrono::duration_cast<steady::duration>(
                                std::max(4 * until.time, least_wait))},
         options_{completed(options, until)},
-        loader_{of, order, on == nullptr ? feedline::make_host_device() : on->device, options_} {
+        loader_{samples, order, on == nullptr ? feedline::make_host_device() : on->device,
+                options_} {
     facts_.plan = loader_.plan();
   }
 
@@ -77,10 +78,13 @@ class loop {
   static constexpr std::uint64_t min_batches = 4;
 
   [[nodiscard]] bool is_over() const {
+    if (batches_ < 2) return false;
+    if (samples_ >= until_.samples) return true;
+    const steady::time_point time = steady::now();
+    if (!until_.first_apart) return time - begin_ >= until_.time;
     // The first epoch gets more time: the batches at its begin may be the slowest by far.
-    const bool in_first = until_.first_apart && facts_.batches == 0;
-    return batches_ >= 2 && (steady::now() - begin_ >= (in_first ? 3 : 1) * until_.time ||
-                             samples_ >= until_.samples);
+    return facts_.batches == 0 ? time - begin_ >= 3 * until_.time
+                               : time - closed_.time >= until_.time / 2;
   }
 
   void take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
@@ -144,11 +148,11 @@ class loop {
 
 }  // namespace
 
-loop_facts measure_loop(const feedline::dataset_ptr& of, const feedline::sampler& order,
+loop_facts measure_loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
                         const feedline::loader_options& options, gpu* on,
                         std::chrono::nanoseconds step, const limits& until,
                         std::vector<damage>& damages) {
-  loop taken{of, order, options, on, until};
+  loop taken{samples, order, options, on, until};
   taken.run(step, damages);
   return taken.facts();
 }

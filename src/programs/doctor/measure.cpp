@@ -33,15 +33,15 @@ void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> samp
   if (!known && damages.size() < max_damages) damages.push_back({sample, message});
 }
 
-reading_facts measure_reading(const feedline::dataset& of, const feedline::sampler& order,
+reading_facts measure_reading(const feedline::dataset& from, const feedline::sampler& order,
                               std::string name, const limits& until, std::vector<damage>& damages) {
-  const feedline::sampler bound = order.bind(of, 1);
+  const feedline::sampler bound = order.bind(from, 1);
   std::size_t sample_bytes = 0;
-  for (const feedline::field& field : of.fields()) sample_bytes += feedline::sample_bytes(field);
-  const std::uint64_t total = std::min(bound.size(of.size()), until.samples);
+  for (const feedline::field& field : from.fields()) sample_bytes += feedline::sample_bytes(field);
+  const std::uint64_t total = std::min(bound.size(from.size()), until.samples);
   const std::uint64_t run = std::clamp<std::uint64_t>(run_bytes / sample_bytes, 1, 64);
   std::vector<std::vector<std::byte>> memory;
-  for (const feedline::field& field : of.fields())
+  for (const feedline::field& field : from.fields())
     memory.emplace_back(run * feedline::sample_bytes(field));
 
   reading_facts facts{.order = std::move(name)};
@@ -51,12 +51,12 @@ reading_facts measure_reading(const feedline::dataset& of, const feedline::sampl
   for (std::uint64_t at = 0; at < total && (at == 0 || steady::now() - begin < until.time);
        at += samples.size()) {
     samples.resize(std::min(run, total - at));
-    bound.indices(of.size(), 0, {at}, samples);
+    bound.indices(from.size(), 0, {at}, samples);
     std::vector<std::span<std::byte>> out;
-    for (std::size_t field = 0; field < memory.size(); ++field)
-      out.push_back(std::span{memory[field]}.first(memory[field].size() / run * samples.size()));
+    for (std::vector<std::byte>& column : memory)
+      out.push_back(std::span{column}.first(column.size() / run * samples.size()));
     try {
-      of.read_in_turn(samples, out);
+      from.read_in_turn(samples, out);
       facts.samples += samples.size();
     } catch (const feedline::dataset_error& error) {
       note_damage(damages, error.sample(), error.what());
@@ -67,11 +67,11 @@ reading_facts measure_reading(const feedline::dataset& of, const feedline::sampl
   return facts;
 }
 
-reader_rate measure_readers(const feedline::dataset_ptr& of, const feedline::sampler& order,
+reader_rate measure_readers(const feedline::dataset_ptr& samples, const feedline::sampler& order,
                             std::uint64_t batch_size, int readers, const limits& until,
                             std::vector<damage>& damages) {
-  const loop_facts loop = measure_loop(of, order, {.batch_size = batch_size, .readers = readers},
-                                       nullptr, {}, until, damages);
+  const loop_facts loop = measure_loop(
+      samples, order, {.batch_size = batch_size, .readers = readers}, nullptr, {}, until, damages);
   return {readers, loop.read_samples, loop.took};
 }
 

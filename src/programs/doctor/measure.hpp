@@ -32,12 +32,12 @@ struct limits {
 
 /// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
 /// be read is noted, and reading goes on behind it.
-[[nodiscard]] reading_facts measure_reading(const feedline::dataset& of,
+[[nodiscard]] reading_facts measure_reading(const feedline::dataset& from,
                                             const feedline::sampler& order, std::string name,
                                             const limits& until, std::vector<damage>& damages);
 
 /// What so many readers gather into host memory, where nobody is waited for.
-[[nodiscard]] reader_rate measure_readers(const feedline::dataset_ptr& of,
+[[nodiscard]] reader_rate measure_readers(const feedline::dataset_ptr& samples,
                                           const feedline::sampler& order, std::uint64_t batch_size,
                                           int readers, const limits& until,
                                           std::vector<damage>& damages);
@@ -49,7 +49,7 @@ struct limits {
 /// Takes batches, and computes on each for a time: a kernel on the GPU, or a pause on the host.
 /// @param on Null: the host.
 /// @param step 0: none.
-[[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& of,
+[[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& samples,
                                       const feedline::sampler& order,
                                       const feedline::loader_options& options, gpu* on,
                                       std::chrono::nanoseconds step, const limits& until,

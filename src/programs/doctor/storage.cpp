@@ -73,7 +73,7 @@ std::vector<block> choose_blocks(const std::vector<file_size>& files) {
     for (std::size_t i = 0; i < 2 * (alone_blocks + shared_blocks); ++i)
       numbers.push_back(random() % blocks);
     std::ranges::sort(numbers);
-    numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   }
   std::ranges::shuffle(numbers, random);
   numbers.resize(std::min(numbers.size(), alone_blocks + shared_blocks));

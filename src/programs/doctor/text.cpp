@@ -83,26 +83,27 @@ std::string describe_storage(const storage_facts& storage) {
   return text + line("again", rate_text(storage.again.rate()) + " by 1 thread, the same blocks");
 }
 
-std::string describe_rates(const findings& of) {
+std::string describe_rates(const findings& measured) {
   std::string text = "\nreading and decoding, one thread, as the page cache is now\n";
-  for (const reading_facts& each : of.reading)
+  for (const reading_facts& each : measured.reading)
     text += line(each.order, fmt::format("{} a sample, {} of it on a core ({} samples)",
                                          time_text(each.of_sample()),
                                          percent_text(each.cpu_share()), each.samples));
-  text += fmt::format("\ngather into batches of {}, {}; {} core{}\n", of.batch_size,
-                      of.readers_order, of.cores, of.cores == 1 ? "" : "s");
-  for (const reader_rate& each : of.readers)
-    text += line(fmt::format("{} reader{}", each.readers, each.readers == 1 ? "" : "s"),
-                 fmt::format("{:.0f} samples/s, {}", each.rate(),
-                             rate_text(each.rate() * static_cast<double>(of.layout.sample_bytes))));
+  text += fmt::format("\ngather into batches of {}, {}; {} core{}\n", measured.batch_size,
+                      measured.readers_order, measured.cores, measured.cores == 1 ? "" : "s");
+  for (const reader_rate& each : measured.readers)
+    text += line(
+        fmt::format("{} reader{}", each.readers, each.readers == 1 ? "" : "s"),
+        fmt::format("{:.0f} samples/s, {}", each.rate(),
+                    rate_text(each.rate() * static_cast<double>(measured.layout.sample_bytes))));
   text += "\ncopies to the GPU\n";
-  if (!of.device) return text + line("not measured", of.no_device);
-  text += line("GPU", fmt::format("{}, {} of {} free", of.device->name,
-                                  bytes_text(static_cast<double>(of.device->free_bytes)),
-                                  bytes_text(static_cast<double>(of.device->total_bytes))));
-  return text +
-         line("pinned", fmt::format("{} in copies of {}", rate_text(of.device->copy_rate),
-                                    bytes_text(static_cast<double>(of.device->copied_bytes))));
+  if (!measured.device) return text + line("not measured", measured.no_device);
+  text += line("GPU", fmt::format("{}, {} of {} free", measured.device->name,
+                                  bytes_text(static_cast<double>(measured.device->free_bytes)),
+                                  bytes_text(static_cast<double>(measured.device->total_bytes))));
+  return text + line("pinned",
+                     fmt::format("{} in copies of {}", rate_text(measured.device->copy_rate),
+                                 bytes_text(static_cast<double>(measured.device->copied_bytes))));
 }
 
 std::string describe_part(const loop_part& part) {
@@ -117,12 +118,12 @@ std::string describe_part(const loop_part& part) {
   return text;
 }
 
-std::string describe_loop(const findings& of, const loop_facts& loop) {
+std::string describe_loop(const findings& measured, const loop_facts& loop) {
   std::string text =
       fmt::format("\nthe loop {}: batches of {}, {}, {} reader{}, placement {}, {}\n", loop.name,
-                  of.batch_size, loop.order, loop.plan.readers, loop.plan.readers == 1 ? "" : "s",
-                  feedline::to_string(loop.plan.placement),
-                  of.step ? "a step of " + time_text(*of.step) : "no step");
+                  measured.batch_size, loop.order, loop.plan.readers,
+                  loop.plan.readers == 1 ? "" : "s", feedline::to_string(loop.plan.placement),
+                  measured.step ? "a step of " + time_text(*measured.step) : "no step");
   if (loop.batches == 0)
     return text + line("not measured", "no batch could be had in " + time_text(loop.took));
   if (loop.batches < loop.plan.batches_per_epoch)
@@ -154,22 +155,24 @@ std::string describe(const request& asked, const content& found) {
 }
 
 std::string describe(const request& /*asked*/, const examination& made) {
-  const findings& of = made.measured;
+  const findings& measured = made.measured;
   std::string text;
   for (const std::string& note : made.notes) text += folded("note", note);
-  text += describe_layout(of.layout) + describe_storage(of.storage) + describe_rates(of);
-  for (const loop_facts& loop : of.loops) text += describe_loop(of, loop);
-  if (!of.not_run.empty())
-    text += "\nthe loop as recommended\n" + folded("not measured", of.not_run);
-  text += describe_damages(of.damages) + "\nrecommended\n";
+  text += describe_layout(measured.layout) + describe_storage(measured.storage) +
+          describe_rates(measured);
+  for (const loop_facts& loop : measured.loops) text += describe_loop(measured, loop);
+  if (!measured.not_run.empty())
+    text += "\nthe loop as recommended\n" + folded("not measured", measured.not_run);
+  text += describe_damages(measured.damages) + "\nrecommended\n";
   for (const std::string& reason : made.recommended.reasons) text += folded("-", reason);
   for (const std::string& hint : made.recommended.hints) text += folded("also", hint);
   if (made.recommended.batch.count() > 0)
     text += line("then", "a batch in about " + time_text(made.recommended.batch));
-  if (of.loops.size() == 2 && of.loops.front().batches != 0 && of.loops.back().batches != 0)
+  if (measured.loops.size() == 2 && measured.loops.front().batches != 0 &&
+      measured.loops.back().batches != 0)
     text += line("measured", fmt::format("{} a batch as it is, {} as recommended",
-                                         time_text(of.loops.front().lasting()),
-                                         time_text(of.loops.back().lasting())));
+                                         time_text(measured.loops.front().lasting()),
+                                         time_text(measured.loops.back().lasting())));
   return text + "\n" + made.program;
 }
 
