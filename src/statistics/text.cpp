@@ -1,51 +1,18 @@
 #include <feedline/statistics/statistics.hpp>
 
-#include "detail/flat_json.hpp"
+#include "detail/json_object.hpp"
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <string_view>
-#include <type_traits>
 
 namespace feedline {
 namespace {
 
+using detail::json_object;
 using seconds = std::chrono::duration<double>;
-
-/// An object of JSON, member by member.
-class json_object {
- public:
-  template <class Value>
-  json_object& member(const std::string& name, const Value& value) {
-    text_ += (text_.empty() ? "" : ", ") + detail::json_string(name) + ": ";
-    if constexpr (std::is_same_v<Value, bool>) {
-      text_ += value ? "true" : "false";
-    } else if constexpr (std::is_floating_point_v<Value>) {
-      std::array<char, 32> number{};
-      const auto end = std::to_chars(number.data(), number.data() + number.size(), value).ptr;
-      text_.append(number.data(), end);
-    } else if constexpr (std::is_integral_v<Value>) {
-      text_ += std::to_string(value);
-    } else {
-      text_ += value;  // JSON already
-    }
-    return *this;
-  }
-  json_object& time(const std::string& name, std::chrono::nanoseconds value) {
-    return member(name + "_ns", value.count());
-  }
-  json_object& string(const std::string& name, std::string_view value) {
-    return member(name, detail::json_string(value));
-  }
-  [[nodiscard]] std::string text() const { return '{' + text_ + '}'; }
-
- private:
-  std::string text_;
-};
 
 std::string json_of(const stage_statistics& seen) {
   return json_object{}

@@ -42,6 +42,8 @@ formats/tar formats/tokens hdf5"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
   "programs/convert: dataset formats sampler device loader programs/convert/work \
 programs/convert/output"
+  "programs/doctor: detail io dataset ragged image formats hdf5 sampler device statistics loader \
+cuda"
 )
 
 set(known "")

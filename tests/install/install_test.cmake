@@ -15,13 +15,14 @@ foreach(wanted
     message(FATAL_ERROR "${wanted} was not installed, but ${installed}")
   endif()
 endforeach()
-set(ours "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$")
+set(ours "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-(convert|doctor)$")
 string(APPEND ours "|lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/))")
 foreach(file IN LISTS installed)
-  if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$|bin/feedline-convert$)" AND
+  if(NOT file MATCHES "^(include/feedline|share/doc/feedline/LICENSE$)" AND
+     NOT file MATCHES "^bin/feedline-(convert|doctor)$" AND
      NOT file MATCHES "^lib[^/]*(/[^/]*)?/(libfeedline_|cmake/feedline/|pkgconfig/feedline)")
     message(FATAL_ERROR "${file} was installed: only feedline's own headers, libraries, package "
-      "and converter are")
+      "and programs are")
   elseif(file MATCHES "\\.(cmake|hpp|pc)$")
     file(READ ${prefix}/${file} text)
     if(text MATCHES "[Bb]oost")
@@ -34,10 +35,14 @@ foreach(file IN LISTS installed)
   endif()
 endforeach()
 
-# The converter starts where it was moved to: shared libraries are found beside it.
+# The programs start where they were moved to: shared libraries are found beside it.
 if(EXISTS ${prefix}/bin/feedline-convert)
   must_run("running the installed feedline-convert" ${prefix}/bin/feedline-convert --help)
   must_contain("feedline-convert --help" "${output}" "--output")
+endif()
+if(EXISTS ${prefix}/bin/feedline-doctor)
+  must_run("running the installed feedline-doctor" ${prefix}/bin/feedline-doctor --help)
+  must_contain("feedline-doctor --help" "${output}" "--picture")
 endif()
 
 # ---- a project that wants all ----------------------------------------------------------------

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <feedline/loader/placement.hpp>
+
+#include "programs/doctor/findings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace doctor {
+
+/// Which options suit, by what was measured, and why.
+struct advice {
+  int readers = 1;
+  feedline::placement placement = feedline::placement::stream;
+  std::size_t device_cache_bytes = 0;        ///< `max_device_cache_bytes`
+  std::optional<std::uint64_t> window = {};  ///< chunks of `shuffle{.within = …}`; empty: none
+  bool load_into_memory = false;
+  seconds batch{};  ///< that a batch then takes, as far as measured numbers tell
+  std::vector<std::string> reasons = {};  ///< one for each choice
+  std::vector<std::string> hints = {};    ///< what else may be worth trying
+};
+
+/// A pure function: the same numbers give the same advice.
+/// @param measured Of it, `loops` are not looked at.
+[[nodiscard]] advice advise(const findings& measured);
+
+/// Why the numbers are lower than an idle machine's: readers no more than cores waited for cores in
+/// the loop as it is. Empty: they are not, as far as the system tells.
+[[nodiscard]] std::string doubt_of(const findings& measured);
+
+}  // namespace doctor

@@ -1,0 +1,108 @@
+#include "programs/doctor/content.hpp"
+
+#include <feedline/error.hpp>
+#include <feedline/formats/expand_paths.hpp>
+#include <feedline/io/map_files.hpp>
+#ifdef FEEDLINE_HAS_HDF5
+#include <feedline/hdf5/dataset.hpp>
+#endif
+
+#include "programs/doctor/words.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+/// Of the formats that tell their fields without being opened whole.
+bool lists_quickly(feedline::file_format format) {
+  using enum feedline::file_format;
+  return format == hdf5 || format == npy || format == npz;
+}
+
+std::vector<offered_field> offered_by(const std::string& file, feedline::file_format format) {
+  std::vector<offered_field> fields;
+#ifdef FEEDLINE_HAS_HDF5
+  if (format == feedline::file_format::hdf5) {
+    for (feedline::hdf5_listing& each : feedline::list_hdf5_fields(file))
+      fields.push_back({{.name = std::move(each.dataset),
+                         .samples = each.samples,
+                         .spec = std::move(each.spec),
+                         .is_ragged = each.is_ragged,
+                         .refusal = std::move(each.refusal)},
+                        std::move(each.access)});
+    return fields;
+  }
+#endif
+  if (lists_quickly(format))
+    for (feedline::listed_field& each : feedline::list_fields(file))
+      fields.push_back({std::move(each), {}});
+  return fields;
+}
+
+std::string why_mapped(bool local, std::optional<double> cached) {
+  if (!feedline::may_map_files()) return "by calls (pread): mapping files is not allowed";
+  if (!local)
+    return "by calls (pread): the file system is no local one, so its pages are not mapped";
+  const bool warm = cached && *cached >= 0.98;
+  return fmt::format(
+      "{} at first, for {} in the page cache; local files are mapped from 98 % on, and read by "
+      "calls (pread) below",
+      warm ? "mapped" : "by calls",
+      cached ? percent_text(*cached) + " of it was" : "it is not known how much of it was");
+}
+
+std::string way_of(const layout_facts& layout, const content& found, bool local,
+                   std::optional<double> cached) {
+  if (layout.in_memory)
+    return found.is_hdf5 ? "from memory: fields of up to 64 MiB together are read whole at opening "
+                           "(--read-whole)"
+                         : "from memory: all samples lie there, read or mapped at opening";
+  if (layout.serialized)
+    return "through the HDF5 library, one thread at a time: it has one lock, and the storage of a "
+           "field (above) needs it";
+  std::string way = found.is_hdf5
+                        ? "by feedline itself, past the HDF5 library and its lock, by any "
+                          "number of threads; the file is read "
+                        : "by any number of threads; files are read ";
+  return way + why_mapped(local, cached);
+}
+
+}  // namespace
+
+content look_at(const request& asked) {
+  content found;
+  found.files = feedline::expand_paths({asked.path});
+  const std::string& first = found.files.front();
+  std::error_code unknown;
+  if (!std::filesystem::exists(first, unknown))
+    throw feedline::usage_error{first +
+                                ": no such file or folder; give the path of one that is there, or "
+                                "a quoted pattern such as 'shard-{0000..0146}.tar'"};
+  const feedline::file_format format = feedline::detect_format(first);
+  found.is_hdf5 = format == feedline::file_format::hdf5;
+  found.format = feedline::to_string(format);
+  found.fields = offered_by(first, format);
+  return found;
+}
+
+layout_facts layout_of(const subject& opened, const content& found, bool local,
+                       std::optional<double> cached) {
+  const feedline::dataset& samples = *opened.samples;
+  layout_facts layout{.fields = samples.fields(),
+                      .samples = samples.size(),
+                      .chunking = samples.chunks(),
+                      .in_memory = !samples.rows().empty(),
+                      .serialized = samples.concurrency() == feedline::read_concurrency::serialized,
+                      .varies_by_epoch = samples.varies_by_epoch(),
+                      .opening = opened.opening,
+                      .way = {}};
+  for (const feedline::field& field : layout.fields)
+    layout.sample_bytes += feedline::sample_bytes(field);
+  layout.way = way_of(layout, found, local, cached);
+  return layout;
+}
+
+}  // namespace doctor

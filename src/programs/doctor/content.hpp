@@ -1,0 +1,51 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/formats/open.hpp>
+
+#include "programs/doctor/findings.hpp"
+#include "programs/doctor/request.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace doctor {
+
+/// A field that a file offers.
+struct offered_field {
+  feedline::listed_field found;
+  std::string access;  ///< HDF5: how it is stored and read
+};
+
+/// What there is, before anything of it is opened as a dataset.
+struct content {
+  std::vector<std::string> files;  ///< that the path names; a folder is one
+  std::string format;
+  bool is_hdf5 = false;
+  std::vector<offered_field> fields;  ///< of the first file; empty: they show when it is opened
+};
+
+/// Looks at a path's content.
+/// @throws feedline::usage_error if there is nothing, feedline::dataset_error if it cannot be read
+/// or is of no format that is known.
+[[nodiscard]] content look_at(const request& asked);
+
+/// A dataset that was opened, and how to open it again.
+struct subject {
+  feedline::dataset_ptr samples;
+  std::function<feedline::dataset_ptr()> open;
+  seconds opening{};
+  std::string code;                ///< a C++ expression that opens it
+  std::vector<std::string> notes;  ///< what was left out, and how to have it
+};
+
+/// Opens it: rows as they are, values of varying length as images or padded, as asked for.
+/// @throws feedline::usage_error, feedline::dataset_error that say what to give.
+[[nodiscard]] subject open_subject(const request& asked, const content& found);
+
+/// What a dataset says of itself. @param cached Share of its files in the page cache.
+[[nodiscard]] layout_facts layout_of(const subject& opened, const content& found, bool local,
+                                     std::optional<double> cached);
+
+}  // namespace doctor

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <feedline/dataset/chunking.hpp>
+#include <feedline/dataset/field.hpp>
+#include <feedline/loader/loader_plan.hpp>
+#include <feedline/statistics/statistics.hpp>
+#include <feedline/statistics/trace.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace doctor {
+
+using seconds = std::chrono::duration<double>;
+
+/// How the samples lie, and how they are read: what the dataset says of itself.
+struct layout_facts {
+  std::vector<feedline::field> fields;  ///< as they are opened
+  std::uint64_t samples = 0;
+  std::uint64_t sample_bytes = 0;
+  feedline::chunking chunking = {};
+  bool in_memory = false;        ///< all samples lie in memory
+  bool serialized = false;       ///< one thread at a time reads
+  bool varies_by_epoch = false;  ///< samples are not the same in each epoch
+  seconds opening{};
+  std::string way;  ///< how it is read, and why
+
+  [[nodiscard]] std::uint64_t chunks() const {
+    return (samples + chunking.samples - 1) / chunking.samples;
+  }
+  /// Samples come in chunks that are read or decoded as one.
+  [[nodiscard]] bool in_chunks() const { return chunking.samples > 1 && !in_memory; }
+  /// The dataset keeps chunks that it has read, but not all of them.
+  [[nodiscard]] bool forgets_chunks() const { return in_chunks() && chunking.kept < chunks(); }
+};
+
+/// Reads of blocks of the files.
+struct storage_rate {
+  unsigned threads = 1;
+  std::uint64_t bytes = 0;
+  seconds took{};
+  [[nodiscard]] double rate() const {
+    return took.count() <= 0 ? 0 : static_cast<double>(bytes) / took.count();
+  }
+};
+
+/// What the storage gives, read by calls, past feedline.
+struct storage_facts {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  bool local = false;                 ///< on a file system of this machine
+  std::optional<double> cached = {};  ///< share in the page cache before; empty: not known
+  bool dropped = false;               ///< the blocks were to be dropped from it
+  std::optional<double> left = {};    ///< share of them that stayed; empty: not known
+  std::vector<storage_rate> first;    ///< blocks that were dropped, or else as they were
+  storage_rate again = {};            ///< the first rate's blocks, from the page cache
+  std::string not_measured;           ///< why; empty: measured
+
+  /// Whether `first` are the storage's rates, and not the page cache's.
+  [[nodiscard]] bool is_cold() const { return dropped && left && *left < 0.1; }
+};
+
+/// One thread that reads samples, and does nothing else.
+struct reading_facts {
+  std::string order;  ///< "in order", "shuffled"
+  std::uint64_t samples = 0;
+  seconds took{};
+  seconds cpu{};
+  [[nodiscard]] seconds of_sample() const {
+    return samples == 0 ? seconds{} : took / static_cast<double>(samples);
+  }
+  [[nodiscard]] double cpu_share() const {
+    return took.count() <= 0 ? 0 : std::min(1.0, cpu / took);
+  }
+};
+
+/// A loader that nobody waits for.
+struct reader_rate {
+  int readers = 1;
+  std::uint64_t samples = 0;
+  seconds took{};
+  [[nodiscard]] double rate() const {
+    return took.count() <= 0 ? 0 : static_cast<double>(samples) / took.count();
+  }
+};
+
+/// The GPU, and copies to it from pinned memory.
+struct device_facts {
+  int ordinal = 0;  ///< as CUDA counts
+  std::string name;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  std::size_t copied_bytes = 0;  ///< by each copy
+  double copy_rate = 0;          ///< bytes a second
+};
+
+/// A part of a loop.
+struct loop_part {
+  std::uint64_t batches = 0;  ///< that were taken
+  seconds took{};
+  feedline::loader_statistics seen = {};
+  feedline::loader_verdict verdict = {};
+
+  [[nodiscard]] seconds of_batch() const {
+    return batches == 0 ? seconds{} : took / static_cast<double>(batches);
+  }
+  /// Share of the consumer's time.
+  [[nodiscard]] double exposed() const {
+    const seconds time = seen.consumer.time();
+    return time.count() <= 0 ? 0 : std::min(1.0, seconds{seen.exposed} / time);
+  }
+};
+
+/// A loop over a loader's batches; statistics are those behind its first batch.
+struct loop_facts : loop_part {
+  std::string name;   ///< "as it is", "as recommended"
+  std::string order;  ///< of its samples
+  feedline::loader_plan plan;
+  std::uint64_t read_samples = 0;       ///< by the readers
+  std::optional<loop_part> later = {};  ///< epochs behind the first one, where they count apart
+  feedline::trace trace = {};
+
+  /// As in most of a long run.
+  [[nodiscard]] seconds lasting() const { return later ? later->of_batch() : of_batch(); }
+};
+
+/// Samples that could not be read, and why.
+struct damage {
+  std::optional<std::uint64_t> sample;
+  std::string message;
+};
+
+/// All that was measured. Pure values: advice and reports are made of them alone.
+struct findings {
+  layout_facts layout;
+  std::uint64_t batch_size = 1;
+  std::optional<std::chrono::nanoseconds> step = {};
+  unsigned cores = 1;
+  std::uint64_t host_free_bytes = 0;  ///< memory of the machine that can be had
+  storage_facts storage = {};
+  std::vector<reading_facts> reading = {};
+  std::string readers_order;  ///< of `readers`
+  std::vector<reader_rate> readers = {};
+  std::optional<device_facts> device = {};
+  std::string no_device;                          ///< why there is none
+  std::optional<std::size_t> device_budget = {};  ///< as asked for
+  std::vector<loop_facts> loops = {};
+  std::string not_run;  ///< why the loop as recommended was not; empty: it was
+  std::vector<damage> damages = {};
+};
+
+}  // namespace doctor

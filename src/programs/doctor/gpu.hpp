@@ -1,0 +1,44 @@
+#pragma once
+
+#include <feedline/device/device.hpp>
+#include <feedline/device/stream_ref.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace doctor {
+
+/// A GPU as far as it is needed here, so that nothing else sees CUDA.
+struct gpu {
+  feedline::device_ptr device;
+  int ordinal = 0;
+  std::string name;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  feedline::stream_ref stream;  ///< the consumer's; ends with this
+  /// Issues work on `stream` that lasts so long, and returns.
+  std::function<void(std::chrono::nanoseconds)> compute;
+  /// Blocks until all work on `stream` is done.
+  std::function<void()> sync;
+
+  gpu() = default;
+  gpu(const gpu&) = delete;
+  gpu& operator=(const gpu&) = delete;
+  ~gpu() {
+    if (device && stream) device->destroy_stream(stream);
+  }
+};
+
+/// A GPU, or why there is none.
+struct gpu_search {
+  std::unique_ptr<gpu> found;
+  std::string refusal;
+};
+
+/// @param ordinal As CUDA counts.
+[[nodiscard]] gpu_search find_gpu(int ordinal);
+
+}  // namespace doctor

@@ -1,0 +1,160 @@
+// A loop over a loader's batches.
+
+#include <feedline/deadline_error.hpp>
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+
+#include "programs/doctor/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace doctor {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+/// What a loop waits for a batch at least, however short it is to be.
+constexpr seconds least_wait{1};
+
+/// Samples that cannot be read are left out, however many, and told.
+feedline::loader_options completed(feedline::loader_options options, const limits& until) {
+  options.errors = {.action = feedline::error_action::skip, .max_share = 1, .listed = max_damages};
+  options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
+  return options;
+}
+
+class loop {
+ public:
+  loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
+       const feedline::loader_options& options, gpu* on, const limits& until)
+      : until_{until},
+        on_{on},
+        begin_{steady::now()},
+        deadline_{begin_ + std::chrono::duration_cast<steady::duration>(
+                               std::max(4 * until.time, least_wait))},
+        options_{completed(options, until)},
+        loader_{samples, order, on == nullptr ? feedline::make_host_device() : on->device,
+                options_} {
+    facts_.plan = loader_.plan();
+  }
+
+  void run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
+    try {
+      for (std::uint64_t epoch = 0; epoch < options_.epochs && !is_over(); ++epoch) {
+        const std::uint64_t before = batches_;
+        take_epoch(epoch, step);
+        if (batches_ == before) break;  // no sample of the epoch can be read
+        if (epoch == 0 && until_.first_apart) close_first();
+      }
+    } catch (const feedline::deadline_error&) {
+      // However slow a batch is, the loop ends: what readers have read by then is measured.
+    } catch (const feedline::stage_error& error) {
+      note_damage(damages, error.where().sample, error.what());
+    }
+    for (const feedline::sample_failure& each : loader_.failures().first)
+      note_damage(damages, each.sample.value, each.message);
+  }
+
+  loop_facts facts() {
+    if (facts_.batches == 0)
+      close_first();
+    else if (const auto later = part_since(closed_); later.batches >= min_batches)
+      facts_.later = later;
+    if (options_.trace_events != 0) facts_.trace = loader_.trace();
+    return std::move(facts_);
+  }
+
+ private:
+  /// Where the loop was at a time.
+  struct mark {
+    steady::time_point time;
+    std::uint64_t batches = 0;
+    feedline::loader_statistics statistics;
+  };
+  /// Fewer say nothing of an epoch.
+  static constexpr std::uint64_t min_batches = 4;
+
+  [[nodiscard]] bool is_over() const {
+    if (batches_ < 2) return false;
+    if (samples_ >= until_.samples) return true;
+    const steady::time_point time = steady::now();
+    if (!until_.first_apart) return time - begin_ >= until_.time;
+    // The first epoch gets more time: the batches at its begin may be the slowest by far.
+    return facts_.batches == 0 ? time - begin_ >= 3 * until_.time
+                               : time - closed_.time >= until_.time / 2;
+  }
+
+  void take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
+    feedline::epoch_range batches =
+        loader_.epoch(epoch, on_ == nullptr ? feedline::stream_ref{} : on_->stream);
+    while (const auto batch = batches.next(deadline_)) {
+      compute(step);
+      samples_ += batch->size();
+      if (++batches_ == 1) first_batch_ = loader_.statistics();
+      if (is_over()) return;
+    }
+  }
+
+  /// Without a GPU the thread pauses, and leaves its core to the readers, as one that waits for a
+  /// GPU does.
+  void compute(std::chrono::nanoseconds step) const {
+    if (step.count() == 0) return;
+    if (on_ != nullptr)
+      on_->compute(step);
+    else
+      std::this_thread::sleep_for(step);
+  }
+
+  [[nodiscard]] mark now() const {
+    if (on_ != nullptr) on_->sync();
+    return {steady::now(), batches_, loader_.statistics()};
+  }
+
+  [[nodiscard]] loop_part part_since(const mark& begin) const {
+    const mark end = now();
+    loop_part part{.batches = end.batches - begin.batches,
+                   .took = end.time - begin.time,
+                   .seen = end.statistics.since(begin.statistics)};
+    part.verdict = judge(part.seen);
+    return part;
+  }
+
+  /// The first epoch, or all: behind the first batch, for which every loop waits.
+  void close_first() {
+    closed_ = now();
+    facts_.batches = batches_;
+    facts_.took = closed_.time - begin_;
+    facts_.read_samples = closed_.statistics.reader.samples;
+    facts_.seen =
+        batches_ >= min_batches ? closed_.statistics.since(first_batch_) : closed_.statistics;
+    facts_.verdict = judge(facts_.seen);
+  }
+
+  const limits& until_;
+  gpu* on_;
+  steady::time_point begin_;
+  steady::time_point deadline_;
+  feedline::loader_options options_;
+  feedline::loader loader_;
+  std::uint64_t batches_ = 0;
+  std::uint64_t samples_ = 0;
+  feedline::loader_statistics first_batch_;
+  mark closed_{};
+  loop_facts facts_;
+};
+
+}  // namespace
+
+loop_facts measure_loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
+                        const feedline::loader_options& options, gpu* on,
+                        std::chrono::nanoseconds step, const limits& until,
+                        std::vector<damage>& damages) {
+  loop taken{samples, order, options, on, until};
+  taken.run(step, damages);
+  return taken.facts();
+}
+
+}  // namespace doctor

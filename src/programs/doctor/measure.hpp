@@ -1,0 +1,58 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include "programs/doctor/findings.hpp"
+#include "programs/doctor/gpu.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace doctor {
+
+/// So many samples that cannot be read are told.
+inline constexpr std::size_t max_damages = 10;
+
+/// Adds what is not there yet, as far as there is room.
+void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
+                 const std::string& message);
+
+/// When a measurement ends: with the first that is reached, but not before something was measured.
+struct limits {
+  seconds time{1};
+  std::uint64_t samples = std::uint64_t{1} << 20;
+  bool one_epoch = false;    ///< at the latest with the first epoch
+  bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
+};
+
+/// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
+/// be read is noted, and reading goes on behind it.
+[[nodiscard]] reading_facts measure_reading(const feedline::dataset& from,
+                                            const feedline::sampler& order, std::string name,
+                                            const limits& until, std::vector<damage>& damages);
+
+/// What so many readers gather into host memory, where nobody is waited for.
+[[nodiscard]] reader_rate measure_readers(const feedline::dataset_ptr& samples,
+                                          const feedline::sampler& order, std::uint64_t batch_size,
+                                          int readers, const limits& until,
+                                          std::vector<damage>& damages);
+
+/// The rate of copies of 8 MiB from pinned memory.
+/// @throws feedline::device_error
+[[nodiscard]] device_facts measure_copies(gpu& on, seconds time);
+
+/// Takes batches, and computes on each for a time: a kernel on the GPU, or a pause on the host.
+/// @param on Null: the host.
+/// @param step 0: none.
+[[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& samples,
+                                      const feedline::sampler& order,
+                                      const feedline::loader_options& options, gpu* on,
+                                      std::chrono::nanoseconds step, const limits& until,
+                                      std::vector<damage>& damages);
+
+}  // namespace doctor

@@ -1,0 +1,102 @@
+#include "programs/doctor/program.hpp"
+
+#include <feedline/error.hpp>
+#include <feedline/statistics/trace.hpp>
+
+#include "programs/doctor/report.hpp"
+
+#include <system_error>
+
+#include <cerrno>
+#include <exception>
+#include <fstream>
+#include <string>
+
+namespace doctor {
+namespace {
+
+/// Tells on standard error what is done: on a terminal in one line, which goes away.
+class progress_line {
+ public:
+  progress_line(std::ostream& to, bool terminal, bool lines)
+      : to_{to}, terminal_{terminal}, lines_{lines && !terminal} {}
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+  ~progress_line() { erase(); }
+
+  void show(const std::string& what) {
+    if (terminal_) to_ << "\r\x1b[Kmeasuring: " << what << std::flush;
+    if (lines_) to_ << "feedline-doctor: measuring: " << what << '\n' << std::flush;
+  }
+  void erase() {
+    if (terminal_) to_ << "\r\x1b[K" << std::flush;
+  }
+
+ private:
+  std::ostream& to_;
+  bool terminal_;
+  bool lines_;
+};
+
+void write(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file{path, std::ios::binary | std::ios::trunc};
+  file << text;
+  file.close();
+  if (!file)
+    throw feedline::error{
+        path + ": cannot be written: " + std::generic_category().message(errno == 0 ? EIO : errno) +
+        "; choose another place"};
+}
+
+void write_picture(const request& asked, const examination& made) {
+  const feedline::trace& trace = made.measured.loops.front().trace;
+  const std::string title = asked.path + ", batches of " + std::to_string(made.measured.batch_size);
+  if (asked.picture.ends_with(".html"))
+    write_trace_page(trace, asked.picture, title);
+  else if (asked.picture.ends_with(".svg"))
+    write_trace_svg(trace, asked.picture, title);
+  else
+    write_chrome_trace(trace, asked.picture, title);
+}
+
+int examine_and_report(const request& asked, std::ostream& out, std::ostream& err,
+                       bool err_is_terminal) {
+  progress_line line{err, err_is_terminal, asked.progress};
+  const bool says = asked.json != "-";
+  line.show("content");
+  content found = look_at(asked);
+  line.erase();
+  if (says) out << describe(asked, found) << std::flush;
+  const examination made =
+      examine(asked, std::move(found), [&](const std::string& what) { line.show(what); });
+  line.erase();
+  if (says)
+    out << describe(asked, made) << std::flush;
+  else
+    out << to_json(asked, made) << std::flush;
+  if (!out) throw feedline::error{"standard output cannot be written"};
+  if (says && !asked.json.empty()) write(asked.json, to_json(asked, made));
+  if (!asked.code.empty()) write(asked.code, made.program);
+  if (!asked.picture.empty()) write_picture(asked, made);
+  return made.measured.damages.empty() ? 0 : 3;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
+        bool err_is_terminal) {
+  const auto asked = read_command_line(argc, argv, out, err);
+  if (const int* const code = std::get_if<int>(&asked)) return *code;
+  try {
+    return examine_and_report(std::get<request>(asked), out, err, err_is_terminal);
+  } catch (const feedline::usage_error& error) {
+    err << "feedline-doctor: " << error.what() << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    err << "feedline-doctor: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace doctor

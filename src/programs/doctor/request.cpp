@@ -1,0 +1,177 @@
+#include "programs/doctor/request.hpp"
+
+#include <feedline/version.hpp>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+constexpr auto description =
+    "Examines a file or folder of samples and the machine: what is in it and how it is read; how "
+    "fast it is read from storage, decoded, gathered by several readers and copied to the GPU; "
+    "what limits a loop that computes --step on each batch; and which options suit it, as a "
+    "program to paste. Nothing is written but what --json, --picture and --code name. Of the page "
+    "cache at most 256 MiB of the file are dropped, to measure the storage (--keep-cache: none).";
+
+constexpr auto exit_codes =
+    "Exit codes: 0 all was read; 1 it cannot be opened, or an output cannot be written; 2 the "
+    "command line, or it does not suit the data; 3 reported, but samples cannot be read.";
+
+const std::map<std::string, loop_order> orders{{"shuffle", loop_order::shuffle},
+                                               {"windows", loop_order::windows},
+                                               {"sequential", loop_order::sequential}};
+
+/// "224x224", or nothing.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> read_size(const std::string& text) {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, height);
+  if (first.ec != std::errc{} || first.ptr == end || *first.ptr != 'x') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, width);
+  if (second.ec != std::errc{} || second.ptr != end || height == 0 || width == 0)
+    return std::nullopt;
+  return std::pair{height, width};
+}
+
+bool ends_with_one_of(const std::string& path, std::initializer_list<std::string_view> suffixes) {
+  for (const std::string_view suffix : suffixes)
+    if (path.ends_with(suffix)) return true;
+  return false;
+}
+
+/// What is to be read further than CLI11 reads it.
+struct texts {
+  std::string step;
+  std::string resize;
+  std::string order = "shuffle";
+  double seconds = 6;
+  int gpu = 0;
+  bool no_gpu = false;
+};
+
+void read_further(request& asked, const texts& given) {
+  if (!given.step.empty()) {
+    asked.step = read_time(given.step);
+    if (!asked.step)
+      throw CLI::ValidationError{"--step",
+                                 given.step + " is no time above 0: give 5ms, 200us or 0.1s"};
+  }
+  if (!given.resize.empty()) {
+    const auto size = read_size(given.resize);
+    if (!size) throw CLI::ValidationError{"--resize", given.resize + " is no size as 224x224"};
+    std::tie(asked.how.image.height, asked.how.image.width) = *size;
+    asked.resizes = true;
+  }
+  if (!asked.picture.empty() && !ends_with_one_of(asked.picture, {".html", ".svg", ".json"}))
+    throw CLI::ValidationError{
+        "--picture", asked.picture + " ends neither with .html nor .svg nor .json (Perfetto)"};
+  asked.order = orders.at(given.order);
+  asked.seconds = std::chrono::duration<double>{given.seconds};
+  asked.gpu = given.no_gpu ? std::nullopt : std::optional{given.gpu};
+}
+
+void add_data_options(CLI::App& app, request& asked, texts& given) {
+  app.add_option("path", asked.path,
+                 "File, folder of images by class, or quoted pattern of shards of one format")
+      ->required();
+  app.add_option("--fields", asked.how.fields,
+                 "In the order wanted: HDF5 datasets by path, members; default: all")
+      ->type_name("NAME");
+  app.add_option("--resize", given.resize,
+                 "Of images that are decoded; values of bytes of varying length are decoded as "
+                 "images if it is given; default: 224x224")
+      ->type_name("HxW");
+  app.add_option("--shorter-side", asked.how.image.shorter_side,
+                 "Of images before the middle is cut from them; 0: they are stretched");
+  app.add_option("--pad", asked.pad,
+                 "Elements of each sample, for values of varying length; longer ones are cut")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
+  app.add_option("--tokens-per-sample", asked.how.tokens_per_sample, "Of shards of tokens");
+  app.add_option("--read-whole", asked.whole,
+                 "HDF5: fields of up to so many bytes together are read whole at opening; default: "
+                 "64 MiB");
+}
+
+void add_loop_options(CLI::App& app, request& asked, texts& given) {
+  app.add_option("-b,--batch-size", asked.batch_size, "Default: 256, or as many as there are")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  app.add_option("-s,--step", given.step,
+                 "Time that the loop computes on each batch: 5ms, 200us; default: none, so as fast "
+                 "as possible")
+      ->type_name("TIME");
+  app.add_option("--readers", asked.readers,
+                 "Of your loop as it is now; -1: as many as the loader chooses")
+      ->check(CLI::Range(-1, 1024));
+  app.add_option("--order", given.order, "Of your loop: shuffle, windows (of chunks), sequential")
+      ->check(CLI::IsMember(orders));
+  app.add_option("--gpu", given.gpu, "Which GPU, as CUDA counts")->check(CLI::Range(0, 1024));
+  app.add_flag("--no-gpu", given.no_gpu, "Use none, though there is one");
+  app.add_option("--device-bytes", asked.device_bytes,
+                 "GPU memory that rows may take; default: half of what is free");
+}
+
+void add_measuring_options(CLI::App& app, request& asked, texts& given) {
+  app.add_option("--seconds", given.seconds, "That measuring takes in all, about")
+      ->check(CLI::Range(0.05, 3600.0));
+  app.add_option("--samples", asked.max_samples, "That each measurement reads at most")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60));
+  app.add_option("--max-readers", asked.max_readers, "That are tried; 0: as many as cores")
+      ->check(CLI::Range(0, 1024));
+  app.add_flag("--keep-cache", asked.keep_cache, "Drop nothing from the page cache");
+  app.add_option("--json", asked.json, "Write all as one object of JSON; -: instead of the text")
+      ->type_name("FILE");
+  app.add_option("--picture", asked.picture,
+                 "Write the loop's timeline: .html, .svg, or .json for Perfetto")
+      ->type_name("FILE");
+  app.add_option("--code", asked.code, "Write the recommended program")->type_name("FILE.cpp");
+  app.add_flag("--progress", asked.progress,
+               "Tell on standard error what is measured, also where that is no terminal");
+}
+
+}  // namespace
+
+std::optional<std::chrono::nanoseconds> read_time(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc{}) return std::nullopt;
+  const std::map<std::string_view, double> units{
+      {"", 1e6}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  const auto found = units.find({unit, static_cast<std::size_t>(end - unit)});
+  if (found == units.end()) return std::nullopt;
+  const double count = number * found->second;
+  if (!(count >= 1) || count > 3.6e12) return std::nullopt;
+  return std::chrono::nanoseconds{std::llround(count)};
+}
+
+std::variant<request, int> read_command_line(int argc, const char* const* argv, std::ostream& out,
+                                             std::ostream& err) {
+  request asked;
+  texts given;
+  CLI::App app{description, "feedline-doctor"};
+  app.footer(exit_codes);
+  app.set_version_flag("--version", fmt::format("feedline-doctor {}.{}.{}", FEEDLINE_VERSION_MAJOR,
+                                                FEEDLINE_VERSION_MINOR, FEEDLINE_VERSION_PATCH));
+  add_data_options(app, asked, given);
+  add_loop_options(app, asked, given);
+  add_measuring_options(app, asked, given);
+  try {
+    app.parse(argc, argv);
+    read_further(asked, given);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, out, err) == 0 ? 0 : 2;
+  }
+  return asked;
+}
+
+}  // namespace doctor

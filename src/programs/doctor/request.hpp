@@ -1,0 +1,55 @@
+#pragma once
+
+#include <feedline/formats/open.hpp>
+#include <feedline/loader/loader_options.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <variant>
+
+namespace doctor {
+
+/// In which order the loop that is examined takes samples.
+enum class loop_order : std::uint8_t {
+  shuffle,     ///< all samples mixed
+  windows,     ///< `shuffle{.within = chunks()}`
+  sequential,  ///< as they are stored
+};
+
+/// What the command line asks for.
+struct request {
+  std::string path;                              ///< a file, a folder or a pattern
+  feedline::open_options how;                    ///< it is opened
+  bool resizes = false;                          ///< --resize was given
+  std::optional<std::uint64_t> pad;              ///< elements of each sample of varying length
+  std::optional<std::size_t> whole;              ///< HDF5: `hdf5_options::max_resident_bytes`
+  std::uint64_t batch_size = 0;                  ///< 0: 256, or as many as there are
+  std::optional<std::chrono::nanoseconds> step;  ///< that the loop computes on a batch
+  int readers = feedline::automatic_readers;     ///< of the loop as it is
+  loop_order order = loop_order::shuffle;        ///< likewise
+  std::chrono::duration<double> seconds{6};      ///< that measuring takes, about
+  std::uint64_t max_samples = std::uint64_t{1} << 20;  ///< that one measurement reads
+  int max_readers = 0;                                 ///< 0: as many as there are cores
+  std::optional<int> gpu = 0;                          ///< empty: none is used
+  std::optional<std::size_t> device_bytes;  ///< for rows that stay on the GPU; empty: half of what
+                                            ///< is free
+  bool keep_cache = false;                  ///< nothing is dropped from the page cache
+  std::string json;                         ///< a file, or "-"; empty: none
+  std::string picture;                      ///< likewise, without "-"
+  std::string code;                         ///< likewise
+  bool progress = false;                    ///< also where standard error is no terminal
+};
+
+/// Reads the command line. Where it asks for help, or cannot be understood, prints what there is to
+/// say; then it is the exit code.
+[[nodiscard]] std::variant<request, int> read_command_line(int argc, const char* const* argv,
+                                                           std::ostream& out, std::ostream& err);
+
+/// "5ms", "200us", "0.1s", "50ns"; a number alone is milliseconds. Empty: it is no time above 0.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> read_time(const std::string& text);
+
+}  // namespace doctor

@@ -1,0 +1,155 @@
+// How a path's content becomes one dataset, and the C++ that does the same.
+
+#include <feedline/dataset/zip.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
+#include <feedline/ragged/decode.hpp>
+#include <feedline/ragged/pad.hpp>
+#ifdef FEEDLINE_HAS_HDF5
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/hdf5/ragged.hpp>
+#endif
+
+#include "programs/doctor/code.hpp"
+#include "programs/doctor/content.hpp"
+#include "programs/doctor/words.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+using opener = std::function<feedline::dataset_ptr()>;
+
+/// A part of the fields: how to open it, and the same as code.
+struct part {
+  opener open;
+  std::string code;
+};
+
+/// "/train/images" and "train/images" name one dataset.
+std::string_view bare(std::string_view name) {
+  return name.starts_with('/') ? name.substr(1) : name;
+}
+
+const offered_field* find_field(const content& found, std::string_view name) {
+  const auto field = std::ranges::find_if(
+      found.fields, [&](const offered_field& each) { return bare(each.found.name) == bare(name); });
+  return field == found.fields.end() ? nullptr : &*field;
+}
+
+part plain_part(const request& asked, [[maybe_unused]] const content& found,
+                const std::vector<std::string>& fields) {
+  feedline::open_options how = asked.how;
+  how.fields = fields;
+#ifdef FEEDLINE_HAS_HDF5
+  if (found.is_hdf5 && asked.whole && found.files.size() == 1) {
+    std::vector<feedline::hdf5_field> named;
+    for (const std::string& name : fields) named.push_back({name});
+    if (fields.empty())
+      for (const offered_field& each : found.fields)
+        if (!each.found.is_ragged && each.found.refusal.empty()) named.push_back({each.found.name});
+    std::vector<std::string> names;
+    for (const feedline::hdf5_field& field : named) names.push_back(field.dataset);
+    return {[file = found.files.front(), named, whole = *asked.whole] {
+              return feedline::open_hdf5(file, named, {.max_resident_bytes = whole});
+            },
+            hdf5_code(found.files.front(), names, *asked.whole)};
+  }
+#endif
+  return {[path = asked.path, how] { return feedline::open(path, how); },
+          open_code(asked.path, how, asked.resizes)};
+}
+
+[[noreturn]] void refuse_ragged(const request& asked, const offered_field& field) {
+  const bool bytes = feedline::sample_bytes(field.found.spec) == 1;
+  throw feedline::usage_error{
+      asked.path + ": field '" + field.found.name +
+      "': samples of varying length cannot stand in a batch as they are: give --pad LENGTH" +
+      (bytes ? ", or --resize HxW if they are JPEG or PNG images" : "") +
+      ", or choose other fields (--fields)"};
+}
+
+part ragged_part(const request& asked, const content& found, const offered_field& field) {
+  const std::string file = found.files.front();
+  const std::string name = field.found.name;
+#ifdef FEEDLINE_HAS_HDF5
+  const auto open = [file, name] { return feedline::open_hdf5_ragged(file, {name}); };
+  if (asked.resizes && feedline::sample_bytes(field.found.spec) == 1)
+    return {[open, image = asked.how.image] {
+              return feedline::decode(open(), feedline::make_image_decoder(image));
+            },
+            ragged_code(file, name, image_code(asked.how.image))};
+  if (asked.pad)
+    return {[open, length = *asked.pad] {
+              return feedline::pad(open(),
+                                   {.length = length, .longer = feedline::pad_longer::truncate});
+            },
+            ragged_code(file, name, *asked.pad)};
+#endif
+  refuse_ragged(asked, field);
+}
+
+/// One part of fields that are rows, and one for each that is of varying length.
+std::vector<part> parts_of(const request& asked, const content& found,
+                           std::vector<std::string>& notes) {
+  std::vector<std::string> rows;
+  std::vector<const offered_field*> ragged;
+  for (const std::string& name : asked.how.fields) {
+    const offered_field* const field = find_field(found, name);
+    if (field != nullptr && field->found.is_ragged)
+      ragged.push_back(field);
+    else
+      rows.push_back(name);
+  }
+  const bool takes_all = asked.how.fields.empty();
+  const bool has_rows = std::ranges::any_of(
+      found.fields, [](const offered_field& each) { return !each.found.is_ragged; });
+  for (const offered_field& each : found.fields) {
+    if (!takes_all || !each.found.is_ragged) continue;
+    const bool can = asked.pad || (asked.resizes && feedline::sample_bytes(each.found.spec) == 1);
+    if (can || !has_rows)
+      ragged.push_back(&each);
+    else
+      notes.push_back("left out: " + each.found.name +
+                      ", of samples of varying length: --pad LENGTH, or --resize HxW for images, "
+                      "takes it in");
+  }
+  std::vector<part> parts;
+  if (!rows.empty() || (takes_all && (has_rows || found.fields.empty())))
+    parts.push_back(plain_part(asked, found, rows));
+  for (const offered_field* field : ragged) parts.push_back(ragged_part(asked, found, *field));
+  return parts;
+}
+
+}  // namespace
+
+subject open_subject(const request& asked, const content& found) {
+  subject opened;
+  std::vector<part> parts = parts_of(asked, found, opened.notes);
+  if (parts.size() == 1) {
+    opened.open = std::move(parts.front().open);
+    opened.code = std::move(parts.front().code);
+  } else {
+    opened.code = "feedline::zip({";
+    for (const part& each : parts)
+      opened.code += (opened.code.ends_with('{') ? "" : ",\n                   ") + each.code;
+    opened.code += "})";
+    opened.open = [parts = std::move(parts)] {
+      std::vector<feedline::dataset_ptr> columns;
+      for (const part& each : parts) columns.push_back(each.open());
+      return feedline::zip(std::move(columns));
+    };
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  opened.samples = opened.open();
+  opened.opening = std::chrono::steady_clock::now() - begin;
+  if (opened.samples->size() == 0)
+    throw feedline::usage_error{asked.path + ": holds no sample, so there is nothing to examine"};
+  return opened;
+}
+
+}  // namespace doctor

@@ -1,0 +1,67 @@
+#include <feedline/loader/loader_options.hpp>
+
+#include "programs/doctor/code.hpp"
+#include "support/checks/catch.hpp"
+
+#include <string>
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+doctor::findings on_gpu() {
+  doctor::findings of;
+  of.batch_size = 64;
+  of.device = doctor::device_facts{.ordinal = 2, .name = "a GPU"};
+  return of;
+}
+
+}  // namespace
+
+TEST_CASE("doctor: any path and field becomes a literal of C++", "[programs][host]") {
+  CHECK(doctor::quoted("a b") == "\"a b\"");
+  CHECK(doctor::quoted("\"\\\n1") == "\"\\\"\\\\\\0121\"");
+  CHECK(doctor::quoted("\xc3\xa9") == "\"\xc3\xa9\"");
+}
+
+TEST_CASE("doctor: code names the options that are not as they are by default",
+          "[programs][host]") {
+  CHECK(doctor::open_code("f", {}, false) == "feedline::open(\"f\")");
+  CHECK(doctor::open_code("f", {.fields = {"a", "b"}, .tokens_per_sample = 8}, false) ==
+        "feedline::open(\"f\", {.fields = {\"a\", \"b\"}, .tokens_per_sample = 8})");
+  CHECK(doctor::open_code("f", {.image = {.height = 1, .width = 2, .shorter_side = 3}}, true) ==
+        "feedline::open(\"f\", {.image = {.height = 1, .width = 2, .shorter_side = 3}})");
+}
+
+TEST_CASE("doctor: a program for a GPU names it, its stream and the placement",
+          "[programs][host]") {
+  const doctor::advice given{.readers = 4,
+                             .placement = feedline::placement::cached,
+                             .device_cache_bytes = 1000,
+                             .window = 7,
+                             .load_into_memory = false};
+  const std::string text = doctor::program_of("feedline::open(\"f\")", on_gpu(), given);
+  INFO(text);
+  CHECK(text.starts_with("#include <feedline/cuda/device.hpp>\n"));
+  CHECK(holds(text, "<cuda_runtime_api.h>\n"));
+  CHECK(holds(text, "feedline::make_cuda_device(2)"));
+  CHECK(holds(text, "loader.epoch(epoch, feedline::stream_ref{stream})"));
+  CHECK(holds(text, ".within = feedline::chunks(7)"));
+  CHECK(holds(text, ".readers = 4,\n"));
+  CHECK(holds(text, ".placement = feedline::placement::cached,\n"));
+  CHECK(holds(text, ".max_device_cache_bytes = std::size_t{1000}}"));
+}
+
+TEST_CASE("doctor: samples that are to be loaded are, and readers that are automatic not named",
+          "[programs][host]") {
+  const doctor::advice given{.readers = feedline::automatic_readers,
+                             .placement = feedline::placement::gather,
+                             .load_into_memory = true};
+  const std::string text = doctor::program_of("feedline::open(\"f\")", on_gpu(), given);
+  CHECK(holds(text, "feedline::load_into_memory(\n      feedline::open(\"f\"));"));
+  CHECK_FALSE(holds(text, ".readers"));
+  CHECK(holds(text, "feedline::shuffle{.seed = 42},"));
+  CHECK_FALSE(holds(text, "within"));
+}

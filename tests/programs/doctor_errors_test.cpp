@@ -1,0 +1,85 @@
+#include "programs/doctor_runs.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+/// Ends with the code, says the words on standard error, and nothing twice.
+void check_refused(int code, const std::string& words, const std::vector<std::string>& arguments) {
+  const doctor_run run = run_doctor(arguments);
+  INFO(run.err);
+  CHECK(run.code == code);
+  CHECK(says(run.err, words));
+}
+
+}  // namespace
+
+TEST_CASE("doctor: what cannot be opened ends with its place and what to do", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string nothing = (folder.path() / "nothing").string();
+  check_refused(2, "feedline-doctor: " + nothing + ": no such file or folder; give the path",
+                {nothing});
+  const std::vector<std::byte> some(100, std::byte{'a'});
+  const std::string words = folder.write("words", some).string();
+  check_refused(1, "feedline-doctor: " + words + ": of no format that is known", {words});
+  check_refused(1, "holds no folder: there should be one for each class", {folder.path().string()});
+
+  const std::string empty =
+      folder.write("empty.npy", npy_bytes(npy_dictionary("|u1", "(0, 16)"), {})).string();
+  const doctor_run of_empty = run_doctor({empty});
+  CHECK(of_empty.code != 0);
+  INFO(of_empty.err);
+  CHECK(says(of_empty.err, empty));
+  CHECK(says(of_empty.err, "holds zero samples"));
+}
+
+TEST_CASE("doctor: an unknown field is refused with those there are", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_packed(folder).string();
+  const doctor_run run = run_doctor({file, "--fields", "nonsense"});
+  INFO(run.err);
+  CHECK(run.code == 1);
+  CHECK(says(run.err, file + ": field 'nonsense'"));
+  CHECK(says(run.err, "image"));
+  CHECK(says(run.out, "what is in it"));  // which is told all the same
+  CHECK(says(run.out, "chunks of 64 samples, deflate"));
+}
+
+TEST_CASE("doctor: a batch larger than the dataset is refused with its size", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  check_refused(2,
+                "feedline-doctor: " + file +
+                    ": holds 1000 samples, fewer than a batch of 1001: give --batch-size 1000 or "
+                    "less",
+                {file, "--batch-size", "1001"});
+  CHECK(run_doctor({file, "--batch-size", "1000"}).code == 0);
+}
+
+TEST_CASE("doctor: a command line that says nothing sensible ends with code 2",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  check_refused(2, "path is required", {});
+  check_refused(2, "soon is no time above 0: give 5ms, 200us or 0.1s", {file, "--step", "soon"});
+  check_refused(2, "12 is no size as 224x224", {file, "--resize", "12"});
+  check_refused(2, "ends neither with .html nor .svg nor .json", {file, "--picture", "loop.png"});
+  check_refused(2, "--order", {file, "--order", "sorted"});
+  const doctor_run help = run_doctor({"--help"});
+  CHECK(help.code == 0);
+  CHECK(says(help.out, "Exit codes: 0 all was read; 1 "));
+  CHECK(says(run_doctor({"--version"}).out, "feedline-doctor 0."));
+}
+
+TEST_CASE("doctor: an output that cannot be written is named with the reason", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  const std::string lost = (folder.path() / "no" / "such").string();
+  check_refused(1, lost + ": cannot be written: No such file or directory", {file, "--json", lost});
+  check_refused(1, lost + ": cannot be written: No such file or directory", {file, "--code", lost});
+  check_refused(1, lost + ".svg", {file, "--picture", lost + ".svg"});
+}

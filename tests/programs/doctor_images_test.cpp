@@ -1,0 +1,38 @@
+#include "programs/doctor_runs.hpp"
+#include "support/files/image_bytes.hpp"
+#include "support/hdf5/sequences.hpp"
+
+#include <filesystem>
+
+using namespace feedline;
+using namespace feedline::test;
+
+TEST_CASE("doctor: folders of images are decoded to the size that is asked for",
+          "[programs][host]") {
+  const temporary_directory folder;
+  std::filesystem::create_directory(folder.path() / "cat");
+  std::filesystem::create_directory(folder.path() / "dog");
+  for (const char* const name : {"cat/a.png", "cat/b.png", "dog/c.png"})
+    (void)folder.write(name, png_bytes(paint(20, 30)));
+  const auto json = run_doctor({folder.path().string(), "--resize", "8x16", "--json", "-"}).json();
+  CHECK(json["format"] == "folder of images");
+  CHECK(json["layout"]["samples"] == 3);
+  CHECK(json["layout"]["fields"][0]["shape"] == nlohmann::json::array({8, 16, 3}));
+  CHECK(json["batch_size"] == 3);
+  CHECK(says(json["recommended"]["code"], ".image = {.height = 8, .width = 16}"));
+}
+
+TEST_CASE("doctor: images in an HDF5 file are decoded where a size is given", "[programs][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "images.h5"};
+  write_sequences(writer, "jpeg", H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                  value_vector(20, jpeg_bytes(paint(20, 30))));
+  const std::string file = writer.close().string();
+  const auto json = run_doctor({file, "--resize", "16x8", "--json", "-"}).json();
+  CHECK(json["layout"]["samples"] == 20);
+  CHECK(json["layout"]["fields"][0]["shape"] == nlohmann::json::array({16, 8, 3}));
+  CHECK(says(json["recommended"]["code"], "feedline::decode(feedline::open_hdf5_ragged("));
+  const auto refused = run_doctor({file});
+  CHECK(refused.code == 2);
+  CHECK(says(refused.err, "give --pad LENGTH, or --resize HxW if they are JPEG or PNG images"));
+}

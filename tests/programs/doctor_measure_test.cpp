@@ -1,0 +1,128 @@
+#include <feedline/device/host_device.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "programs/doctor/measure.hpp"
+#include "programs/doctor/storage.hpp"
+#include "programs/doctor_runs.hpp"
+#include "support/datasets/identity_dataset.hpp"
+
+#include <chrono>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr doctor::limits short_time{.time = 50ms};
+
+/// The host's device in a GPU's place. It notes what it is to compute, and does not.
+struct pretended_gpu {
+  std::vector<std::chrono::nanoseconds> computed;
+  unsigned syncs = 0;
+  doctor::gpu gpu;
+
+  pretended_gpu() {
+    gpu.device = make_host_device();
+    gpu.ordinal = 3;
+    gpu.name = "pretended";
+    gpu.free_bytes = 1000;
+    gpu.compute = [this](std::chrono::nanoseconds time) { computed.push_back(time); };
+    gpu.sync = [this] { ++syncs; };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("doctor: a thread alone reads each sample once, in order and shuffled",
+          "[programs][host]") {
+  const auto samples = make_identity_dataset(500, 16);
+  std::vector<doctor::damage> damages;
+  const auto facts =
+      doctor::measure_reading(*samples, sequential{}, "in order", {.time = 10s}, damages);
+  CHECK(facts.samples == 500);
+  CHECK(facts.order == "in order");
+  CHECK(facts.took > 0s);
+  CHECK(facts.cpu_share() <= 1);
+  const auto few = doctor::measure_reading(*samples, shuffle{.seed = 1}, "shuffled",
+                                           {.time = 10s, .samples = 130}, damages);
+  CHECK(few.samples == 130);
+  CHECK(damages.empty());
+}
+
+TEST_CASE("doctor: a loop computes its step on each batch, and waits for the GPU at its end",
+          "[programs][host]") {
+  pretended_gpu pretended;
+  std::vector<doctor::damage> damages;
+  const auto loop =
+      doctor::measure_loop(make_identity_dataset(100, 16), sequential{}, {.batch_size = 10},
+                           &pretended.gpu, 5us, {.time = 10s, .one_epoch = true}, damages);
+  CHECK(loop.batches == 10);
+  CHECK(loop.read_samples == 100);
+  CHECK(pretended.computed == std::vector<std::chrono::nanoseconds>(10, 5us));
+  CHECK(pretended.syncs == 1);
+  CHECK(loop.trace.lanes.empty());
+}
+
+TEST_CASE("doctor: a loop ends with its time or its samples, whichever is first",
+          "[programs][host]") {
+  const auto samples = make_identity_dataset(100, 16);
+  std::vector<doctor::damage> damages;
+  const auto by_samples = doctor::measure_loop(samples, sequential{}, {.batch_size = 10}, nullptr,
+                                               0ns, {.time = 100s, .samples = 250}, damages);
+  CHECK(by_samples.batches == 25);
+  const auto by_time = doctor::measure_loop(samples, sequential{}, {.batch_size = 10}, nullptr,
+                                            10ms, short_time, damages);
+  CHECK(by_time.batches >= 2);
+  CHECK(by_time.batches <= 6);
+}
+
+TEST_CASE("doctor: epochs behind the first one count by themselves where that is wanted",
+          "[programs][host]") {
+  std::vector<doctor::damage> damages;
+  const auto of = [&](bool apart) {
+    return doctor::measure_loop(make_identity_dataset(100, 16), sequential{}, {.batch_size = 10},
+                                nullptr, 0ns, {.time = 100s, .samples = 350, .first_apart = apart},
+                                damages);
+  };
+  const auto apart = of(true);
+  CHECK(apart.batches == 10);
+  REQUIRE(apart.later);
+  CHECK(apart.later->batches == 25);
+  CHECK(apart.later->seen.consumer.batches == 25);
+  CHECK(apart.lasting() == apart.later->of_batch());
+  const auto together = of(false);
+  CHECK(together.batches == 35);
+  CHECK_FALSE(together.later);
+}
+
+TEST_CASE("doctor: copies to the GPU are timed, and the GPU is named", "[programs][host]") {
+  pretended_gpu pretended;
+  const auto facts = doctor::measure_copies(pretended.gpu, 5ms);
+  CHECK(facts.ordinal == 3);
+  CHECK(facts.name == "pretended");
+  CHECK(facts.free_bytes == 1000);
+  CHECK(facts.copied_bytes == 8U << 20);
+  CHECK(facts.copy_rate > 0);
+  CHECK(pretended.syncs >= 2);
+}
+
+TEST_CASE("doctor: a file's blocks are read until the time is over, and once more",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const auto file = folder.write("bytes", counting_bytes(3 << 20));
+  const auto facts = doctor::examine_storage({file.string()}, {.time = 10s});
+  CHECK(facts.files == 1);
+  CHECK(facts.bytes == 3U << 20);
+  REQUIRE(facts.first.size() == 2);
+  CHECK(facts.first[0].threads == 1);
+  CHECK(facts.first[0].bytes == 1U << 20);
+  CHECK(facts.first[1].bytes == 2U << 20);
+  CHECK(facts.again.bytes == facts.first[0].bytes);
+  const auto of_folder = doctor::examine_storage({folder.path().string()}, {.time = 10s});
+  CHECK(of_folder.bytes == facts.bytes);
+  const temporary_directory empty;
+  CHECK_FALSE(doctor::examine_storage({empty.path().string()}, {}).not_measured.empty());
+}

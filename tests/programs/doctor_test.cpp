@@ -1,0 +1,194 @@
+#include "programs/doctor/request.hpp"
+#include "programs/doctor_runs.hpp"
+#include "support/hdf5/sequences.hpp"
+
+#include <chrono>
+#include <string>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("doctor: a report tells content, way, rates, verdict and options", "[programs][host]") {
+  const temporary_directory folder;
+  const auto file = write_rows(folder);
+  const auto run = run_doctor({file.string(), "--batch-size", "50"});
+  CHECK(run.err.empty());
+  REQUIRE(run.code == 0);
+  INFO(run.out);
+  CHECK(run.out.starts_with(file.string() + ": NumPy array\n"));
+  CHECK(says(run.out, "1000 of uint8[16]"));
+  CHECK(says(run.out, "1000 of 16 bytes, 15.6 KiB in all"));
+  CHECK(says(run.out, "by any number of threads"));
+  CHECK(says(run.out, "\nstorage\n"));
+  CHECK(says(run.out, "\nreading and decoding, one thread, as the page cache is now\n  in order"));
+  CHECK(says(run.out, "\ngather into batches of 50, shuffled"));
+  CHECK(says(run.out, "  1 reader "));
+  CHECK(says(run.out, "not measured  no GPU was to be used (--no-gpu)"));
+  CHECK(says(run.out, "\nthe loop as it is: batches of 50, shuffled"));
+  CHECK(says(run.out, "\nthe loop as recommended: batches of 50"));
+  CHECK(says(run.out, "  verdict "));
+  CHECK(says(run.out, "feedline::open(\"" + file.string() + "\")"));
+  CHECK_FALSE(says(run.out, "damage"));
+}
+
+TEST_CASE("doctor: JSON is one object that agrees with the data", "[programs][host]") {
+  const temporary_directory folder;
+  const auto file = write_packed(folder);
+  const auto run = run_doctor({file.string(), "--json", "-", "--step", "100us", "--batch-size",
+                               "64", "--read-whole", "0", "--max-readers", "3"});
+  REQUIRE(run.code == 0);
+  CHECK(run.err.empty());
+  const auto json = run.json();
+  CHECK(json["program"] == "feedline-doctor");
+  CHECK(json["format"] == "HDF5");
+  CHECK(json["batch_size"] == 64);
+  CHECK(json["step_ns"] == 100'000);
+  CHECK(json["layout"]["samples"] == 2000);
+  CHECK(json["layout"]["sample_bytes"] == 1025);
+  CHECK(json["layout"]["chunk_samples"] == 64);
+  CHECK(json["layout"]["in_memory"] == false);
+  CHECK(json["layout"]["fields"][0]["name"] == "image");
+  CHECK(json["layout"]["fields"][0]["shape"] == nlohmann::json::array({1024}));
+  CHECK(json["offered"][0]["access"] == "chunks of 64 samples, deflate");
+  CHECK(json["offered"][1]["access"] == "contiguous");
+  CHECK(json["storage"]["bytes"] == std::filesystem::file_size(file));
+  CHECK(json["reading"].size() == 1);  // all chunks are kept, so a shuffle would tell nothing
+  CHECK(json["gather_order"] == "shuffled within 16 chunks");
+  CHECK(json["reading"][0]["samples"] > 0);
+  REQUIRE(json["gather"].size() == 3);  // 1, 2 and 3 readers
+  CHECK(json["gather"][2]["readers"] == 3);
+  CHECK(json["gather"][0]["samples_per_second"] > 0);
+  CHECK(json["copies"]["not_measured"] == "no GPU was to be used (--no-gpu)");
+  REQUIRE(!json["loops"].empty());
+  const auto& statistics = json["loops"][0]["statistics"];
+  CHECK(statistics["verdict"]["limit"].is_string());
+  CHECK(statistics["chunked"] == true);
+  CHECK(json["damage"].empty());
+  CHECK(json["recommended"]["placement"] == "stream");
+  CHECK(says(json["recommended"]["code"], "feedline::open_hdf5("));
+  CHECK(says(json["recommended"]["code"], ".max_resident_bytes = 0"));
+}
+
+TEST_CASE("doctor: fields that are read whole at opening are told as such", "[programs][host]") {
+  const temporary_directory folder;
+  const auto json = run_doctor({write_packed(folder).string(), "--json", "-"}).json();
+  CHECK(json["layout"]["in_memory"] == true);
+  CHECK(json["batch_size"] == 256);
+  CHECK(json["recommended"]["window_chunks"].is_null());
+  CHECK(says(json["layout"]["way"], "read whole at opening"));
+}
+
+TEST_CASE("doctor: a long step is what limits the loop, and no step the readers",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const auto limit_of = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {(folder.path() / "packed.h5").string(), "--json", "-", "--readers",
+                               "1", "--read-whole", "0", "--batch-size", "64", "--seconds", "2"});
+    const auto json = run_doctor(more).json();
+    return json["loops"][0]["statistics"]["verdict"]["limit"].get<std::string>();
+  };
+  (void)write_packed(folder, 20'000);
+  CHECK(limit_of({"--step", "20ms", "--order", "sequential"}) == "consumer-bound");
+  const std::string limit = limit_of({"--order", "sequential"});
+  CAPTURE(limit);
+  CHECK((limit == "decode-bound" || limit == "reader-bound"));
+}
+
+TEST_CASE("doctor: samples that are damaged are told with their place, and the rest is measured",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const auto file = write_damaged(folder);
+  const auto run = run_doctor({file.string(), "--batch-size", "10"});
+  CHECK(run.code == 3);
+  INFO(run.out);
+  CHECK(says(run.out, "damage: samples that cannot be read"));
+  CHECK(says(run.out, "  sample 40 "));
+  CHECK(says(run.out, "chunk 5"));
+  CHECK(says(run.out, "fletcher32"));
+  CHECK(says(run.out, "\nrecommended\n"));
+  const auto json = run_doctor({file.string(), "--json", "-"}).json();
+  CHECK(json["damage"][0]["sample"] == 40);
+  CHECK(json["reading"][0]["samples"] > 900);
+}
+
+TEST_CASE("doctor: samples of varying length are padded, or said to need it", "[programs][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "ragged.h5"};
+  const auto labels = various_bytes(100);
+  write_sequences(writer, "tokens", H5T_STD_I32LE, H5T_NATIVE_INT32,
+                  various_values(std::vector<std::uint64_t>(100, 7), 4));
+  writer.write("label", H5T_STD_U8LE, {100}, H5T_NATIVE_UINT8, labels.data());
+  const std::string file = writer.close().string();
+
+  const auto without = run_doctor({file});
+  CHECK(without.code == 0);
+  CHECK(says(without.out, "left out: /tokens, of samples of varying length: --pad LENGTH"));
+  const auto refused = run_doctor({file, "--fields", "tokens"});
+  CHECK(refused.code == 2);
+  CHECK(says(refused.err,
+             "field '/tokens': samples of varying length cannot stand in a batch as "
+             "they are: give --pad LENGTH, or choose other fields"));
+  const auto padded = run_doctor({file, "--pad", "5", "--json", "-"}).json();
+  CHECK(padded["layout"]["sample_bytes"] == 5 * 4 + 4 + 1);
+  CHECK(says(padded["recommended"]["code"], "feedline::zip({feedline::open("));
+  CHECK(says(padded["recommended"]["code"], "{.length = 5, .longer ="));
+}
+
+TEST_CASE("doctor: pictures, code and JSON are written where they are wanted", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  const auto text_of = [&](const char* name) {
+    const auto bytes = bytes_of_file(folder.path() / name);
+    return std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  };
+  const auto at = [&](const char* name) { return (folder.path() / name).string(); };
+  CHECK(run_doctor({file, "--picture", at("loop.html"), "--code", at("main.cpp"), "--json",
+                    at("all.json")})
+            .code == 0);
+  CHECK(says(text_of("loop.html"), "fl-reader-0"));
+  CHECK(text_of("main.cpp").starts_with("#include <feedline/feedline.hpp>"));
+  CHECK(nlohmann::json::parse(text_of("all.json"))["recommended"]["code"] == text_of("main.cpp"));
+  CHECK(run_doctor({file, "--picture", at("loop.svg")}).code == 0);
+  CHECK(says(text_of("loop.svg"), "<svg"));
+  CHECK(run_doctor({file, "--picture", at("loop.json")}).code == 0);
+  CHECK(nlohmann::json::parse(text_of("loop.json")).contains("traceEvents"));
+}
+
+TEST_CASE("doctor: progress is told on standard error where that is wanted", "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  const auto lines = run_doctor({file, "--progress"});
+  CHECK(says(lines.err, "feedline-doctor: measuring: storage\n"));
+  CHECK(says(lines.err, "feedline-doctor: measuring: 1 reader\n"));
+  CHECK_FALSE(says(lines.out, "measuring:"));
+  const auto drawn = run_doctor({file}, true);
+  CHECK(says(drawn.err, "\r\x1b[Kmeasuring: storage"));
+  CHECK(drawn.err.ends_with("\r\x1b[K"));
+}
+
+TEST_CASE("doctor: what is in the page cache is told, and nothing dropped that is to stay",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_packed(folder).string();
+  const auto kept = run_doctor({file, "--keep-cache", "--json", "-"}).json()["storage"];
+  CHECK(kept["dropped"] == false);
+  CHECK(kept["cold"] == false);
+  CHECK(kept["first"][0]["bytes"] > 0);
+  const auto storage = run_doctor({file, "--json", "-"}).json()["storage"];
+  CHECK(storage["dropped"] == true);
+  if (storage["left_share"].is_number())
+    CHECK(storage["cold"] == (storage["left_share"] < 0.1));
+  else
+    CHECK(storage["cold"] == false);
+}
+
+TEST_CASE("doctor: times are read with their unit", "[programs][host]") {
+  CHECK(doctor::read_time("5ms") == 5ms);
+  CHECK(doctor::read_time("5") == 5ms);
+  CHECK(doctor::read_time("200us") == 200us);
+  CHECK(doctor::read_time("0.5s") == 500ms);
+  CHECK(doctor::read_time("50ns") == 50ns);
+  for (const char* const wrong : {"", "ms", "-1ms", "0", "5 ms", "5min", "nan", "1e9s"})
+    CHECK_FALSE(doctor::read_time(wrong));
+}
