@@ -140,7 +140,8 @@ std::string to_string(const loader_plan& plan) {
   if (plan.placement != placement::stream)
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
   text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
-  if (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots)
+  if (plan.first_readers != 0 &&
+      (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))
     text += fmt::format("; tuned, from {} and {} staging slots", plan.first_readers,
                         plan.first_staging_slots);
   return text;

@@ -16,6 +16,8 @@ using seconds = std::chrono::duration<double>;
 constexpr double little_waiting = 0.02;
 /// What a setting must gain to be kept.
 constexpr double least_gain = 0.03;
+/// What a setting must gain to be kept at first sight.
+constexpr double clear_gain = 0.2;
 /// Readers that work more than this have always had a slot to fill.
 constexpr double always_busy = 0.95;
 /// Readers that work less are held up by something else first.
@@ -43,8 +45,7 @@ std::string in_words(tuner::setting of) {
 
 }  // namespace
 
-tuner::tuner(setting first, setting most)
-    : most_{most}, current_{first} {
+tuner::tuner(setting first, setting most) : most_{most}, current_{first} {
   search_from(first);
 }
 
@@ -93,7 +94,8 @@ tuner::setting tuner::learn(const loader_statistics& window) {
 }
 
 void tuner::judge_trial(bool final) {
-  const bool is_faster = trial_.seconds <= (1 - least_gain) * kept_.seconds;
+  const double gain = final ? least_gain : clear_gain;
+  const bool is_faster = trial_.seconds <= (1 - gain) * kept_.seconds;
   asked_ = is_faster || final ? asked::trial : asked::kept_again;
   if (!is_faster) return;
   kept_ = trial_;

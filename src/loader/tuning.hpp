@@ -48,7 +48,7 @@ class tuning {
   staging_ring& staging_;
   const tuner::setting most_;
   const std::uint64_t window_batches_;
-  std::chrono::nanoseconds window_time_ = std::chrono::milliseconds{50};
+  std::chrono::nanoseconds window_time_ = std::chrono::milliseconds{100};
 
   // The consumer's.
   bool measuring_ = false;   ///< else what was begun before the last change passes
