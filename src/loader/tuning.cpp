@@ -10,7 +10,7 @@ namespace {
 /// a dozen windows, two at the worst, and is to end within an epoch.
 constexpr std::uint64_t windows_an_epoch = 64;
 constexpr std::uint64_t fewest_batches = 4;
-constexpr std::uint64_t most_batches = 64;
+constexpr std::uint64_t most_batches = 32;
 constexpr std::uint64_t fewest_slots = 4;
 /// Slots grow until then, where readers are fast.
 constexpr std::uint64_t first_slots = 12;

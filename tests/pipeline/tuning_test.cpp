@@ -149,12 +149,12 @@ TEST_CASE("tuning: a sample that cannot be read ends the epoch behind the same b
           "[loader][host]") {
   const way through = GENERATE(from_range(reading_ways()));
   INFO(to_string(through));
-  std::string message[2];
-  int number = 0;
+  std::vector<std::string> message;
   check_same(through, make_damaged(make_identity_rows(samples, 37), sample_index{390}),
              sequential{}, [&](consumer& each) {
-               message[number++] = message_of<stage_error>([&] { each.take_from(0); });
+               message.push_back(message_of<stage_error>([&] { each.take_from(0); }));
              });
+  REQUIRE(message.size() == 2);
   CHECK(message[0].find("checksum mismatch") != std::string::npos);
   CHECK(message[1].find("checksum mismatch") != std::string::npos);
 }
