@@ -15,7 +15,7 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   const tuning_budget& budget = options.tuning;
   loader_options within = options;
   if (budget.max_pinned_bytes != 0) within.max_staging_bytes = budget.max_pinned_bytes;
-  const loader_plan first = untuned_plan(dataset, sampler, device, within);
+  loader_plan first = untuned_plan(dataset, sampler, device, within);
   if ((budget.max_readers == 0 && budget.max_pinned_bytes == 0) || first.readers == 0) return first;
 
   const bool serialized = dataset.concurrency() == read_concurrency::serialized;

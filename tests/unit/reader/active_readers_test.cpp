@@ -57,6 +57,20 @@ TEST_CASE("active readers: nobody rests once closed", "[reader][host]") {
   under_test.rest(7, nullptr);
 }
 
+TEST_CASE("active readers: a slot is cut for those that are active", "[reader][host]") {
+  stages parts{std::make_shared<recording_device>(),
+               make_identity_dataset(64 * 4, 8),
+               {.batch_size = 64, .readers = 4}};
+  epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
+  slot_scheduler under_test{parts.slots, schedule, *parts.staging};
+  for (const auto& [active, requests] : {std::pair{4, 16U}, {2, 8U}, {1, 1U}}) {
+    under_test.active().set(active);
+    const request first = under_test.next().value();
+    CHECK((*parts.staging)[slot_index{first.slot}].work.requests() == requests);
+    for (std::uint32_t i = 1; i < requests; ++i) (void)under_test.next();
+  }
+}
+
 TEST_CASE(
     "active readers: while their number and that of slots change, every request is taken once, and "
     "work goes on",
