@@ -40,6 +40,7 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/loader/loader_state.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/loader/tuning_budget.hpp>
 #include <feedline/ragged/dataset.hpp>
 #include <feedline/ragged/decode.hpp>
 #include <feedline/ragged/pack.hpp>

@@ -16,3 +16,17 @@ feedline::loader planned(const feedline::dataset_ptr& train, const feedline::dev
   return loader;
 }
 // [/plan]
+
+// [tuning]
+feedline::loader tuned(const feedline::dataset_ptr& train, const feedline::device_ptr& gpu) {
+  feedline::loader_options options{.batch_size = 256};
+  options.tuning = {.max_readers = 32, .max_pinned_bytes = std::size_t{128} << 20};
+  return {train, feedline::shuffle{.seed = 42}, gpu, options};
+}
+
+void print_choice(const feedline::loader& loader) {
+  const feedline::tuning_statistics found = loader.statistics().tuning;
+  std::cout << found.readers << " readers, " << found.staging_slots << " staging slots"
+            << (found.settled ? ": " : " (still searching): ") << found.why << '\n';
+}
+// [/tuning]

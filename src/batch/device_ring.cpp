@@ -172,10 +172,14 @@ std::size_t device_ring::ready_slots() const noexcept {
   }));
 }
 
-bool device_ring::all_leased() const noexcept {
-  return !free_.closed() && std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+std::size_t device_ring::leased_slots() const noexcept {
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
     return slot->state.load() == device_state::leased;
-  });
+  }));
+}
+
+bool device_ring::all_leased() const noexcept {
+  return !free_.closed() && leased_slots() == slots_.size();
 }
 
 bool device_ring::wait_for_room(const take_limits& limits) {

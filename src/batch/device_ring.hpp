@@ -141,6 +141,8 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
 
   /// Who takes batches, and who else has to do with them.
   [[nodiscard]] consumer_thread& users() noexcept { return users_; }
+  /// Slots in which batches are held. Consumer.
+  [[nodiscard]] std::size_t leased_slots() const noexcept;
   /// Whether batches are held in every slot, so that none can be delivered before one of these is
   /// free. False once closed. Consumer.
   [[nodiscard]] bool all_leased() const noexcept;

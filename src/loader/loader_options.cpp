@@ -58,6 +58,22 @@ void check_errors(const loader_options& options) {
                   "fill it, or take error_action::substitute");
 }
 
+void check_tuning(const loader_options& options) {
+  const tuning_budget& budget = options.tuning;
+  const std::string name = "loader_options::tuning.max_readers is ";
+  if (budget.max_readers < 0 || budget.max_readers > max_readers)
+    throw usage_error{name + std::to_string(budget.max_readers) + ": say 1 to " +
+                      std::to_string(max_readers) + ", or 0 to leave readers as they are"};
+  if (budget.max_readers != 0 && options.readers > budget.max_readers)
+    throw usage_error{name + std::to_string(budget.max_readers) + ", but readers is " +
+                      std::to_string(options.readers) +
+                      ", with which the search begins: lower it, or leave it out"};
+  if (budget.max_pinned_bytes != 0 && options.max_staging_bytes != 0)
+    throw usage_error{
+        "loader_options::max_staging_bytes and tuning.max_pinned_bytes both limit staging memory: "
+        "with tuning, leave out the first"};
+}
+
 /// Where a batch comes in several.
 std::string pieces_of(const loader_plan& plan) {
   if (plan.piece_samples == 0 || plan.piece_samples >= plan.batch_size) return {};
@@ -100,6 +116,7 @@ loader_options validated(const loader_options& options) {
     throw usage_error{"loader_options::leave_reads_after is " +
                       std::to_string(options.leave_reads_after.count()) +
                       " ms: say how long destruction may wait, or 0 for no limit"};
+  check_tuning(options);
   check_slots("staging_slots", options.staging_slots);
   check_slots("device_slots", options.device_slots);
   check_errors(options);
@@ -122,7 +139,12 @@ std::string to_string(const loader_plan& plan) {
   }
   if (plan.placement != placement::stream)
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
-  return text + fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
+  text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
+  if (plan.first_readers != 0 &&
+      (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))
+    text += fmt::format("; tuned, from {} and {} staging slots", plan.first_readers,
+                        plan.first_staging_slots);
+  return text;
 }
 
 }  // namespace feedline

@@ -82,6 +82,9 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   transfer_.clock().name(stage::transfer, 0, &activities_);
   consumer_.name(stage::batch, 0, &activities_);
   activities_.follow(transfer_.clock(), consumer_);
+  const tuning_budget& budget = options.tuning;
+  if ((budget.max_readers != 0 || budget.max_pinned_bytes != 0) && plan_.readers != 0)
+    tuning_.emplace(plan_, slot_scheduler_.active(), *staging_);
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {
@@ -134,6 +137,15 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
     accept(*slot);
+    tune();
+  }
+}
+
+void pipeline::tune() noexcept {
+  if (!tuning_ || !tuning_->ends_window(consumer_)) return;
+  try {
+    tuning_->learn(statistics());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: the next slot asks again
   }
 }
 

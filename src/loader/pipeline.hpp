@@ -17,6 +17,7 @@
 #include "loader/delays.hpp"
 #include "loader/progress.hpp"
 #include "loader/slot_strategy.hpp"
+#include "loader/tuning.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/reader_turns.hpp"
 #include "reader/request_executor.hpp"
@@ -121,6 +122,10 @@ class pipeline {
     std::chrono::milliseconds before_warning = std::chrono::seconds{10};
   };
   void set(wait_limits limits) noexcept { limits_ = limits; }
+  /// How long a setting is measured at least, where it is tuned. Consumer, before `next`.
+  void set_tuning_window(std::chrono::nanoseconds least) noexcept {
+    if (tuning_) tuning_->set_window(least);
+  }
 
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;
   /// blocks for nothing. Does nothing in a child of fork.
@@ -159,6 +164,8 @@ class pipeline {
   void drive_reader(int number);
   void drive_transfer();
   void accept(slot_index slot);
+  /// Behind each slot that was taken.
+  void tune() noexcept;
   /// Ends everything for a failure that the consumer has come to: it stands behind all good
   /// batches.
   [[noreturn]] void fail(std::optional<failure> why);
@@ -200,6 +207,7 @@ class pipeline {
   slot_scheduler slot_scheduler_;
   read_ahead read_ahead_;
   request_executor request_executor_;
+  std::optional<tuning> tuning_;
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
   stage_clock consumer_;

@@ -33,7 +33,9 @@ loader_statistics pipeline::statistics() const {
   const auto now = std::chrono::steady_clock::now();
   loader_statistics seen{.time = now - made_at_};
 
+  if (tuning_) seen.tuning = tuning_->look();
   seen.reader.threads = plan_.background ? static_cast<unsigned>(plan_.readers) : 0;
+  if (tuning_) seen.reader.threads = seen.tuning.readers;
   seen.reader.slots_there = staging_->count(staging_state::filling);
   for (const reader_scratch& each : scratch_) {
     add(seen.reader, each.clock.look(now));

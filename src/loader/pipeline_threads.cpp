@@ -24,7 +24,10 @@ void pipeline::drive_reader(int number) {
   device_->begin_thread();
   reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
   const in_activity reading{&use.clock, activity::busy};
-  while (const auto taken = slot_scheduler_.next(&use.clock)) {
+  for (;;) {
+    slot_scheduler_.active().rest(number, &use.clock);
+    const auto taken = slot_scheduler_.next(&use.clock);
+    if (!taken) return;
     std::optional<in_activity> waiting;
     if (turns_.limit() != 0) waiting.emplace(&use.clock, activity::starved);
     const reader_turns::turn turn{turns_, request_executor_.stopping()};

@@ -103,8 +103,8 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 
 }  // namespace
 
-loader_plan make_plan(const dataset& dataset, const sampler& sampler,
-                      const device_capabilities& device, const loader_options& options) {
+loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
+                         const device_capabilities& device, const loader_options& options) {
   loader_plan plan;
   check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
@@ -133,7 +133,8 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   batches = std::min(batches, plan.batches_per_epoch);
 
   const ring_size staging{
-      .option = "max_staging_bytes",
+      .option =
+          options.tuning.max_pinned_bytes == 0 ? "max_staging_bytes" : "tuning.max_pinned_bytes",
       .budget = options.max_staging_bytes,
       .wanted_slots = options.staging_slots,
       .slot_bytes = [&](std::uint64_t count) { return sizes.staging_bytes(count); },
@@ -160,7 +161,9 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   }
   plan.request_samples = sizes.requests(batches).request_samples();
   plan.min_requests = sizes.min_requests();
+  plan.first_staging_slots = plan.staging_slots;
   plan.readers = readers;
+  plan.first_readers = readers;
   plan.background = options.readers != 0;
   return plan;
 }

@@ -19,13 +19,20 @@
 
 namespace feedline::detail {
 
-/// Settles every size and depth of a loader; allocates nothing, starts nothing. The steps stand
-/// below, in their order: where rows come from, what a slot takes, how many slots there are.
-/// @throws usage_error if the options cannot be met with this dataset and device; a budget's
-/// message says how many bytes would be needed.
+/// Settles every size and depth of a loader; allocates nothing, starts nothing. With tuning it is
+/// the plan of the whole budget, and says with what of it the loader begins.
+/// @throws usage_error as `untuned_plan`.
 [[nodiscard]] loader_plan make_plan(const dataset& dataset, const sampler& sampler,
                                     const device_capabilities& device,
                                     const loader_options& options);
+
+/// The same without tuning. The steps stand below, in their order: where rows come from, what a
+/// slot takes, how many slots there are.
+/// @throws usage_error if the options cannot be met with this dataset and device; a budget's
+/// message says how many bytes would be needed.
+[[nodiscard]] loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
+                                       const device_capabilities& device,
+                                       const loader_options& options);
 
 /// What of an epoch this process delivers, under the policy for a last batch.
 /// @throws usage_error if there is nothing to deliver, or the policy forbids what is left.

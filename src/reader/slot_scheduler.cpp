@@ -15,6 +15,7 @@ slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
       schedule_{schedule},
       staging_{staging},
       requests_{staging.size() * partition_.max_requests(plan.batches_per_slot * plan.batch_size)},
+      active_{plan.readers},
       now_{std::move(now)},
       growth_{partition_.max_batches()} {}
 
@@ -86,15 +87,16 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
   const scheduled_ticket& next = ticket.ticket;
   if (ticket.next_piece == 0) schedule_.opened(next, ticket.batches);
   const sample_run piece = ticket.pieces.request(ticket.next_piece, ticket.samples);
-  slot_work work{.run = next.run,
-                 .ticket = next.ticket,
-                 .first = position{next.first_batch * plan_.batch_size + piece.begin},
-                 .first_batch = next.first_batch,
-                 .samples = piece.end - piece.begin,
-                 .batches = ticket.batches,
-                 .begin = piece.begin,
-                 .ends_ticket = piece.end == ticket.samples,
-                 .layout = partition_.next(piece.end - piece.begin)};
+  slot_work work{
+      .run = next.run,
+      .ticket = next.ticket,
+      .first = position{next.first_batch * plan_.batch_size + piece.begin},
+      .first_batch = next.first_batch,
+      .samples = piece.end - piece.begin,
+      .batches = ticket.batches,
+      .begin = piece.begin,
+      .ends_ticket = piece.end == ticket.samples,
+      .layout = partition_.next(piece.end - piece.begin, plan_.readers - active_.count())};
   const std::uint32_t requests = work.requests();
   const bool is_last = work.ends_ticket;
   staging_.open(slot, std::move(work));

@@ -3,6 +3,7 @@
 #include <feedline/index.hpp>
 
 #include "detail/channel.hpp"
+#include "reader/active_readers.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -90,7 +91,11 @@ class slot_scheduler {
     schedule_.close();
     staging_.close();
     requests_.close();
+    active_.close();
   }
+
+  /// Which readers may call `next`: at first all. A slot is cut for so many.
+  [[nodiscard]] active_readers& active() noexcept { return active_; }
 
  private:
   /// A ticket whose pieces are being opened. It is opened to its end, even if nobody wants it any
@@ -122,6 +127,7 @@ class slot_scheduler {
   staging_ring& staging_;
   channel<request> requests_;
   std::atomic<bool> opening_{false};  ///< somebody opens; a lock whose waiters wait for requests
+  active_readers active_;
   clock now_;
   slot_growth growth_;                 ///< under that lock
   std::optional<begun_ticket> begun_;  ///< likewise

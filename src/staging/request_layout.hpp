@@ -105,6 +105,7 @@ class request_partition {
       : batch_size_{plan.batch_size},
         request_samples_{plan.request_samples},
         min_requests_{plan.min_requests},
+        readers_{plan.readers},
         numbering_{plan.batch_size, numbered_samples(plan)},
         pieces_{plan.batch_size, std::max<std::uint64_t>(plan.piece_samples, 1)},
         slot_{plan.batch_size, plan.batches_per_slot * plan.batch_size},
@@ -112,10 +113,15 @@ class request_partition {
 
   /// How a piece of so many samples is cut into requests. Of one batch each reader gets some: then
   /// it takes no longer than all of them need, and the time that they take says how fast they are.
-  [[nodiscard]] request_layout next(std::uint64_t samples) const {
+  /// @param resting Of the plan's readers, those that take no requests.
+  [[nodiscard]] request_layout next(std::uint64_t samples, int resting = 0) const {
     if (!rows_are_read()) return numbering_;
-    if (min_requests_ == 0) return {batch_size_, request_samples_};
-    return {batch_size_, std::min(request_samples_, divide_up(samples, min_requests_))};
+    const auto readers = static_cast<std::uint64_t>(std::max(readers_ - resting, 0));
+    if (min_requests_ == 0 || (resting != 0 && readers < 2)) return {batch_size_, request_samples_};
+    const std::uint64_t least =
+        resting == 0 ? min_requests_
+                     : divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
+    return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
   }
   /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which
   /// no row is read is one piece.
@@ -150,6 +156,7 @@ class request_partition {
   std::uint64_t batch_size_;
   std::uint64_t request_samples_;
   std::uint64_t min_requests_;
+  int readers_;
   request_layout numbering_;
   request_layout pieces_;
   request_layout slot_;

@@ -13,7 +13,9 @@ staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slo
     : device_{std::move(device)},
       memory_{device_, memory_kind::staging, slots * slot_bytes},
       recycled_{slots},
+      circulating_{slots},
       opened_{slots} {
+  kept_back_.reserve(slots);
   for (std::size_t i = 0; i < slots; ++i) {
     slots_.push_back(std::make_unique<staging_slot>(device_));
     slots_.back()->data = memory_.data() + i * slot_bytes;
@@ -30,10 +32,10 @@ staging_ring::~staging_ring() {
 }
 
 std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
-  auto slot = recycled_.try_pop();
+  auto slot = try_claim();
   if (!slot) {
     const in_activity waiting{clock, activity::stalled};
-    slot = recycled_.pop();
+    recycled_.wait_until([&] { return (slot = try_claim()).has_value(); });
   }
   if (!slot || recycled_.closed()) return std::nullopt;
   staging_slot& claimed = (*this)[*slot];
@@ -52,6 +54,20 @@ std::optional<slot_index> staging_ring::claim(stage_clock* clock) {
     move(*slot, staging_state::copying, staging_state::free);
   }
   return slot;
+}
+
+std::optional<slot_index> staging_ring::try_claim() {
+  const std::size_t most = circulating_.load();
+  if (!kept_back_.empty() && size() - kept_back_.size() < most) {
+    const slot_index slot = kept_back_.back();
+    kept_back_.pop_back();
+    return slot;
+  }
+  while (const auto slot = recycled_.try_pop()) {
+    if (size() - kept_back_.size() <= most) return slot;
+    kept_back_.push_back(*slot);
+  }
+  return std::nullopt;
 }
 
 void staging_ring::open(slot_index slot, slot_work work) {

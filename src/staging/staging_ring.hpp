@@ -8,6 +8,7 @@
 #include "staging/staging_slot.hpp"
 #include "statistics/stage_clock.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -40,6 +41,15 @@ class staging_ring {
   /// exception thrown. Slot scheduler.
   /// @param clock The caller's, here and below; null: nothing is measured.
   [[nodiscard]] std::optional<slot_index> claim(stage_clock* clock = nullptr);
+  /// Lets so many slots go round; the others, once free, are kept back. At first all go round.
+  /// Any thread.
+  /// @param slots Of `size()`, at least 1.
+  void circulate(std::size_t slots) noexcept {
+    circulating_.store(slots);
+    recycled_.wake_all();
+  }
+  [[nodiscard]] std::size_t circulating() const noexcept { return circulating_.load(); }
+
   /// free → filling: gives the slot its work. From here on it stands in line for the transfer.
   /// Slot scheduler.
   void open(slot_index slot, slot_work work);
@@ -97,11 +107,15 @@ class staging_ring {
 
  private:
   void move(slot_index slot, staging_state from, staging_state to);
+  /// A slot that nobody uses, if one is there and may go round.
+  [[nodiscard]] std::optional<slot_index> try_claim();
 
   device_ptr device_;
   device_memory memory_;
   std::vector<std::unique_ptr<staging_slot>> slots_;
-  channel<slot_index> recycled_;  ///< free or copying, unclaimed
+  channel<slot_index> recycled_;          ///< free or copying, unclaimed
+  std::atomic<std::size_t> circulating_;  ///< slots that may go round
+  std::vector<slot_index> kept_back_;     ///< claimed so that they don't. The slot scheduler's
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
   doorbell filled_;  ///< rung when a slot becomes filled

@@ -31,6 +31,19 @@ std::string json_of(const stage_statistics& seen) {
       .text();
 }
 
+std::string json_of(const tuning_statistics& seen) {
+  return json_object{}
+      .member("on", seen.on)
+      .member("settled", seen.settled)
+      .member("readers", seen.readers)
+      .member("max_readers", seen.max_readers)
+      .member("staging_slots", seen.staging_slots)
+      .member("max_staging_slots", seen.max_staging_slots)
+      .member("searched_batches", seen.searched_batches)
+      .string("why", seen.why)
+      .text();
+}
+
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   std::array<char, 256> line{};
@@ -84,6 +97,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("sample_bytes", seen.sample_bytes)
       .member("chunked", seen.chunked)
       .member("copies", seen.copies)
+      .member("tuning", json_of(seen.tuning))
       .member("verdict", json_object{}
                              .string("limit", to_string(verdict.limit))
                              .string("evidence", verdict.evidence)
@@ -115,6 +129,15 @@ std::string report(const loader_statistics& seen) {
       text += formatted("; of %llu rows %.1f %% lay in memory, decoded before", number(rows),
                         100 * static_cast<double>(seen.cache_hits) / static_cast<double>(rows));
     text += '\n';
+  }
+  if (const tuning_statistics& tuned = seen.tuning; tuned.on) {
+    text += formatted("tuning   %u of %u readers, %llu of %llu staging slots, ", tuned.readers,
+                      tuned.max_readers, number(tuned.staging_slots),
+                      number(tuned.max_staging_slots));
+    text += tuned.settled
+                ? formatted("settled after %llu batches: ", number(tuned.searched_batches))
+                : "searching: ";
+    text += tuned.why + '\n';
   }
   if (seen.cached_samples != 0)
     text += formatted("cached   %llu of %llu samples\n", number(seen.cached_samples),

@@ -36,6 +36,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/stream_end_test.cpp
   pipeline/threads_test.cpp
   pipeline/transform_test.cpp
+  pipeline/tuning_test.cpp
   pipeline/turn_test.cpp
 )
 

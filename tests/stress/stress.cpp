@@ -78,6 +78,8 @@ round_plan draw(std::uint64_t seed) {
   plan.options.batch_size = random.between(1, std::min<std::uint64_t>(plan.samples, 64));
   plan.options.partial_batch = random.one_in(3) ? partial_batch::drop : partial_batch::keep;
   plan.options.readers = static_cast<int>(random.between(0, 6));
+  if (plan.options.readers != 0 && random.one_in(3))  // some readers rest
+    plan.options.tuning.max_readers = plan.options.readers + static_cast<int>(random.between(1, 6));
   plan.options.epochs = random.one_in(2) ? 0 : random.between(1, 6);
   plan.options.batches_per_slot = random.between(0, 6);
   plan.options.staging_slots = random.between(2, 6);

@@ -4,6 +4,7 @@
 #include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
 #include <feedline/loader/placement.hpp>
+#include <feedline/loader/tuning_budget.hpp>
 #include <feedline/sampler/partial_batch.hpp>
 #include <feedline/sampler/shard.hpp>
 #include <feedline/transform/batch_transform.hpp>
@@ -40,8 +41,8 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields, errors, leave_reads_after, trace_events. Set one by one, in
-/// any.
+/// batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
+/// one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -85,6 +86,8 @@ struct loader_options {
   std::size_t trace_events =
       0;  ///< for `loader::trace`, how many activities of each thread and stream are kept, 40 bytes
           ///< each; 0: there is no trace
+  tuning_budget tuning = {};  ///< readers and staging slots are sought while the loader works,
+                              ///< within this; all 0: they stay as they are
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

@@ -40,15 +40,17 @@ struct loader_plan {
                                      ///< the dataset's memory (gather)
   std::size_t batch_bytes = 0;       ///< of one batch within a device slot, each field aligned
   std::size_t slot_bytes = 0;        ///< of a staging slot
-  std::size_t device_slot_bytes = 0;  ///< 0 where batches are read in place
-  std::size_t staging_slots = 0;
-  std::size_t device_slots = 0;   ///< 0 where batches are read in place
+  std::size_t device_slot_bytes = 0;    ///< 0 where batches are read in place
+  std::size_t staging_slots = 0;        ///< with tuning: of the whole budget
+  std::size_t first_staging_slots = 0;  ///< of these, that go round at first
+  std::size_t device_slots = 0;         ///< 0 where batches are read in place
   std::size_t landing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
   std::size_t cache_bytes = 0;    ///< device memory that rows are cached in
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
   std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + landing_bytes +
                                   ///< cache_bytes
-  int readers = 0;
+  int readers = 0;                ///< with tuning: of the whole budget
+  int first_readers = 0;          ///< of these, that take requests at first
   bool background = true;  ///< threads of the loader's own work ahead; false: all is done on the
                            ///< calling thread
 };

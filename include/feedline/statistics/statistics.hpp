@@ -11,7 +11,8 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// What the threads of one stage have done, all together, and where their time went.
 struct stage_statistics {
-  unsigned threads = 0;           ///< of the loader's own; 0: another thread does the work
+  unsigned threads = 0;           ///< of the loader's own, without readers that rest under
+                                  ///< tuning; 0: another thread does the work
   std::uint64_t batches = 0;      ///< that have passed the stage
   std::uint64_t samples = 0;      ///< likewise, also of batches that are not whole yet
   std::uint64_t bytes = 0;        ///< reader: read from the dataset; transfer: copied to the
@@ -37,6 +38,19 @@ struct stage_statistics {
   [[nodiscard]] std::chrono::nanoseconds mean_latency() const noexcept {
     return slots == 0 ? latency : latency / static_cast<std::int64_t>(slots);
   }
+};
+
+/// What tuning has chosen so far, where `loader_options::tuning` asks for it.
+struct tuning_statistics {
+  bool on = false;       ///< it was asked for, and there are readers
+  bool settled = false;  ///< the search has ended; it begins anew if the consumer waits more
+                         ///< than before, by a tenth of its time
+  unsigned readers = 0;  ///< that take requests now: while it searches, those being tried
+  unsigned max_readers = 0;
+  std::uint64_t staging_slots = 0;  ///< that go round now
+  std::uint64_t max_staging_slots = 0;
+  std::uint64_t searched_batches = 0;  ///< taken until the search ended last; 0: it has not
+  std::string why = {};                ///< what was measured, in a sentence; empty: not on
 };
 
 /// What a loader has done since it was made, and where its time went (`loader::statistics`).
@@ -86,9 +100,11 @@ struct loader_statistics {
   std::uint64_t sample_bytes = 0;  ///< of one sample as the dataset has it
   bool chunked = false;            ///< the dataset reads whole chunks of samples
   bool copies = false;             ///< batches are copied to a device; else they are read in place
+  tuning_statistics tuning = {};   ///< as it stands at the snapshot
 
   /// What came between an earlier snapshot of the same loader and this one. What is no sum stays
-  /// as it is here: `slots_there`, `max_latency`, `peak_copy_rate`, and what the loader is.
+  /// as it is here: `slots_there`, `max_latency`, `peak_copy_rate`, and what the loader is or has
+  /// chosen.
   [[nodiscard]] loader_statistics since(const loader_statistics& earlier) const;
 };
 

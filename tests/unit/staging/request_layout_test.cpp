@@ -175,6 +175,17 @@ TEST_CASE("request partition: who shares a slot with nobody takes it whole", "[r
   CHECK(under_test.next(slot_samples).requests(slot_samples) == 1);
 }
 
+TEST_CASE("request partition: a slot is cut for the readers that do not rest", "[reader][host]") {
+  slot_plan plan = large_rows(8);
+  plan.request_samples = 2'000;
+  plan.min_requests = 32;
+  const request_partition under_test{plan};
+  CHECK(under_test.next(256, 0).requests(256) == 32);
+  CHECK(under_test.next(256, 4).requests(256) == 16);
+  CHECK(under_test.next(256, 6).requests(256) == 8);
+  CHECK(under_test.next(256, 7).requests(256) == 1);  // as for a loader of one reader
+}
+
 TEST_CASE("request partition: a slot of few samples is shared by all readers", "[reader][host]") {
   slot_plan plan = large_rows(8);
   plan.request_samples = 2'000;

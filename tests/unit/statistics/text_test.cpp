@@ -105,6 +105,33 @@ TEST_CASE("statistics: their JSON has every number, with its unit, and the verdi
   }
 }
 
+TEST_CASE("statistics: where a loader is tuned, JSON and report say what it chose and why",
+          "[statistics][host]") {
+  CHECK(has(to_json(made()), "\"tuning\": {\"on\": false, "));
+  CHECK_FALSE(has(report(made()), "tuning"));
+  loader_statistics tuned = made();
+  tuned.tuning = {.on = true,
+                  .settled = false,
+                  .readers = 4,
+                  .max_readers = 16,
+                  .staging_slots = 8,
+                  .max_staging_slots = 12,
+                  .searched_batches = 0,
+                  .why = "a \"reason\""};
+  CHECK(has(report(tuned),
+            "tuning   4 of 16 readers, 8 of 12 staging slots, searching: a \"reason\"\n"));
+  tuned.tuning.settled = true;
+  tuned.tuning.searched_batches = 321;
+  CHECK(has(report(tuned),
+            "tuning   4 of 16 readers, 8 of 12 staging slots, settled after 321 batches: a "
+            "\"reason\"\n"));
+  CHECK(has(to_json(tuned),
+            "\"tuning\": {\"on\": true, \"settled\": true, \"readers\": 4, \"max_readers\": 16, "
+            "\"staging_slots\": 8, \"max_staging_slots\": 12, \"searched_batches\": 321, \"why\": "
+            "\"a \\\"reason\\\"\"}"));
+  CHECK(tuned.since(made()).tuning.readers == 4);
+}
+
 TEST_CASE("statistics: their report is a table of the stages, the exposed time and the verdict",
           "[statistics][host]") {
   const std::string text = report(made());

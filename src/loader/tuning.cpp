@@ -1,0 +1,92 @@
+#include "loader/tuning.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// A window has this part of an epoch's batches, but so many at least and at most: a search takes
+/// a dozen windows, two at the worst, and is to end within an epoch.
+constexpr std::uint64_t windows_an_epoch = 64;
+constexpr std::uint64_t fewest_batches = 4;
+constexpr std::uint64_t most_batches = 32;
+constexpr std::uint64_t fewest_slots = 4;
+/// Slots grow until then, where readers are fast.
+constexpr std::uint64_t first_slots = 12;
+
+std::chrono::nanoseconds working_time(const stage_totals& of) {
+  std::chrono::nanoseconds time{};
+  for (const activity each :
+       {activity::busy, activity::starved, activity::stalled, activity::copy_wait})
+    time += of.time.at(static_cast<std::size_t>(each));
+  return time;
+}
+
+}  // namespace
+
+tuning::tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging)
+    : readers_{readers},
+      staging_{staging},
+      most_{plan.readers, plan.staging_slots},
+      window_batches_{
+          std::clamp(plan.batches_per_epoch / windows_an_epoch, fewest_batches, most_batches)},
+      wanted_slots_{first_slots},
+      tuner_{{plan.first_readers, plan.first_staging_slots}, most_} {
+  apply();
+}
+
+bool tuning::ends_window(const stage_clock& consumer) noexcept {
+  if (++slots_ < wanted_slots_) return false;
+  if (!measuring_) return true;
+  const stage_totals now = consumer.look(consumer.since());
+  return now.batches - began_batches_ >= window_batches_ &&
+         working_time(now) - began_time_ >= window_time_;
+}
+
+void tuning::learn(loader_statistics now) noexcept {
+  bool changed = false;
+  if (measuring_) {
+    const std::scoped_lock lock{mutex_};
+    const tuner::setting before = tuner_.current();
+    const bool had_settled = tuner_.settled();
+    try {
+      changed = !(tuner_.learn(now.since(began_)) == before);
+    } catch (...) {  // no memory to note what was measured
+      changed = true;
+    }
+    if (tuner_.settled() && !had_settled) searched_batches_ = now.consumer.batches;
+  }
+  if (changed) apply();
+  slots_ = 0;
+  measuring_ = !changed;
+  wanted_slots_ = changed ? staging_.circulating() : fewest_slots;
+  began_batches_ = now.consumer.batches;
+  began_time_ = now.consumer.time();
+  began_ = std::move(now);
+}
+
+void tuning::make_room(std::size_t held) noexcept {
+  if (held < staging_.circulating() || held >= most_.slots) return;
+  held_ = held + 1;
+  staging_.circulate(held_);
+}
+
+void tuning::apply() noexcept {
+  readers_.set(tuner_.current().readers);
+  staging_.circulate(std::max(tuner_.current().slots, held_));
+}
+
+tuning_statistics tuning::look() const {
+  const std::scoped_lock lock{mutex_};
+  return {.on = true,
+          .settled = tuner_.settled(),
+          .readers = static_cast<unsigned>(tuner_.current().readers),
+          .max_readers = static_cast<unsigned>(most_.readers),
+          .staging_slots = staging_.circulating(),
+          .max_staging_slots = most_.slots,
+          .searched_batches = searched_batches_,
+          .why = tuner_.why()};
+}
+
+}  // namespace feedline::detail

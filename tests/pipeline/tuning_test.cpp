@@ -1,0 +1,253 @@
+/// A loader whose readers and staging slots change while it works.
+
+#include <feedline/device/host_device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/class_balanced.hpp>
+#include <feedline/sampler/mixture.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+#include <feedline/sampler/take.hpp>
+#include <feedline/sampler/weighted.hpp>
+
+#include "loader/pipeline.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/checks/recorder.hpp"
+#include "support/datasets/failing_dataset.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/ways.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+using namespace std::chrono_literals;
+using detail::pipeline;
+
+namespace {
+
+constexpr std::uint64_t samples = 403;
+
+/// Small slots, and a budget of six readers and eight slots of them.
+loader_options tuned(int readers = 1) {
+  loader_options options{.batch_size = 4, .readers = readers};
+  options.batches_per_slot = 1;
+  options.staging_slots = 2;
+  options.tuning = {.max_readers = 6, .max_pinned_bytes = 8 * 4 * 256};
+  return options;
+}
+loader_options untuned() {
+  loader_options options = tuned(no_readers);
+  options.tuning = {};
+  return options;
+}
+
+/// Reads that take so long that the consumer waits, and the tuner has something to do.
+dataset_ptr slow(const dataset_ptr& data) {
+  return gated(data, [](auto) { std::this_thread::sleep_for(20us); });
+}
+
+/// A pipeline that is tuned at every fourth slot, and a consumer that writes down what it gets.
+struct consumer {
+  consumer(const travelling& on, const dataset_ptr& data, const sampler& order,
+           const loader_options& options)
+      : by{on},
+        record{on.looks()},
+        under_test{std::make_shared<pipeline>(data, order, by.device,
+                                              on_way(by.through, *data, options))} {
+    under_test->set_tuning_window(0ns);
+  }
+
+  /// So many batches of an epoch, or all; then it is left.
+  void take_from(std::uint64_t epoch, std::uint64_t most = samples) {
+    const auto run = under_test->claim(epoch, by.stream);
+    for (std::uint64_t i = 0; i < most; ++i) {
+      const auto taken = under_test->next(run, by.stream);
+      if (!taken) return;
+      record(*taken);
+      settings.insert(
+          {under_test->statistics().tuning.readers, under_test->statistics().tuning.staging_slots});
+    }
+    under_test->abandon(run);
+  }
+
+  travelling by;
+  recorder record;
+  std::shared_ptr<pipeline> under_test;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> settings = {};
+};
+
+/// What an untuned loader without readers delivers where a tuned one takes the same steps.
+template <class Steps>
+void check_same(way through, const dataset_ptr& data, const sampler& order, const Steps& steps) {
+  consumer reference{travelling{through}, data, order, untuned()};
+  consumer changing{travelling{through}, slow(data), order, tuned()};
+  steps(reference);
+  steps(changing);
+  CHECK(changing.settings.size() > 1);
+  CHECK(changing.record.seen() == reference.record.seen());
+  CHECK(all_intact(changing.record.seen()));
+}
+
+std::vector<std::pair<std::string, sampler>> orders() {
+  std::vector<double> weights;
+  std::vector<std::int64_t> labels;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    weights.push_back(static_cast<double>(i % 9));
+    labels.push_back(static_cast<std::int64_t>(i % 3));
+  }
+  return {{"sequential", sequential{}},
+          {"shuffle", shuffle{.seed = 1}},
+          {"weighted", weighted{weights, {.seed = 1}}},
+          {"class_balanced", class_balanced{labels, {.seed = 1}}},
+          {"mixture", mixture{std::vector<std::uint64_t>{400, 3}, {1, 1}, {.seed = 1}}},
+          {"take", take{shuffle{.seed = 1}, 200}}};
+}
+
+}  // namespace
+
+TEST_CASE("tuning: the order is that of a loader without readers, on every way, for every sampler",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(reading_ways()));
+  for (const auto& [name, order] : orders()) {
+    INFO(name << ", " << to_string(through));
+    check_same(through, make_identity_rows(samples, 37), order, [](consumer& each) {
+      for (std::uint64_t epoch = 0; epoch < 3; ++epoch) each.take_from(epoch);
+    });
+  }
+}
+
+TEST_CASE("tuning: epochs that are left early, and seeks, change nothing in what is delivered",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(reading_ways()));
+  INFO(to_string(through));
+  check_same(through, make_identity_rows(samples, 37), shuffle{.seed = 3}, [](consumer& each) {
+    each.take_from(0);
+    each.take_from(1, 30);
+    const loader_state place = each.under_test->state();
+    each.take_from(2, 7);
+    each.take_from(3);
+    each.under_test->seek(place);
+    each.take_from(1);
+    each.take_from(2);
+  });
+}
+
+TEST_CASE("tuning: a sample that cannot be read ends the epoch behind the same batch",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(reading_ways()));
+  INFO(to_string(through));
+  std::vector<std::string> message;
+  check_same(through, make_damaged(make_identity_rows(samples, 37), sample_index{390}),
+             sequential{}, [&](consumer& each) {
+               message.push_back(message_of<stage_error>([&] { each.take_from(0); }));
+             });
+  REQUIRE(message.size() == 2);
+  CHECK(message[0].find("checksum mismatch") != std::string::npos);
+  CHECK(message[1].find("checksum mismatch") != std::string::npos);
+}
+
+TEST_CASE("tuning: readers that rest do not read, and end with the loader", "[loader][host]") {
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::atomic<bool> gate{false};
+  const auto data = gated(make_identity_dataset(samples, 37), [&](auto) {
+    const int now = ++inside;
+    int before = most.load();
+    while (now > before && !most.compare_exchange_weak(before, now)) {
+    }
+    gate.wait(false);
+    --inside;
+  });
+  loader_options options = tuned(2);
+  options.request_bytes = 1;
+  loader loader{data, sequential{}, make_host_device(), options};
+  CHECK(loader.plan().readers == 6);
+  auto epoch = loader.epoch(0);
+  while (inside.load() < 2) std::this_thread::yield();
+  for (int i = 0; i < 10'000; ++i) std::this_thread::yield();  // others have time to come
+  const loader_statistics seen = loader.statistics();
+  CHECK(seen.reader.threads == 2);
+  CHECK(seen.reader.time() <= 2 * seen.time + 1ms);  // who rests takes no part
+  CHECK(most.load() == 2);
+  gate.store(true);
+  gate.notify_all();
+  CHECK(epoch.next());
+}
+
+TEST_CASE("tuning: a loader goes away, or stops, while readers rest and slots are kept back",
+          "[loader][host]") {
+  const bool begun = GENERATE(false, true);
+  loader loader{slow(make_identity_dataset(samples, 37)), sequential{}, make_host_device(),
+                tuned()};
+  if (!begun) return;
+  auto epoch = loader.epoch(0);
+  CHECK(epoch.next());
+  loader.stop();
+  CHECK_FALSE(epoch.next());
+}
+
+TEST_CASE("tuning: who holds batches in all slots that go round gets more, up to the budget",
+          "[loader][host]") {
+  pipeline under_test{make_identity_dataset(samples, 37), sequential{}, make_host_device(),
+                      tuned()};
+  under_test.set({.before_refusal = 1ms, .before_warning = 1h});
+  const std::uint64_t all = under_test.plan().staging_slots;
+  REQUIRE(all > 3);
+  REQUIRE(under_test.plan().first_staging_slots == 2);
+  const auto run = under_test.claim(0, {});
+  std::vector<batch> held;
+  for (std::uint64_t i = 0; i < all; ++i) held.push_back(under_test.next(run, {}).value());
+  CHECK(under_test.statistics().tuning.staging_slots == all);
+  CHECK(message_of<usage_error>([&] {
+          (void)under_test.next(run, {});
+        }).find("no batch can be delivered: " + std::to_string(all) + " batches are held") == 0);
+  held.clear();
+  CHECK(under_test.next(run, {}));
+}
+
+TEST_CASE("tuning: without readers, and without a budget, nothing is tuned", "[loader][host]") {
+  const auto data = make_identity_dataset(samples, 37);
+  const loader without_readers{data, sequential{}, make_host_device(), tuned(no_readers)};
+  CHECK_FALSE(without_readers.statistics().tuning.on);
+  const loader without_budget{data, sequential{}, make_host_device(), {.readers = 2}};
+  CHECK_FALSE(without_budget.statistics().tuning.on);
+  CHECK(without_budget.statistics().reader.threads == 2);
+}
+
+TEST_CASE("tuning: where reads wait, it comes to many readers, and says why", "[loader][host]") {
+  loader_options options{.batch_size = 8, .readers = 1};
+  options.tuning = {.max_readers = 16};
+  const auto data = gated(make_identity_dataset(8 * 400, 37),
+                          [](auto found) { std::this_thread::sleep_for(found.size() * 1ms); });
+  loader loader{data, shuffle{.seed = 1}, make_host_device(), options};
+  tuning_statistics seen = loader.statistics().tuning;
+  CHECK(seen.on);
+  CHECK(seen.readers == 1);
+  CHECK(seen.max_readers == 16);
+  CHECK(seen.why == "nothing is measured yet");
+  for (std::uint64_t epoch = 0; epoch < 20 && !seen.settled; ++epoch) {
+    for (batch& each : loader.epoch(epoch)) {
+      (void)each;
+      seen = loader.statistics().tuning;
+      if (seen.settled) break;
+    }
+  }
+  INFO(seen.why);
+  REQUIRE(seen.settled);
+  CHECK(seen.readers >= 4);
+  CHECK(seen.searched_batches > 0);
+  CHECK(seen.why.find("1 reader, 4 slots: ") != std::string::npos);
+}

@@ -1,0 +1,143 @@
+/// What a budget for tuning makes of a loader's plan.
+
+#include <feedline/error.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/sampler/sequential.hpp>
+
+#include "loader/plan.hpp"
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+#include "support/datasets/gated_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+using namespace feedline;
+using namespace feedline::test;
+using feedline::detail::make_plan;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+const device_capabilities with_copies{.name = "gpu"};
+
+/// Options with a budget; `more` changes them.
+template <class Change>
+loader_options budget(int readers, std::size_t bytes, Change more) {
+  loader_options options{.batch_size = 64, .readers = 2};
+  options.tuning = {.max_readers = readers, .max_pinned_bytes = bytes};
+  more(options);
+  return options;
+}
+loader_options budget(int readers, std::size_t bytes) {
+  return budget(readers, bytes, [](loader_options&) {});
+}
+
+loader_plan plan(const loader_options& options, const device_capabilities& device = with_copies) {
+  return make_plan(*make_identity_dataset(600'000, 784), sequential{}, device, options);
+}
+std::string refusal(const loader_options& options) {
+  return message_of<usage_error>([&] { (void)plan(validated(options)); });
+}
+
+}  // namespace
+
+TEST_CASE("tuned plan: with nothing to tune a loader begins with all that it has",
+          "[loader][host]") {
+  const loader_plan untuned = plan({.batch_size = 64, .readers = 2});
+  CHECK(untuned.first_readers == 2);
+  CHECK(untuned.first_staging_slots == untuned.staging_slots);
+  CHECK(to_string(untuned).find("tuned") == std::string::npos);
+}
+
+TEST_CASE("tuned plan: a loader gets the budget, and begins as it would without",
+          "[loader][host]") {
+  const loader_plan untuned = plan({.batch_size = 64, .readers = 2});
+  const loader_plan tuned = plan(budget(16, 100 * mib));
+  CHECK(tuned.readers == 16);
+  CHECK(tuned.first_readers == 2);
+  CHECK(tuned.slot_bytes == untuned.slot_bytes);
+  CHECK(tuned.batches_per_slot == untuned.batches_per_slot);
+  CHECK(tuned.staging_slots == 100 * mib / tuned.slot_bytes);
+  CHECK(tuned.first_staging_slots == 4);
+  CHECK(tuned.staging_bytes <= 100 * mib);
+  CHECK(to_string(tuned).find("; 16 readers; tuned, from 2 and 4 staging slots") !=
+        std::string::npos);
+}
+
+TEST_CASE("tuned plan: what the budget does not name stays as it is", "[loader][host]") {
+  const loader_plan untuned = plan({.batch_size = 64, .readers = 2});
+  const loader_plan readers = plan(budget(16, 0));
+  CHECK(readers.readers == 16);
+  CHECK(readers.staging_slots == untuned.staging_slots);
+  const loader_plan slots = plan(budget(0, 100 * mib));
+  CHECK(slots.readers == 2);
+  CHECK(slots.first_readers == 2);
+  CHECK(slots.staging_slots > untuned.staging_slots);
+}
+
+TEST_CASE("tuned plan: a small budget makes pieces small, and a smaller one is refused",
+          "[loader][host]") {
+  const std::size_t bytes = GENERATE(1 * mib, 3 * mib, 9 * mib, 33 * mib);
+  const loader_plan tuned = plan(budget(4, bytes));
+  CHECK(tuned.staging_bytes <= bytes);
+  CHECK(tuned.first_staging_slots >= 2);
+  CHECK(refusal(budget(4, 1'000)).find("tuning.max_pinned_bytes is 1000 bytes, but 2 slots of") ==
+        0);
+}
+
+TEST_CASE("tuned plan: the budget holds where slots are put together on the device, too",
+          "[loader][host]") {
+  const auto options = budget(64, 64 * mib, [](loader_options& each) {
+    each.transforms = {{.field = "row", .to = element_type::f32}};
+  });
+  const loader_plan tuned = plan(options);
+  REQUIRE(tuned.assembled);
+  CHECK(tuned.staging_bytes <= 64 * mib);
+  CHECK(tuned.staging_slots > 4);
+}
+
+TEST_CASE("tuned plan: automatic readers are no more than the budget's", "[loader][host]") {
+  const loader_plan one =
+      plan(budget(1, 0, [](loader_options& each) { each.readers = automatic_readers; }));
+  CHECK(one.readers == 1);
+  CHECK(one.first_readers == 1);
+}
+
+TEST_CASE("tuned plan: a dataset that is read by one thread at a time gets no more readers",
+          "[loader][host]") {
+  const auto serial = gated(
+      make_identity_dataset(600, 8), [](std::span<const sample_index>) {},
+      read_concurrency::serialized);
+  const auto options =
+      budget(16, 0, [](loader_options& each) { each.readers = automatic_readers; });
+  CHECK(make_plan(*serial, sequential{}, with_copies, options).readers == 1);
+}
+
+TEST_CASE("tuned plan: nothing is tuned where no readers read", "[loader][host]") {
+  const loader_plan none =
+      plan(budget(16, 0, [](loader_options& each) { each.readers = no_readers; }));
+  CHECK(none.readers == 0);
+  CHECK_FALSE(none.background);
+}
+
+TEST_CASE("tuned plan: a budget that contradicts itself or other options is refused",
+          "[loader][host]") {
+  CHECK(refusal(budget(-1, 0)) ==
+        "loader_options::tuning.max_readers is -1: say 1 to 1024, or 0 to leave readers as they "
+        "are");
+  CHECK(refusal(budget(1025, 0)) ==
+        "loader_options::tuning.max_readers is 1025: say 1 to 1024, or 0 to leave readers as they "
+        "are");
+  CHECK(refusal(budget(1, 0)) ==
+        "loader_options::tuning.max_readers is 1, but readers is 2, with which the search begins: "
+        "lower it, or leave it out");
+  CHECK(refusal(budget(4, 64 * mib, [](loader_options& each) { each.max_staging_bytes = 1; })) ==
+        "loader_options::max_staging_bytes and tuning.max_pinned_bytes both limit staging "
+        "memory: with tuning, leave out the first");
+  CHECK(refusal(budget(0, 1 * mib, [](loader_options& each) {
+          each.staging_slots = 4'096;
+        })).find("tuning.max_pinned_bytes is 1048576 bytes, but 4096 slots of") == 0);
+}
