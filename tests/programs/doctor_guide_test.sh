@@ -28,6 +28,8 @@ stable() {
   awk '
     /^#include/ { code = 1 }
     code { sub(/\.readers = -?[0-9]+/, ".readers = N"); print; next }
+    /^notes$/ { section = $0; next }
+    section == "notes" && /^(  .*)?$/ { next }
     !/^  / {
       section = $0
       gsub(/[0-9]+(\.[0-9]+)? (ms|us|s|ns)/, "TIME"); gsub(/[0-9]+ readers?/, "N readers")
@@ -35,7 +37,7 @@ stable() {
     }
     { label = substr($0, 3, 13); sub(/ +$/, "", label) }
     section == "what is in it" || label ~ /^(samples|field|chunks)$/ { print; next }
-    label ~ /readers?$/ || label ~ /^(|-|also|begin|later epochs|measured|next|note)$/ { next }
+    label ~ /readers?$/ || label ~ /^(|-|also|begin|later epochs|measured|next)$/ { next }
     told[section, label]++ == 0 { print "  " label }' "$1"
 }
 [[ -s shown ]] || fail "the guide shows no report"

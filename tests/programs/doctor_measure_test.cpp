@@ -93,6 +93,11 @@ TEST_CASE("doctor: epochs behind the first one count by themselves where that is
   CHECK(apart.later->batches == 25);
   CHECK(apart.later->seen.consumer.batches == 25);
   CHECK(apart.lasting() == apart.later->of_batch());
+  const auto amid =
+      doctor::measure_loop(make_identity_dataset(1000, 16), sequential{}, {.batch_size = 10},
+                           nullptr, 3ms, {.time = 40ms, .first_apart = true}, damages);
+  CHECK(amid.batches < 100);
+  CHECK_FALSE(amid.later);  // the first epoch has not ended
   const auto together = of(false);
   CHECK(together.batches == 35);
   CHECK_FALSE(together.later);

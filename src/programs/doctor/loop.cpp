@@ -47,7 +47,9 @@ class loop {
         const std::uint64_t before = batches_;
         take_epoch(epoch, step);
         if (batches_ == before) break;  // no sample of the epoch can be read
+        const bool ended = is_over();   // amid the epoch
         if (epoch == 0 && until_.first_apart) close_first();
+        if (ended) break;
       }
     } catch (const feedline::deadline_error&) {
       // However slow a batch is, the loop ends: what readers have read by then is measured.

@@ -157,7 +157,8 @@ std::string describe(const request& asked, const content& found) {
 std::string describe(const request& /*asked*/, const examination& made) {
   const findings& measured = made.measured;
   std::string text;
-  for (const std::string& note : made.notes) text += folded("note", note);
+  if (!made.notes.empty()) text += "\nnotes\n";
+  for (const std::string& note : made.notes) text += folded("-", note);
   text += describe_layout(measured.layout) + describe_storage(measured.storage) +
           describe_rates(measured);
   for (const loop_facts& loop : measured.loops) text += describe_loop(measured, loop);
