@@ -153,9 +153,9 @@ std::string report(const loader_statistics& seen) {
   if (seen.peak_copy_rate > 0)
     text += formatted("copies   %.1f GB/s at the most\n", seen.peak_copy_rate / 1e9);
   if (const tuning_statistics& tuned = seen.tuning; tuned.on) {
-    text += formatted("tuning   %u of %u readers, %llu of %llu staging slots, ", tuned.readers,
-                      tuned.max_readers, number(tuned.staging_slots),
-                      number(tuned.max_staging_slots));
+    text +=
+        formatted("tuning   %u of %u readers, %llu of %llu staging slots, ", tuned.readers,
+                  tuned.max_readers, number(tuned.staging_slots), number(tuned.max_staging_slots));
     text += tuned.settled
                 ? formatted("settled after %llu batches: ", number(tuned.searched_batches))
                 : "searching: ";
