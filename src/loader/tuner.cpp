@@ -27,6 +27,8 @@ constexpr double much_more_waiting = 0.1;
 constexpr int worse_windows = 4;
 /// At the start everything is slower: the first setting is measured twice.
 constexpr int first_looks = 2;
+/// What comes unevenly may spare the consumer a wait for a while.
+constexpr int calm_windows = 3;
 constexpr int moves = 3;
 
 double share(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
@@ -53,6 +55,7 @@ void tuner::search_from(setting start) {
   asked_ = asked::kept;
   looks_ = 0;
   refused_ = 0;
+  calm_ = 0;
   worse_ = 0;
   settled_ = false;
   kept_ = {start, std::numeric_limits<double>::infinity(), 1, 1};
@@ -89,6 +92,9 @@ tuner::setting tuner::learn(const loader_statistics& window) {
       if (now.seconds < trial_.seconds) trial_ = now;
       judge_trial(true);
       break;
+    case asked::calm:
+      if (now.waiting >= little_waiting) kept_ = now;
+      break;
   }
   return current_ = asked_ == asked::kept_again ? kept_.at : next_trial();
 }
@@ -100,9 +106,14 @@ void tuner::judge_trial(bool final) {
   if (!is_faster) return;
   kept_ = trial_;
   refused_ = 0;
+  calm_ = 0;
 }
 
 tuner::setting tuner::next_trial() {
+  if (kept_.waiting < little_waiting && ++calm_ < calm_windows) {
+    asked_ = asked::calm;
+    return kept_.at;
+  }
   while (kept_.waiting >= little_waiting && refused_ < moves) {
     if (const auto to = candidate()) {
       asked_ = asked::trial;

@@ -17,7 +17,7 @@ namespace feedline::detail {
 /// then fewer; likewise more slots, while readers have nothing to do at times. What is not clearly
 /// faster is measured once more, and so is what it is compared with; the shorter times count, for
 /// what disturbs a measurement makes it longer. Nothing is tried twice from the same setting, nor
-/// beyond what was refused, so the search ends. It ends at once where the consumer hardly waits.
+/// beyond what was refused, so the search ends. It ends soon where the consumer hardly waits.
 class tuner {
  public:
   struct setting {
@@ -42,7 +42,7 @@ class tuner {
   [[nodiscard]] std::string why() const;
 
  private:
-  enum class asked { kept, trial, kept_again, trial_again };
+  enum class asked { kept, trial, kept_again, trial_again, calm };
   enum class move { more_readers, more_slots, fewer_readers };
   struct measured {
     setting at = {};
@@ -66,6 +66,7 @@ class tuner {
   move move_ = move::more_readers;
   int looks_ = 0;    ///< at the setting with which the search began
   int refused_ = 0;  ///< moves that brought nothing from the kept setting
+  int calm_ = 0;     ///< windows in which the kept setting made the consumer wait for nothing
   int worse_ = 0;    ///< windows in a row, since it settled
   bool settled_ = false;
   measured kept_;                ///< the best so far

@@ -131,9 +131,9 @@ std::string report(const loader_statistics& seen) {
     text += '\n';
   }
   if (const tuning_statistics& tuned = seen.tuning; tuned.on) {
-    text += formatted("tuning   %u of %u readers, %llu of %llu staging slots, ", tuned.readers,
-                      tuned.max_readers, number(tuned.staging_slots),
-                      number(tuned.max_staging_slots));
+    text +=
+        formatted("tuning   %u of %u readers, %llu of %llu staging slots, ", tuned.readers,
+                  tuned.max_readers, number(tuned.staging_slots), number(tuned.max_staging_slots));
     text += tuned.settled
                 ? formatted("settled after %llu batches: ", number(tuned.searched_batches))
                 : "searching: ";
