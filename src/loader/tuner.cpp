@@ -18,9 +18,7 @@ constexpr double little_waiting = 0.02;
 constexpr double least_gain = 0.03;
 /// What a setting must gain to be kept at first sight.
 constexpr double clear_gain = 0.2;
-/// Readers that work more than this have always had a slot to fill.
-constexpr double always_busy = 0.95;
-/// Readers that work less are held up by something else first.
+/// Readers that work less than this are held up by something else first.
 constexpr double often_busy = 0.5;
 /// The search begins anew once the consumer waits so much more, for so many windows.
 constexpr double much_more_waiting = 0.1;
@@ -135,7 +133,6 @@ std::optional<tuner::setting> tuner::candidate() const {
                 {at.readers + at.readers / 2, at.slots}};
       break;
     case move::more_slots:
-      if (kept_.busy > always_busy) break;
       wanted = {{at.readers, std::min(2 * at.slots, most_.slots)}};
       break;
     case move::fewer_readers:

@@ -14,10 +14,10 @@ namespace feedline::detail {
 ///
 /// It measures the time that a batch takes the consumer, in one setting after another, and keeps a
 /// setting that is faster by a few percent. It tries twice as many readers, then half as many more,
-/// then fewer; likewise more slots, while readers have nothing to do at times. What is not clearly
-/// faster is measured once more, and so is what it is compared with; the shorter times count, for
-/// what disturbs a measurement makes it longer. Nothing is tried twice from the same setting, nor
-/// beyond what was refused, so the search ends. It ends soon where the consumer hardly waits.
+/// then more slots, then fewer readers. What is not clearly faster is measured once more, and so is
+/// what it is compared with; the shorter times count, for what disturbs a measurement makes it
+/// longer. Nothing is tried twice from the same setting, nor beyond what was refused, so the search
+/// ends. It ends soon where the consumer hardly waits.
 class tuner {
  public:
   struct setting {

@@ -86,6 +86,11 @@ TEST_CASE("tuner: where reads compute it stops at the cores", "[loader][host]") 
   CHECK((found.readers >= cores && found.readers <= cores + cores / 3));
 }
 
+TEST_CASE("tuner: readers that are busy all the time may gain by more slots", "[loader][host]") {
+  const model uneven = [](setting at) { return of_storage(at) * (at.slots < 16 ? 1.2 : 1); };
+  CHECK(chosen({4, 8}, {16, 32}, 0.1, uneven) == setting{16, 16});
+}
+
 TEST_CASE("tuner: it begins with too many readers, and finds that fewer are faster",
           "[loader][host]") {
   const model in_each_others_way = [](setting at) { return 1.0 + 0.2 * at.readers; };
