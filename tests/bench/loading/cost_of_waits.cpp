@@ -18,7 +18,7 @@ class timed_events {
  public:
   explicit timed_events(std::size_t count) : events_(count) {
     for (cudaEvent_t& each : events_)
-      FEEDLINE_CUDA_CHECK(cudaEventCreateWithFlags(&each, cudaEventBlockingSync));
+      FEEDLINE_CUDA_CHECK(cudaEventCreate(&each));
   }
   timed_events(const timed_events&) = delete;
   timed_events& operator=(const timed_events&) = delete;
