@@ -217,7 +217,7 @@ struct cell {
 cell best_of_grid(const place& where, const example& of, const options& options) {
   cell best{};
   for (int readers = 1; readers <= options.readers; readers *= 2) {
-    for (const std::size_t slots : {4, 8, 16}) {
+    for (const std::size_t slots : {4U, 8U, 16U}) {
       loader_options with = options_of(of);
       with.readers = readers;
       with.staging_slots = slots;
