@@ -3,6 +3,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/checks/sanitized.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,25 +11,6 @@
 #include <vector>
 
 using namespace feedline;
-
-namespace {
-
-/// The sanitizers' allocators end the program where a plain one returns null.
-constexpr bool allocator_may_refuse() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  return false;
-#else
-  return true;
-#endif
-#else
-  return true;
-#endif
-}
-
-}  // namespace
 
 TEST_CASE("host device: its consumer reads staging memory, and it needs no stream",
           "[device][host]") {
@@ -51,7 +33,7 @@ TEST_CASE("host device: memory of both kinds is zeroed and page-aligned", "[devi
 
 TEST_CASE("host device: memory it does not have is out_of_memory, with bytes and kind",
           "[device][host]") {
-  if (!allocator_may_refuse()) FEEDLINE_SKIP("a sanitizer's allocator does not refuse");
+  if (test::sanitized) FEEDLINE_SKIP("a sanitizer's allocator does not refuse");
   const std::size_t bytes = std::size_t{1} << 62;
   const auto device = make_host_device();
   CHECK(test::message_of<out_of_memory>(

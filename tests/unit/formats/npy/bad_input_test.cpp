@@ -6,6 +6,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/checks/sanitized.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
@@ -77,19 +78,6 @@ class memory_limit {
  private:
   rlimit before_{};
 };
-
-/// A sanitizer's own memory would be limited too.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_can_be_limited = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool memory_can_be_limited = false;
-#else
-constexpr bool memory_can_be_limited = true;
-#endif
-#else
-constexpr bool memory_can_be_limited = true;
-#endif
 
 const std::string at = "a.npy: field 'x', byte ";
 const std::string damaged = ": the header is no dictionary as NumPy writes it: ";
@@ -298,7 +286,7 @@ TEST_CASE("npy: a path that cannot be read gives an error that names it", "[data
 
 TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused with what to do",
           "[dataset][host]") {
-  if (!memory_can_be_limited) FEEDLINE_SKIP("a sanitizer's memory cannot be limited");
+  if (test::sanitized) FEEDLINE_SKIP("a sanitizer's memory cannot be limited");
   const test::temporary_directory folder;
   constexpr std::uint64_t array_bytes = std::uint64_t{1} << 30;
   const auto file = folder.write(
