@@ -2,8 +2,8 @@
 
 namespace feedline::test {
 
-/// Whether this is a build with AddressSanitizer or ThreadSanitizer, by any compiler. Its own memory
-/// and its own work count with the program's.
+/// Whether this is a build with AddressSanitizer or ThreadSanitizer, by any compiler. Its own
+/// memory and its own work count with the program's.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)
