@@ -234,11 +234,7 @@ bool device_ring::is_idle() {
 }
 
 void device_ring::recycle(slot_index slot) {
-  if (in_place_) {
-    staging_->recycle(slot);
-  } else {
-    free_.push(slot);
-  }
+  in_place_ ? staging_->recycle(slot) : free_.push(slot);
 }
 
 void device_ring::move(slot_index slot, device_state from, device_state to) {
