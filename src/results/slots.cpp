@@ -17,6 +17,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::size_t alignment = 256;
+constexpr const char* pushed = "the memory of a pushed result";
 
 /// Bytes from one slot to the next. @throws usage_error
 std::size_t stride(const result_options& options) {
@@ -136,7 +137,7 @@ void result_slots::issue(result_slot& slot, const void* from, stream_ref stream)
     device_->record(copied, stream_.get());
   } catch (...) {
     slot.lost = !try_record_behind(*device_, stream_.get(), {copied});
-    (void)try_wait(*device_, stream, copied);
+    if (!try_wait(*device_, stream, copied)) (void)sync_before_freeing(*device_, copied, pushed);
     fail(slot.tag, slot.number.load());
     failure_.rethrow();
   }
@@ -153,6 +154,8 @@ void result_slots::end_source(slot_index slot, std::uint64_t number, stream_ref 
     }
   } catch (...) {
     fail(result_tag{}, number);
+    // The ring has failed, but whoever ends the lease goes on to overwrite the memory, or frees it.
+    (void)sync_before_freeing(*device_, source.copied.get(), pushed);
   }
 }
 

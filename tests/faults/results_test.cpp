@@ -67,7 +67,7 @@ TEST_CASE("faults: a device may refuse any call of a result ring", "[results][ho
     }
     came = device.any_call_failed();
     device.fail_any_call(0);
-    device.drain(on.stream);
+    device.drain();  // where every wait was refused, the source may still be read
     if (failure) CHECK(failure->find("fails this call as told") != std::string::npos);
     if (!failure) CHECK(whole == pushes);
     CHECK(device.freed_in_use() == 0);

@@ -35,7 +35,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// The memory must not be freed before the copy is done: end the lease, and free in the stream's
 /// order (`cudaFreeAsync`), or with `cudaFree`, which waits. The stream must outlive the lease. A
 /// lease that ends while its stream is captured blocks until the copy is done, and leaves the
-/// capture alone. If the device refuses to let the stream wait, the ring fails.
+/// capture alone. If the device refuses to let the stream wait, the ring fails, and the lease
+/// blocks likewise.
 ///
 /// Threads: one at a time; any may destroy it (but see `make_cuda_device` on
 /// `cudaStreamPerThread`). May outlive the ring. In a child of fork it may be destroyed, which does

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -61,6 +62,22 @@ class asked_device final : public wrapped_device {
 
  private:
   std::atomic<bool> was_asked_{false};
+};
+
+/// Lets copies back complete when the host waits for one, and not before.
+class waiting_device final : public wrapped_device {
+ public:
+  explicit waiting_device(std::shared_ptr<scripted_device> real)
+      : wrapped_device{real}, scripted_{std::move(real)} {
+    scripted_->hold_copies_back();
+  }
+  void sync(event_handle event) override {
+    scripted_->allow_all_copies_back();
+    wrapped_device::sync(event);
+  }
+
+ private:
+  std::shared_ptr<scripted_device> scripted_;
 };
 
 bool is_whole(const result& seen) {
@@ -186,6 +203,31 @@ TEST_CASE("result ring: work behind a push that was refused still waits for what
   back.on.device->allow_all_copies_back();
   back.on.device->drain(back.on.stream);
   CHECK(copied == 1);
+}
+
+TEST_CASE("result ring: where the stream cannot be made to wait for a copy, its lease blocks",
+          "[results][host]") {
+  const log_capture log;
+  returning back;
+  back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
+                                               result_options{.slot_bytes = bytes, .slots = 2});
+  auto copying = back.push();
+  back.on.device->fail_call(device_call::wait, 1);
+  copying.reset();
+  CHECK(back.on.device->completed_copies_back() == 1);
+  CHECK_THROWS_AS((void)back.push(), stage_error);
+}
+
+TEST_CASE("result ring: a push that is refused blocks, where the stream cannot be made to wait",
+          "[results][host]") {
+  const log_capture log;
+  returning back;
+  back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
+                                               result_options{.slot_bytes = bytes, .slots = 2});
+  back.on.device->fail_call(device_call::record, 2);  // the one behind the copy
+  back.on.device->fail_call(device_call::wait, 2);    // the consumer's, for what was issued
+  CHECK_THROWS_AS((void)back.push(), stage_error);
+  CHECK(back.on.device->completed_copies_back() == 1);
 }
 
 TEST_CASE("result ring: a copy that fails is told to both sides, with what it was about",

@@ -74,6 +74,16 @@ void scripted_device::drain(stream_ref stream) {
       "a stream to drain");
 }
 
+void scripted_device::drain() {
+  std::unique_lock lock{mutex_};
+  const auto is_idle = [](const auto& each) {
+    return each.second.queue.empty() && !each.second.running;
+  };
+  wait_long(
+      lock, [&] { return std::all_of(streams_.begin(), streams_.end(), is_idle); },
+      "all streams to drain");
+}
+
 void scripted_device::fail_call(device_call call, std::uint64_t nth, std::uint64_t times) {
   const std::scoped_lock lock{mutex_};
   failing_[call] = {nth, times};

@@ -88,6 +88,9 @@ class scripted_device final : public device {
   void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
   /// Blocks the host until all that is queued on a stream is done.
   void drain(stream_ref stream);
+  /// Blocks the host until all that is queued on any stream is done, as freeing memory of a GPU
+  /// does. For when nothing is held back, and the pipeline was refused every wait of its own.
+  void drain();
 
   /// Lets the n-th call of a kind from now on, counted from 1, fail with a device_error
   /// (out_of_memory for `allocate`), and as many after it as make up `times`.
