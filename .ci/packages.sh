@@ -5,8 +5,8 @@
 #   build    compiler, CMake and the libraries that feedline is built from
 #   samples  what the samples use besides
 #   tests    the test framework, what the benchmarks write their results with, pkg-config; and
-#            liblzo2, which is under the GPL, for builds with FEEDLINE_GPL; spin, which checks the
-#            model of the protocol
+#            liblzo2, which is under the GPL, for builds with FEEDLINE_GPL; spin and tcc, which
+#            check the model of the protocol
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the
 #            versions are named so that a check gives the same answer everywhere; doxygen for the
 #            reference
@@ -26,7 +26,7 @@ feedline_packages_of() {
       fi
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
-    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf spin" ;;
+    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf spin tcc" ;;
     coverage) echo "gcovr" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 doxygen" ;;
     *)
