@@ -217,6 +217,7 @@ class pipeline {
   const std::uint64_t sample_bytes_;        ///< as the dataset has them
   const std::uint64_t batch_sample_bytes_;  ///< as batches have them
   const unsigned cores_ = usable_cores();
+  const unsigned quota_cores_ = quota_cores("/").value_or(0);
   const bool chunked_;
   batch_cursor cursor_;
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step

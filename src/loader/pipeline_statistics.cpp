@@ -77,6 +77,7 @@ loader_statistics pipeline::statistics() const {
   seen.unreadable_samples = unreadable_.load(std::memory_order_relaxed);
   seen.recovered_reads = source_.recovered_reads();
   seen.cores = cores_;
+  seen.quota_cores = quota_cores_;
   seen.cpu_budget = turns_.limit();
   seen.sample_bytes = sample_bytes_;
   seen.chunked = chunked_;

@@ -182,17 +182,29 @@ loader_verdict of_computing(const loader_statistics& seen, const findings& found
             "more readers: " + std::to_string(std::min(needed, seen.cores)) + " of " +
                 std::to_string(seen.cores) + " cores",
             std::min(found.gain(), seen.cores / std::max<double>(seen.reader.threads, 1))};
+  words += "; there are " + std::to_string(seen.cores) + " cores";
+  const bool waits_for_cores = found.queued >= 0.5;
+  if (waits_for_cores && seen.quota_cores != 0 && seen.quota_cores <= seen.cores)
+    return {limit, words + ", as a quota of CPU time says",
+            "a larger quota (cpu.max of the control group, --cpus of a container), or less work "
+            "for each sample",
+            found.gain()};
+  if (waits_for_cores && seen.reader.threads <= seen.cores)
+    return {limit, words + ", and other threads or processes use them",
+            "cores that other work leaves alone: move or end it, or bind this process to cores of "
+            "its own",
+            found.gain()};
   if (decodes && seen.chunked)
-    return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
+    return {limit, words,
             "an order that follows chunks (shuffle{.within = ...}), or a file layout with smaller "
             "or faster compressed chunks (feedline-convert)",
             found.gain()};
   if (decodes)
-    return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
+    return {limit, words,
             "less work for each sample: decode once (feedline-convert, load_into_memory), move it "
             "to the device (batch_transform), or use more cores",
             found.gain()};
-  return {limit, words + "; there are " + std::to_string(seen.cores) + " cores",
+  return {limit, words,
           "rows that readers need not touch: placement::resident, cached or gather; or more cores",
           found.gain()};
 }

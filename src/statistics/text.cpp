@@ -93,6 +93,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("unreadable_samples", seen.unreadable_samples)
       .member("recovered_reads", seen.recovered_reads)
       .member("cores", seen.cores)
+      .member("quota_cores", seen.quota_cores)
       .member("cpu_budget", seen.cpu_budget)
       .member("sample_bytes", seen.sample_bytes)
       .member("chunked", seen.chunked)

@@ -96,6 +96,7 @@ struct loader_statistics {
 
   // What the loader is, for the verdict.
   unsigned cores = 1;              ///< that this process may use, as its quota says
+  unsigned quota_cores = 0;        ///< that a quota of CPU time pays for; 0: there is none
   unsigned cpu_budget = 0;         ///< readers at work at a time (`set_cpu_budget`); 0: any number
   std::uint64_t sample_bytes = 0;  ///< of one sample as the dataset has it
   bool chunked = false;            ///< the dataset reads whole chunks of samples

@@ -95,8 +95,9 @@ TEST_CASE("verdict: a control group's quota makes a loop decode-bound, and no re
   const loader_verdict verdict = judge(seen);
   INFO(report(seen));
   CHECK(seen.cores == 1);
+  CHECK(seen.quota_cores == 1);
   CHECK(to_string(verdict.limit) == "decode-bound");
-  CHECK(verdict.next.find("less work for each sample") != std::string::npos);
+  CHECK(verdict.next.find("a larger quota") != std::string::npos);
   if (seen.queue_known) CHECK(seen.sampled_queue > seen.sampled_cpu);
 }
 

@@ -149,11 +149,18 @@ std::vector<constructed_case> constructed_cases() {
        bottleneck::decode, "an order that follows chunks"},
       {"a control group's quota",
        [] {
-         return changed(slow_readers(0.24, 0.74), [](loader_statistics& of) { of.cores = 1; });
+         return changed(slow_readers(0.24, 0.74),
+                        [](loader_statistics& of) { of.cores = of.quota_cores = 1; });
+       },
+       bottleneck::decode, "a larger quota"},
+      {"a control group's quota of more cores than readers use",
+       [] {
+         return changed(slow_readers(0.98),
+                        [](loader_statistics& of) { of.cores = of.quota_cores = 4; });
        },
        bottleneck::decode, "less work for each sample"},
       {"cores that others use", [] { return slow_readers(0.3, 0.65); }, bottleneck::decode,
-       "less work for each sample"},
+       "cores that other work leaves alone"},
       {"more readers than cores, where the system does not tell who waits for a core",
        [] {
          return changed(slow_readers(0.25), [](loader_statistics& of) {
