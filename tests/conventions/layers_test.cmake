@@ -38,6 +38,7 @@ formats/tar formats/tokens hdf5"
   "transfer: detail statistics device staging batch transform reader"
   "loader: detail statistics dataset sampler device staging batch transform reader transfer"
   "cuda: detail dataset device"
+  "cuda/graphs: device batch cuda"
   "programs/convert/work: io loader"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
   "programs/convert: dataset formats sampler device loader programs/convert/work \

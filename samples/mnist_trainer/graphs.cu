@@ -1,0 +1,139 @@
+// Trains the network of mnist_trainer by CUDA graphs and by launches, in turns, and says what the
+// graphs save. Batches are small here: a step takes the host longer to launch than the GPU to run.
+//
+// Run:    mnist_graphs DATA [EPOCHS]       DATA as mnist_trainer --data has it
+// Expect: a table of steps a second, each way, for batches of the loader and for one that is held
+//         all the time: what the loader costs is the difference
+
+#include <feedline/cuda/graphs/step_graphs.hpp>
+#include <feedline/feedline.hpp>
+
+#include "evaluation.hpp"
+#include "files.hpp"
+#include "gpu.cuh"
+#include "network.hpp"
+#include "options.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using mnist::seconds;
+
+constexpr std::uint64_t batch_size = 64;
+
+/// A network, what it is trained on, and how steps are issued.
+class race {
+ public:
+  race(const feedline::dataset_ptr& digits, std::uint64_t epochs)
+      : epochs_{epochs},
+        digits_{digits->size()},
+        on_{self_},
+        // Each place of a batch has a graph: few batches in a slot are few graphs.
+        train_{digits, feedline::shuffle{.seed = 1}, on_.device(), options()},
+        model_{on_, feedline::sample_bytes(digits->fields().front()), batch_size, 1, false},
+        score_{on_.allocate<float>(3)},
+        graphs_{on_.stream()} {}
+
+  /// Seconds a step over all epochs, from the loader.
+  double from_loader(bool by_graphs) {
+    std::uint64_t steps = 0;
+    const double took = time([&] {
+      for (std::uint64_t i = 0; i < epochs_; ++i)
+        for (const feedline::batch& batch : train_.epoch(epoch_++, on_.stream())) {
+          step(batch, by_graphs);
+          ++steps;
+        }
+    });
+    return took / static_cast<double>(steps);
+  }
+  /// Seconds a step on one batch, again and again: no loader is faster.
+  double on_one_batch(bool by_graphs) {
+    auto range = train_.epoch(epoch_++, on_.stream());
+    const auto held = range.next();
+    const std::uint64_t steps = epochs_ * train_.plan().batches_per_epoch;
+    step(*held, by_graphs);
+    return time([&] {
+             for (std::uint64_t i = 0; i < steps; ++i) step(*held, by_graphs);
+           }) /
+           static_cast<double>(steps);
+  }
+  std::size_t graphs() const { return graphs_.size(); }
+
+ private:
+  static feedline::loader_options options() {
+    mnist::trainer_options all;
+    feedline::loader_options made = mnist::loading(all, {}, batch_size);
+    made.epochs = feedline::loader_options{}.epochs;
+    made.batches_per_slot = 32;
+    made.partial_batch = feedline::partial_batch::drop;
+    return made;
+  }
+  void step(const feedline::batch& batch, bool by_graphs) {
+    const auto digits = mnist::view_of(batch, train_, self_, digits_);
+    const auto issue = [&] { model_.train(digits, score_, 0.01F); };
+    by_graphs ? graphs_.run(batch, issue) : issue();
+  }
+  double time(const std::function<void()>& work) {
+    (void)on_.take_times();  // waits for the stream
+    const auto began = std::chrono::steady_clock::now();
+    work();
+    on_.begin_wait();
+    on_.end_wait();
+    (void)on_.take_times();
+    return seconds{std::chrono::steady_clock::now() - began}.count();
+  }
+
+  mnist::rank self_{.share = {}, .gpu = 0};
+  std::uint64_t epochs_;
+  std::uint64_t digits_;
+  std::uint64_t epoch_ = 0;
+  mnist::gpu on_;
+  feedline::loader train_;
+  mnist::network<mnist::gpu> model_;
+  float* score_;
+  feedline::step_graphs graphs_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fprintf(stderr, "usage: mnist_graphs DATA [EPOCHS]\n");
+    return 2;
+  }
+  try {
+    race track{mnist::open_digits(argv[1]).first,
+               argc > 2 ? std::max(1UL, std::strtoul(argv[2], nullptr, 10)) : 3};
+    (void)track.from_loader(true);  // captures, and warms all up
+    (void)track.from_loader(false);
+    constexpr int rounds = 5;
+    double loader[2] = {1, 1};
+    double held[2] = {1, 1};
+    for (int round = 0; round < rounds; ++round)
+      for (const bool by_graphs : {false, true}) {
+        loader[by_graphs] = std::min(loader[by_graphs], track.from_loader(by_graphs));
+        held[by_graphs] = std::min(held[by_graphs], track.on_one_batch(by_graphs));
+      }
+    std::printf("batches of %ju digits; the best of %d rounds; %zu graphs\n\n",
+                std::uintmax_t{batch_size}, rounds, track.graphs());
+    std::printf("            steps/s   us/step   us/step, one batch held   ratio\n");
+    for (const bool by_graphs : {false, true})
+      std::printf("%-8s %10.0f %9.2f %25.2f %7.3f\n", by_graphs ? "graphs" : "launches",
+                  1 / loader[by_graphs], 1e6 * loader[by_graphs], 1e6 * held[by_graphs],
+                  loader[by_graphs] / held[by_graphs]);
+    std::printf("\ngraphs make %.2f times as many steps\n", loader[0] / loader[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mnist_graphs: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
