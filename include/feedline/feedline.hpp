@@ -8,6 +8,7 @@
 ///     feedline/formats/open.hpp                             feedline::formats
 
 #include <feedline/batch/batch.hpp>
+#include <feedline/batch/stream_use.hpp>
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/contextual_dataset.hpp>
@@ -35,6 +36,8 @@
 #include <feedline/formats/records.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/formats/tokens.hpp>
+#include <feedline/interop/dlpack.hpp>
+#include <feedline/interop/dlpack_dataset.hpp>
 #include <feedline/io/map_files.hpp>
 #include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/batch/tensor_view.hpp>
+#include <feedline/device/device_id.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/export.hpp>
 #include <feedline/index.hpp>
@@ -71,9 +72,12 @@ class batch {
   [[nodiscard]] std::uint64_t repeats() const;
   /// The stream the batch was taken on.
   [[nodiscard]] stream_ref stream() const;
+  /// Whose memory it lies in.
+  [[nodiscard]] device_id device() const;
 
  private:
   friend class detail::device_ring;
+  friend class stream_use;
   batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
         std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept;
   void release() noexcept;
