@@ -10,7 +10,8 @@ namespace FEEDLINE_EXPORT feedline {
 ///
 /// Any stream of the same GPU serves, `cudaStreamPerThread` and `cudaStreamLegacy` included. The
 /// name `cudaStreamPerThread` means another stream on another thread: a batch that ends there is
-/// recycled behind the work on `cudaStreamLegacy`, which waits for that of all threads. A null `cudaStream_t`, such as libtorch's default stream,
+/// recycled behind the work on `cudaStreamLegacy`, which waits for that of all threads. A null
+/// `cudaStream_t`, such as libtorch's default stream,
 /// is spelled `stream_ref{cudaStreamLegacy}`. The calling thread's current context, none included,
 /// its capture mode and errors of the user's own calls are left as they were; no other GPU is
 /// touched.
