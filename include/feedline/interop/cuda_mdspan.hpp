@@ -6,12 +6,10 @@
 #include <feedline/export.hpp>
 #include <feedline/interop/mdspan.hpp>
 
-#include <cuda/std/array>
 #include <cuda/std/mdspan>
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
+#include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -29,12 +27,8 @@ namespace FEEDLINE_EXPORT feedline {
 template <class T, std::size_t Rank, class Index = std::size_t>
 requires element<T>
 [[nodiscard]] auto to_cuda_mdspan(const tensor_view& view) {
-  using extents = cuda::std::dextents<Index, Rank>;
-  T* const data = view.mutable_data<std::remove_const_t<T>>();
-  const auto shape = detail::extents_of<Rank, Index>(view);
-  cuda::std::array<Index, Rank> counts{};
-  std::copy(shape.begin(), shape.end(), counts.begin());
-  return cuda::std::mdspan<T, extents>{data, extents{counts}};
+  return detail::mdspan_of<cuda::std::mdspan<T, cuda::std::dextents<Index, Rank>>>(
+      view, std::make_index_sequence<Rank>{});
 }
 
 }  // namespace feedline

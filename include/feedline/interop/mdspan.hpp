@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <version>
 
 #ifdef __cpp_lib_mdspan
@@ -39,6 +40,14 @@ template <std::size_t Rank, class Index>
   return extents;
 }
 
+/// A view as the standard library's mdspan, or CCCL's.
+template <class Mdspan, std::size_t... Dimensions>
+[[nodiscard]] Mdspan mdspan_of(const tensor_view& view, std::index_sequence<Dimensions...>) {
+  using extents = typename Mdspan::extents_type;
+  const auto counts = extents_of<sizeof...(Dimensions), typename extents::index_type>(view);
+  return Mdspan{view.mutable_data<typename Mdspan::value_type>(), extents{counts[Dimensions]...}};
+}
+
 }  // namespace detail
 
 #ifdef __cpp_lib_mdspan
@@ -57,9 +66,8 @@ template <std::size_t Rank, class Index>
 template <class T, std::size_t Rank, class Index = std::size_t>
 requires element<T>
 [[nodiscard]] auto to_mdspan(const tensor_view& view) {
-  using extents = std::dextents<Index, Rank>;
-  T* const data = view.mutable_data<std::remove_const_t<T>>();
-  return std::mdspan<T, extents>{data, extents{detail::extents_of<Rank, Index>(view)}};
+  return detail::mdspan_of<std::mdspan<T, std::dextents<Index, Rank>>>(
+      view, std::make_index_sequence<Rank>{});
 }
 
 #endif

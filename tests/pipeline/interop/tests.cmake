@@ -6,4 +6,5 @@ feedline_add_tests(feedline_interop_tests SOURCES
   pipeline/interop/stream_use_test.cpp
   unit/interop/dlpack_abi_test.cpp
   unit/interop/dlpack_dataset_test.cpp
+  unit/interop/mdspan_test.cpp
 )
