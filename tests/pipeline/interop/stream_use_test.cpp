@@ -232,6 +232,24 @@ TEST_CASE("stream use: several streams and threads share a batch, and the last o
   }
 }
 
+TEST_CASE("stream use: other threads end uses while the consumer begins some in the same slot",
+          "[batch][host]") {
+  two_streams by;
+  loader loader = by.load(64, 4);
+  auto range = loader.epoch(0, by.on.stream);
+  std::vector<std::thread> enders;
+  while (auto taken = range.next()) {
+    stream_use use{shared(std::move(taken)), by.further};
+    by.record_further(*use);
+    enders.emplace_back(
+        [ended = std::move(use)]() mutable { const stream_use ends{std::move(ended)}; });
+  }
+  for (std::thread& each : enders) each.join();
+  const auto seen = by.record_further.seen();
+  CHECK(seen.size() == 64);
+  CHECK(in_order_and_intact(seen));
+}
+
 TEST_CASE("stream use: on the batch's own stream it only holds the batch", "[batch][host]") {
   two_streams by;
   loader loader = by.load(4);

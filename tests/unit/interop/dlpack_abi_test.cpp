@@ -23,7 +23,7 @@ static_assert(offsetof(abi::versioned_tensor, flags) == 24);
 static_assert(offsetof(abi::versioned_tensor, tensor) == 32);
 
 TEST_CASE("dlpack: its structures are those of the installed dlpack.h", "[interop][host]") {
-#ifdef DLPACK_VERSION
+#if __has_include(<dlpack/dlpack.h>)
   CHECK(sizeof(abi::tensor) == sizeof(DLTensor));
   CHECK(offsetof(abi::tensor, device) == offsetof(DLTensor, device));
   CHECK(offsetof(abi::tensor, dtype) == offsetof(DLTensor, dtype));
