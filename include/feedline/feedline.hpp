@@ -6,8 +6,12 @@
 ///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
 ///     feedline/image/decode.hpp, feedline/image/folder.hpp  feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
+///
+/// And what only some programs need, of the core: feedline/interop/mdspan.hpp, and
+/// feedline/interop/cuda_mdspan.hpp for device code.
 
 #include <feedline/batch/batch.hpp>
+#include <feedline/batch/stream_use.hpp>
 #include <feedline/batch/tensor_view.hpp>
 #include <feedline/dataset/concatenate.hpp>
 #include <feedline/dataset/contextual_dataset.hpp>
@@ -35,6 +39,8 @@
 #include <feedline/formats/records.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/formats/tokens.hpp>
+#include <feedline/interop/dlpack.hpp>
+#include <feedline/interop/dlpack_dataset.hpp>
 #include <feedline/io/map_files.hpp>
 #include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>

@@ -112,6 +112,11 @@ stream_ref batch::stream() const {
   return (*ring_)[slot_].stream;
 }
 
+device_id batch::device() const {
+  (void)format();  // throws if moved from
+  return ring_->id();
+}
+
 std::vector<std::uint64_t> tensor_view::shape() const {
   std::vector<std::uint64_t> extents{samples_};
   extents.insert(extents.end(), spec_->shape.begin(), spec_->shape.end());

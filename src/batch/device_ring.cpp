@@ -2,6 +2,7 @@
 
 #include "detail/threads.hpp"
 #include "device/leak.hpp"
+#include "device/traced_device.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -14,6 +15,8 @@ device_ring::device_ring(device_ptr device, std::shared_ptr<staging_ring> stagin
                          std::shared_ptr<const batch_format> format,
                          std::shared_ptr<failure_board> failures, std::size_t slots)
     : device_{std::move(device)},
+      untraced_{untraced(device_)},
+      id_{device_->capabilities().id},
       staging_{std::move(staging)},
       format_{std::move(format)},
       failures_{std::move(failures)},
@@ -104,6 +107,8 @@ void device_ring::lease(slot_index slot, stream_ref stream) {
     exposed_->stream_goes_on(stream);
   }
   taken.stream = stream;
+  taken.leased_by = std::this_thread::get_id();
+  taken.further.reset();
   taken.leases.hold();
   move(slot, device_state::filled, device_state::leased);
 }
@@ -119,51 +124,6 @@ batch device_ring::lease_batch(slot_index slot, std::uint64_t place) {
                leased.content.run->epoch,
                leased.content.first_batch + place,
                std::min(layout.batch_size(), leased.content.samples - before)};
-}
-
-void device_ring::end_lease(slot_index slot) noexcept {
-  users_.touches();
-  device_slot& leased = (*this)[slot];
-  if (leased.leases.end([&] { mark_released(leased); })) end_use(slot);
-}
-
-void device_ring::mark_released(device_slot& leased) noexcept {
-  if (in_place_) return;
-  try {
-    if (device_->is_capturing(leased.stream)) {
-      if (!std::exchange(leased.unmarked, true)) {
-        log()->warn(
-            "a batch of epoch {} was destroyed while its stream was being captured: its memory is "
-            "used again after the capture; work captured on it must not run then",
-            leased.content.run->epoch);
-      }
-      return;
-    }
-    device_->record(leased.released.get(), leased.stream);
-    leased.unmarked = false;
-    leased.lost = false;  // where an earlier mark was refused, this one stands for it
-  } catch (...) {
-    // Without the mark nobody knows when the slot may be used again, so it never is.
-    leased.lost = !try_record_behind(*device_, leased.stream, {leased.released.get()});
-    report(leased);
-  }
-}
-
-void device_ring::end_use(slot_index slot) noexcept {
-  device_slot& leased = (*this)[slot];
-  if (leased.lost) return;
-  try {
-    if (leased.unmarked) return postpone(slot);
-    move(slot, device_state::leased, device_state::free);
-    recycle(slot);
-  } catch (...) {
-    report(leased);
-  }
-}
-
-void device_ring::report(const device_slot& leased) noexcept {
-  failures_->report(failure{leased.content.at(stage::batch), std::current_exception()});
-  close();
 }
 
 std::size_t device_ring::ready_slots() const noexcept {
@@ -199,31 +159,6 @@ std::string device_ring::held_batches() const {
   }
   return std::to_string(held) + (held == 1 ? " batch is" : " batches are") + " held (" + where +
          "), of " + std::to_string(slots_.size()) + (in_place_ ? " staging" : " device") + " slots";
-}
-
-void device_ring::postpone(slot_index slot) {
-  const std::scoped_lock lock{postponed_mutex_};
-  postponed_.push_back(slot);
-  postponed_count_.store(postponed_.size());
-}
-
-std::optional<slot_index> device_ring::take_postponed() noexcept {
-  const std::scoped_lock lock{postponed_mutex_};
-  if (postponed_.empty()) return std::nullopt;
-  const slot_index first = postponed_.front();
-  postponed_.erase(postponed_.begin());
-  postponed_count_.store(postponed_.size());
-  return first;
-}
-
-std::size_t device_ring::end_postponed() noexcept {
-  for (std::size_t left = postponed_count_.load(); left != 0; --left) {
-    const auto slot = take_postponed();
-    if (!slot) break;
-    mark_released((*this)[*slot]);
-    end_use(*slot);
-  }
-  return postponed_count_.load();
 }
 
 bool device_ring::is_idle() {

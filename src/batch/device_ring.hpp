@@ -127,6 +127,13 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// the cursor holds the slot still. Any thread.
   /// While that stream is captured it cannot be marked: then the slot stays leased, postponed.
   void end_lease(slot_index slot) noexcept;
+  /// A batch that is held is used on a stream besides the consumer's, which waits for what that one
+  /// has to do. False, with nothing done, if it is the consumer's stream. Any thread.
+  /// @throws usage_error, device_error.
+  bool begin_use_on(slot_index slot, stream_ref stream);
+  /// Marks the stream of such a use, before the batch's lease ends; where it is captured, later, as
+  /// in `end_lease`. Any thread. @param begun_by The thread that named it.
+  void end_use_on(slot_index slot, stream_ref stream, std::thread::id begun_by) noexcept;
   /// Frees the slots that were postponed and whose streams are captured no more. How many are left.
   /// Any thread.
   std::size_t end_postponed() noexcept;
@@ -134,6 +141,8 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
   /// Whether every event on the ring is done, and no slot is postponed. Any thread.
   [[nodiscard]] bool is_idle() override;
 
+  /// Whose memory the slots are.
+  [[nodiscard]] device_id id() const noexcept { return id_; }
   /// How long the consumer's stream waits for slots. Null where they are read in place.
   [[nodiscard]] exposed_time* exposed() noexcept { return exposed_ ? &*exposed_ : nullptr; }
   /// Slots that were delivered and not taken. Any thread.
@@ -166,13 +175,20 @@ class device_ring final : public retirable, public std::enable_shared_from_this<
  private:
   void move(slot_index slot, device_state from, device_state to);
   void recycle(slot_index slot);
+  [[nodiscard]] stream_ref as_named_here(stream_ref stream, std::thread::id named_by) const;
+  [[nodiscard]] stream_ref consumers_stream(const device_slot& leased) const {
+    return as_named_here(leased.stream, leased.leased_by);
+  }
   void mark_released(device_slot& leased) noexcept;
+  void postpone_mark(device_slot& leased);
   void report(const device_slot& leased) noexcept;
   void end_use(slot_index slot) noexcept;
   void postpone(slot_index slot);
   [[nodiscard]] std::optional<slot_index> take_postponed() noexcept;
 
   device_ptr device_;
+  device_ptr untraced_;  ///< the same
+  device_id id_;
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<const batch_format> format_;
   std::shared_ptr<failure_board> failures_;

@@ -2,6 +2,7 @@
 
 #include <feedline/device/stream_ref.hpp>
 
+#include "batch/further_streams.hpp"
 #include "detail/failure.hpp"
 #include "device/owned.hpp"
 #include "staging/slot_repairs.hpp"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 
 namespace feedline::detail {
 
@@ -72,11 +74,11 @@ class slot_leases {
 /// | filled | free   | consumer: the epoch was abandoned, or no batch of the slot is good         |
 ///
 /// Invariant: between the last batch's end and the next copy's start lies `released`, recorded on
-/// the consumer's stream as the batch ends and never later; between the copy's end and the
-/// consumer's first kernel lies `ready`. Streams wait for both; the transfer's thread waits for
-/// `released` too, for a while, so that its streams need not. Where the device reads staging
-/// memory, device slot i *is* staging slot i: it has no memory and no events' meaning of its own;
-/// its end hands the staging slot back.
+/// the consumer's stream as the batch ends and never later, or behind all streams that used the
+/// slot's batches; between the copy's end and the consumer's first kernel lies `ready`. Streams
+/// wait for both; the transfer's thread waits for `released` too, for a while, so that its streams
+/// need not. Where the device reads staging memory, device slot i *is* staging slot i: it has no
+/// memory and no events' meaning of its own; its end hands the staging slot back.
 enum class device_state : std::uint32_t { free, filled, leased };
 
 /// What a device slot holds: whole batches of one ticket, those before its failure if it has one.
@@ -106,8 +108,10 @@ struct device_slot {
   bool released_late = false;
   slot_content content{};  ///< written in free → filled, and so is the next
   std::chrono::steady_clock::time_point delivered_at = {};
-  stream_ref stream;   ///< the consumer's, written in filled → leased
-  slot_leases leases;  ///< who holds the slot in leased
+  stream_ref stream;          ///< the consumer's, written in filled → leased
+  std::thread::id leased_by;  ///< the thread that named it, likewise
+  slot_leases leases;         ///< who holds the slot in leased
+  further_streams further;    ///< where else its batches are used
 };
 
 }  // namespace feedline::detail

@@ -44,7 +44,9 @@ class cuda_device final : public device {
   explicit cuda_device(int ordinal) : ordinal_{ordinal}, name_{name_of(ordinal)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = name_, .reads_staging = false};
+    return {.name = name_,
+            .reads_staging = false,
+            .id = {.kind = device_kind::cuda, .ordinal = ordinal_}};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
@@ -176,6 +178,11 @@ class cuda_device final : public device {
     }
     FEEDLINE_CUDA_CHECK(answer);
     return status != cudaStreamCaptureStatusNone;
+  }
+
+  /// The legacy stream waits for those of all threads.
+  [[nodiscard]] stream_ref for_any_thread(stream_ref stream) const override {
+    return native(stream) == cudaStreamPerThread ? stream_ref{cudaStreamLegacy} : stream;
   }
 
   void check(stream_ref stream) const override {

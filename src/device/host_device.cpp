@@ -31,7 +31,7 @@ time_noted* noted(event_handle event) noexcept {
 class host_device final : public device {
  public:
   [[nodiscard]] device_capabilities capabilities() const override {
-    return {.name = "host", .reads_staging = true};
+    return {.name = "host", .reads_staging = true, .id = {.kind = device_kind::host}};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {

@@ -176,6 +176,9 @@ void traced_device::end_range() noexcept {
 bool traced_device::is_capturing(stream_ref stream) {
   return real_->is_capturing(stream);
 }
+stream_ref traced_device::for_any_thread(stream_ref stream) const {
+  return real_->for_any_thread(stream);
+}
 void traced_device::check(stream_ref stream) const {
   real_->check(stream);
 }

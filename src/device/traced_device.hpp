@@ -61,9 +61,11 @@ class traced_device final : public device {
   void begin_range(const char* name) noexcept override;
   void end_range() noexcept override;
   [[nodiscard]] bool is_capturing(stream_ref stream) override;
+  [[nodiscard]] stream_ref for_any_thread(stream_ref stream) const override;
   void check(stream_ref stream) const override;
 
  private:
+  friend device_ptr untraced(const device_ptr& device);
   /// Null for a stream that was not made here.
   [[nodiscard]] stream_lane* lane_of(stream_ref stream) noexcept;
   [[nodiscard]] work_label transfers() const noexcept;
@@ -78,5 +80,12 @@ class traced_device final : public device {
   const stage_clock* transfer_ = nullptr;
   const stage_clock* consumer_ = nullptr;
 };
+
+/// The device behind a traced one, or the device itself: for work that leaves no trace, by any
+/// thread.
+[[nodiscard]] inline device_ptr untraced(const device_ptr& device) {
+  const auto* const traced = dynamic_cast<const traced_device*>(device.get());
+  return traced == nullptr ? device : traced->real_;
+}
 
 }  // namespace feedline::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/device/assembly.hpp>
+#include <feedline/device/device_id.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
@@ -19,6 +20,7 @@ namespace FEEDLINE_EXPORT feedline {
 struct device_capabilities {
   std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
+  device_id id = {};           ///< for those whom batches are handed to
 };
 
 /// An event's handle; what it points to is the device's affair.
@@ -116,6 +118,10 @@ class device {
   /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done
   /// now: then nothing is recorded on it, and it is let wait for nothing. By default never.
   [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }
+
+  /// The stream to name where another thread than the one that was given `stream` records behind
+  /// the work on it: for streams whose name means another one on each thread. By default itself.
+  [[nodiscard]] virtual stream_ref for_any_thread(stream_ref stream) const { return stream; }
 
   /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
   /// consumer, and by who pushes results on another stream than before.

@@ -149,7 +149,7 @@ std::size_t scripted_device::handles() const {
 }
 
 device_capabilities scripted_device::capabilities() const {
-  return {.name = "scripted", .reads_staging = false};
+  return {.name = "scripted", .reads_staging = false, .id = {device_kind::cuda, 7}};
 }
 
 void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {

@@ -44,6 +44,8 @@ enum class device_call : std::uint8_t {
 /// buffer poisoned leaves its slot so. Copies need permits, and so do assemblies and the consumer's
 /// work (`launch`): all are plenty until a test holds them.
 ///
+/// It says that it is GPU 7 of CUDA's, so that streams are asked for as of one.
+///
 /// Threads: any, like every device.
 class scripted_device final : public device {
  public:

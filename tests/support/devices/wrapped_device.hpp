@@ -52,6 +52,9 @@ class wrapped_device : public device {
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
     return real_->is_capturing(stream);
   }
+  [[nodiscard]] stream_ref for_any_thread(stream_ref stream) const override {
+    return real_->for_any_thread(stream);
+  }
   void check(stream_ref stream) const override { real_->check(stream); }
 
  private:

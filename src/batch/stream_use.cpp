@@ -1,0 +1,42 @@
+#include <feedline/batch/stream_use.hpp>
+#include <feedline/error.hpp>
+
+#include "batch/device_ring.hpp"
+
+#include <utility>
+
+namespace feedline {
+
+stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
+    : batch_{std::move(used)}, stream_{stream}, begun_by_{std::this_thread::get_id()} {
+  if (!batch_) throw usage_error{"a use of a batch was given none"};
+  if (!batch_->format().process.is_this()) {
+    throw usage_error{
+        "a batch cannot be put to use in a fork of the process that took it: there it may only be "
+        "destroyed"};
+  }
+  is_further_ = batch_->ring_->begin_use_on(batch_->slot_, stream);
+}
+
+stream_use& stream_use::operator=(stream_use&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  batch_ = std::move(other.batch_);
+  stream_ = other.stream_;
+  begun_by_ = other.begun_by_;
+  is_further_ = other.is_further_;
+  return *this;
+}
+
+stream_use::~stream_use() {
+  end();
+}
+
+void stream_use::end() noexcept {
+  if (!batch_) return;  // moved from
+  if (is_further_ && batch_->ring_->format().process.is_this())
+    batch_->ring_->end_use_on(batch_->slot_, stream_, begun_by_);
+  batch_.reset();
+}
+
+}  // namespace feedline
