@@ -6,6 +6,9 @@
 ///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
 ///     feedline/image/decode.hpp, feedline/image/folder.hpp  feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
+///
+/// And what only some programs need, of the core: feedline/interop/mdspan.hpp, and
+/// feedline/interop/cuda_mdspan.hpp for device code.
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/stream_use.hpp>

@@ -2,6 +2,7 @@
 /// the default, is lost when any thread makes a call that CUDA takes for unsafe meanwhile.
 
 #include <feedline/cuda/device.hpp>
+#include <feedline/interop/dlpack.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 using namespace feedline;
 using namespace feedline::test;
@@ -238,4 +240,32 @@ TEST_CASE("cuda capture: of a stream that the legacy stream waits for, it leaves
     CHECK(in_order_and_intact(seen));
   }
   FEEDLINE_CUDA_LOG(cudaStreamDestroy(blocking));
+}
+
+TEST_CASE("cuda capture: a tensor is not made for a captured stream, and may be freed during one",
+          "[interop][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const gpu_stream consumer;
+  const gpu_stream further;
+  capture graph{further.get()};
+  gpu_recorder record{consumer.get()};
+  loader loader{eight_batches(), sequential{}, make_cuda_device(0), one_batch_slots(2)};
+  auto range = loader.epoch(0, consumer.ref());
+  {
+    const auto batch = std::make_shared<const feedline::batch>(std::move(*range.next()));
+    record(*batch);
+    const auto tensor = to_dlpack(batch, "row", further.ref());
+    graph.begin();
+    CHECK_THROWS_AS((void)to_dlpack(batch, "id", further.ref()), usage_error);
+  }
+  {
+    auto second = range.next();
+    REQUIRE(second);
+    record(*second);
+  }
+  CHECK(graph.end() == 1);
+  while (auto batch = range.next()) record(*batch);
+  const auto seen = record.seen();
+  CHECK(seen.size() == 8);
+  CHECK(in_order_and_intact(seen));
 }

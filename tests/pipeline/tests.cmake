@@ -55,4 +55,5 @@ add_dependencies(feedline_pipeline_tests feedline_resume_program)
 set_source_files_properties(pipeline/resuming/killed_test.cpp PROPERTIES COMPILE_DEFINITIONS
   "FEEDLINE_RESUME_PROGRAM=\"$<TARGET_FILE:feedline_resume_program>\"")
 
+include(pipeline/interop/tests.cmake)
 include(pipeline/deadlines/tests.cmake)

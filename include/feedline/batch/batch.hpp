@@ -33,9 +33,11 @@ namespace FEEDLINE_EXPORT feedline {
 /// ended while the stream was captured, it must live until the loader's next batch was taken, or
 /// the loader is gone, after the capture.
 ///
-/// Threads: one at a time; any thread may destroy it (but see `make_cuda_device` on
-/// `cudaStreamPerThread`). The work that uses the batch must be issued before it is destroyed. In a
-/// child of fork a batch may be destroyed, which does nothing there.
+/// Threads: one at a time; any thread may destroy it. The work that uses the batch must be issued
+/// before it is destroyed. In a child of fork a batch may be destroyed, which does nothing there.
+///
+/// To share it, or to use it on other streams too, move it into a `std::shared_ptr<const batch>`
+/// and see `stream_use`; `to_dlpack` hands it to other libraries.
 ///
 /// A batch that was moved from may be destroyed and assigned to. Its size, index and epoch are 0;
 /// all else throws usage_error. Views are taken of a batch that has a name: of a temporary, whose

@@ -8,9 +8,10 @@ namespace FEEDLINE_EXPORT feedline {
 /// A CUDA GPU: staging memory is pinned, copies run on a non-blocking stream of the pipeline's own,
 /// consumers name theirs.
 ///
-/// Any stream of the same GPU serves, `cudaStreamPerThread` and `cudaStreamLegacy` included; a
-/// batch taken on `cudaStreamPerThread` must be destroyed by the thread that took it, since the
-/// name means another stream elsewhere. A null `cudaStream_t`, such as libtorch's default stream,
+/// Any stream of the same GPU serves, `cudaStreamPerThread` and `cudaStreamLegacy` included. The
+/// name `cudaStreamPerThread` means another stream on another thread: a batch that ends there is
+/// recycled behind the work on `cudaStreamLegacy`, which waits for that of all threads. A null
+/// `cudaStream_t`, such as libtorch's default stream,
 /// is spelled `stream_ref{cudaStreamLegacy}`. The calling thread's current context, none included,
 /// its capture mode and errors of the user's own calls are left as they were; no other GPU is
 /// touched.

@@ -37,9 +37,9 @@ namespace FEEDLINE_EXPORT feedline {
 /// lease that ends while its stream is captured blocks until the copy is done, and leaves the
 /// capture alone. If the device refuses to let the stream wait, the ring fails.
 ///
-/// Threads: one at a time; any may destroy it (but see `make_cuda_device` on
-/// `cudaStreamPerThread`). May outlive the ring. In a child of fork it may be destroyed, which does
-/// nothing there.
+/// Threads: one at a time; any may destroy it, but only the one that pushed if that was on
+/// `cudaStreamPerThread`, whose name means another stream elsewhere. May outlive the ring. In a
+/// child of fork it may be destroyed, which does nothing there.
 class source_lease {
  public:
   source_lease(source_lease&& other) noexcept;

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <feedline/batch/tensor_view.hpp>
+#include <feedline/error.hpp>
+#include <feedline/export.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <version>
+
+#ifdef __cpp_lib_mdspan
+#include <mdspan>
+#endif
+
+namespace FEEDLINE_EXPORT feedline {
+namespace detail {
+
+/// The shape of a field of a batch, as `Index` counts.
+/// @throws usage_error if it has another rank, or more elements than `Index` counts.
+template <std::size_t Rank, class Index>
+[[nodiscard]] std::array<Index, Rank> extents_of(const tensor_view& view) {
+  const auto shape = view.shape();
+  if (shape.size() != Rank) {
+    throw usage_error{"field '" + view.name() + "' of a batch has " + std::to_string(shape.size()) +
+                      " dimensions, the samples' among them, not " + std::to_string(Rank) +
+                      ": ask for an mdspan of that rank"};
+  }
+  const std::size_t elements = view.bytes().size() / size_bytes(view.type());
+  if (elements > static_cast<std::make_unsigned_t<Index>>(std::numeric_limits<Index>::max())) {
+    throw usage_error{"field '" + view.name() + "' of a batch has " + std::to_string(elements) +
+                      " elements, more than the mdspan's index counts: ask for one of std::size_t"};
+  }
+  std::array<Index, Rank> extents{};
+  for (std::size_t i = 0; i < Rank; ++i) extents[i] = static_cast<Index>(shape[i]);
+  return extents;
+}
+
+}  // namespace detail
+
+#ifdef __cpp_lib_mdspan
+
+/// One field of a batch as the standard library's mdspan: dense, row-major, the samples first.
+/// There where the standard library has it (`__cpp_lib_mdspan`).
+///
+///     auto images = feedline::to_mdspan<const float, 4>(batch["image"]);
+///     float first = images[0, 0, 0, 0];
+///
+/// Valid while the batch lives. Of a batch on a GPU it is for device code: see `to_cuda_mdspan`.
+/// @tparam T The field's type; without const, for who writes, as `tensor_view::mutable_data`.
+/// @tparam Rank The field's dimensions and the samples'.
+/// @tparam Index That extents are of.
+/// @throws usage_error if the field has another type or rank, or too many elements.
+template <class T, std::size_t Rank, class Index = std::size_t>
+requires element<T>
+[[nodiscard]] auto to_mdspan(const tensor_view& view) {
+  using extents = std::dextents<Index, Rank>;
+  T* const data = view.mutable_data<std::remove_const_t<T>>();
+  return std::mdspan<T, extents>{data, extents{detail::extents_of<Rank, Index>(view)}};
+}
+
+#endif
+
+}  // namespace feedline
