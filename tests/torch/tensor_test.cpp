@@ -16,9 +16,11 @@
 #include <cstring>
 #include <future>
 #include <latch>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -186,6 +188,46 @@ TEST_CASE("torch: a slot is not written while a thread keeps a tensor of it", "[
   }
   gate.set_value();
   CHECK(kept.get());
+}
+
+TEST_CASE("torch: memory is not overwritten before each stream that was named has read it",
+          "[batch][host]") {
+  const scripted on;
+  scripted_device& device = *on.device;
+  const stream_ref beside = device.make_stream();
+  loader loader{make_identity_dataset(4 * batch_size, row_bytes),
+                sequential{},
+                on.device,
+                {.batch_size = batch_size, .batches_per_slot = 1, .device_slots = 2}};
+  auto range = loader.epoch(0, on.stream);
+  auto owner = std::make_shared<libtorch::tensor_owner>(std::move(*range.next()));
+  const std::size_t handles = device.handles();
+  owner->use_on(on.stream);
+  CHECK(device.handles() == handles);  // nothing is to be ordered
+  owner->use_on(beside);
+  const std::size_t used = device.handles();
+  owner->use_on(beside);
+  CHECK(device.handles() == used);
+
+  device.hold_work();
+  bool intact = false;
+  const auto* const id = owner->held()["id"].data<std::uint64_t>();
+  const auto* const row = owner->held()["row"].bytes().data();
+  device.launch(beside, [&] {
+    intact = true;
+    for (std::uint64_t i = 0; i < batch_size; ++i) {
+      intact = intact && is_identity(i, std::as_bytes(std::span{id + i, 1}),
+                                     {row + i * row_bytes, row_bytes});
+    }
+  });
+  std::thread{[&] { owner.reset(); }}.join();
+  CHECK(range.next().value().index() == 1);
+  device.wait_for_issued_copies(3);  // the third is to overwrite what `beside` reads
+  CHECK(device.started_copies() == 2);
+  device.allow_all_work();
+  device.drain(beside);
+  CHECK(intact);
+  CHECK(range.next().value().index() == 2);
 }
 
 TEST_CASE("torch: images that lie channels last are seen as libtorch's convolutions want them",
