@@ -14,13 +14,13 @@ result() {
   sed -nE "s/^$1 +epoch 2: .* $2 ([0-9.]+).*/\\1/p" <<<"$output"
 }
 
-# alike NAME OPTION...: both loaders' numbers differ by 0.002 at most.
+# alike NAME OPTION...: both loaders' numbers differ by 0.0005 at most.
 alike() {
   local by_torch by_feedline
   by_torch=$(result torch "$@")
   by_feedline=$(result feedline "$@")
   awk -v a="$by_torch" -v b="$by_feedline" \
-    'BEGIN { exit !(a != "" && b != "" && a - b <= 0.002 && b - a <= 0.002) }' || {
+    'BEGIN { exit !(a != "" && b != "" && a - b <= 0.0005 && b - a <= 0.0005) }' || {
     echo "FAILED: $1 is '$by_torch' by libtorch's loader and '$by_feedline' by feedline's" >&2
     exit 1
   }
