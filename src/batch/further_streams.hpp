@@ -4,6 +4,7 @@
 
 #include "device/owned.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -20,16 +21,16 @@ namespace feedline::detail {
 ///
 /// One event serves for all marks, under a lock: a wait keeps what it saw.
 ///
-/// Threads: `begin` and `end` by any that holds a batch of the slot, the rest by who holds its only
-/// lease, or frees or leases it.
+/// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by who marks, frees or
+/// leases it, while the cursor may deal a batch whose use begins meanwhile: then it is marked again.
 class further_streams {
  public:
   /// No stream uses the slot yet.
-  void reset() noexcept { used_ = false; }
+  void reset() noexcept { used_.store(false); }
   /// Whether one has: then `release` must record the slot's release.
-  [[nodiscard]] bool used() const noexcept { return used_; }
+  [[nodiscard]] bool used() const noexcept { return used_.load(); }
   /// The device refused a mark: nobody knows when the slot may be used again.
-  [[nodiscard]] bool lost() const noexcept { return lost_; }
+  [[nodiscard]] bool lost() const noexcept { return lost_.load(); }
 
   /// Lets `stream` wait for the work on `consumers`; neither is captured. @throws device_error
   void begin(const device_ptr& device, stream_ref consumers, stream_ref stream) {
@@ -38,7 +39,7 @@ class further_streams {
     captured_.reserve(captured_.size() + uses_ + 1);
     device->record(made_->mark.get(), consumers);
     device->wait(stream, made_->mark.get());
-    used_ = true;
+    used_.store(true);
     ++uses_;
   }
   /// Marks the stream of a use that ends; later if it is captured. False then.
@@ -78,7 +79,7 @@ class further_streams {
       device.wait(made_->joint.get(), made_->mark.get());
       return true;
     } catch (...) {
-      lost_ = true;
+      lost_.store(true);
       throw;
     }
   }
@@ -93,8 +94,8 @@ class further_streams {
   std::optional<handles> made_;       ///< by the first use
   std::vector<stream_ref> captured_;  ///< to be marked later
   std::size_t uses_ = 0;
-  bool used_ = false;
-  bool lost_ = false;
+  std::atomic<bool> used_{false};
+  std::atomic<bool> lost_{false};
 };
 
 }  // namespace feedline::detail

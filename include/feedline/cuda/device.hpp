@@ -11,10 +11,9 @@ namespace FEEDLINE_EXPORT feedline {
 /// Any stream of the same GPU serves, `cudaStreamPerThread` and `cudaStreamLegacy` included. The
 /// name `cudaStreamPerThread` means another stream on another thread: a batch that ends there is
 /// recycled behind the work on `cudaStreamLegacy`, which waits for that of all threads. A null
-/// `cudaStream_t`, such as libtorch's default stream,
-/// is spelled `stream_ref{cudaStreamLegacy}`. The calling thread's current context, none included,
-/// its capture mode and errors of the user's own calls are left as they were; no other GPU is
-/// touched.
+/// `cudaStream_t`, such as libtorch's default stream, is spelled `stream_ref{cudaStreamLegacy}`.
+/// The calling thread's current context, none included, its capture mode and errors of the user's
+/// own calls are left as they were; no other GPU is touched.
 ///
 /// CUDA graphs: a stream may be captured, in any mode, while the loader runs. What the loader does
 /// is never captured: taking a batch on a stream that is captured (of `cudaStreamLegacy`: while a

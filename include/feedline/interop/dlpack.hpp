@@ -42,7 +42,8 @@ using unversioned_dlpack_tensor = std::unique_ptr<DLManagedTensor, dlpack_delete
 /// orders that work before one of these two. `stream_use` has the rules.
 ///
 /// Threads: the deleter may be called by any thread, but not by a callback of CUDA's
-/// (`cudaLaunchHostFunc`). It never throws and waits for nothing.
+/// (`cudaLaunchHostFunc`). It never throws. It waits for nothing, but where it is the last to hold
+/// memory of a loader that is gone, as `batch` says.
 ///
 /// @param stream None: the stream the batch was taken on, or none. Nothing is ordered then.
 /// @throws usage_error if the batch has no such field, or lies in memory that DLPack has no name
