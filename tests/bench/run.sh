@@ -10,7 +10,7 @@
 #   --quick   fewer and shorter runs: 2 to 3 minutes, for a look, and 1 more for the networks: for
 #             each of two networks in each of two programs 10 seconds, and 20 to start them all
 #
-# libtorch's loader is a peer where the build has found Torch (libtorch/CMakeLists.txt says how),
+# libtorch's loader is a peer where the build has found Torch (src/cmake/torch.cmake says how),
 # PyTorch's and CuPy's ways where python3 has them. Networks are trained by both likewise. The plot
 # wants matplotlib;
 # `report.py results.json --svg results.svg` draws it on any machine.

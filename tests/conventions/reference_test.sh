@@ -22,7 +22,7 @@ make() {
 
 mkdir "$work/whole" "$work/wrong"
 make "$work/whole"
-for name in $(grep -o 'feedline::[a-z_]*' docs/reference.md | sort -u); do
+for name in $(grep -oE 'feedline(::[a-z_]+)+' docs/reference.md | sort -u); do
   if ! grep -q ">$name<" "$work/whole/html/index.html"; then
     echo "docs/reference.md names $name, which include/feedline does not have" >&2
     exit 1

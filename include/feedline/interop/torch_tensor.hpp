@@ -1,0 +1,144 @@
+#pragma once
+
+#include <feedline/batch/batch.hpp>
+#include <feedline/batch/stream_use.hpp>
+#include <feedline/device/device_id.hpp>
+#include <feedline/device/stream_ref.hpp>
+#include <feedline/error.hpp>
+#include <feedline/export.hpp>
+#include <feedline/interop/torch_stream.hpp>
+#include <feedline/interop/torch_types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <ATen/ops/from_blob.h>
+#include <torch/types.h>
+
+namespace FEEDLINE_EXPORT feedline::libtorch {
+
+/// What the storages of one batch's tensors share: the batch, and its uses on further streams. Any
+/// thread.
+class tensor_owner {
+ public:
+  explicit tensor_owner(batch&& of) : batch_{std::make_shared<const batch>(std::move(of))} {}
+
+  [[nodiscard]] const batch& held() const noexcept { return *batch_; }
+
+  /// The batch is used on `stream` from now on, until the owner goes. @throws as `stream_use`.
+  void use_on(stream_ref stream) {
+    if (stream == batch_->stream()) return;
+    const std::scoped_lock lock{mutex_};
+    const auto is_it = [&](const stream_use& known) { return known.stream() == stream; };
+    if (std::none_of(uses_.begin(), uses_.end(), is_it)) uses_.emplace_back(batch_, stream);
+  }
+
+  /// What libtorch calls when a storage goes.
+  static void release(void* held) noexcept {
+    delete static_cast<std::shared_ptr<tensor_owner>*>(held);
+  }
+
+ private:
+  std::shared_ptr<const batch> batch_;
+  std::mutex mutex_;
+  std::vector<stream_use> uses_;
+};
+
+/// A batch as tensors of libtorch's, with no copy.
+///
+///     for (feedline::batch& batch : loader.epoch(0, feedline::libtorch::current_stream(device))) {
+///       const feedline::libtorch::batch_tensors fields{std::move(batch)};
+///       torch::Tensor loss = torch::nll_loss(net->forward(fields["image"]), fields["label"]);
+///     }
+///
+/// The batch's memory goes back to the loader when this object, all its tensors and all that share
+/// their storage (views, saved tensors of a graph) have gone, on whatever thread the last one does.
+///
+/// Streams, on a GPU: the stream that is current where a tensor is asked for waits for the batch,
+/// and the memory is overwritten behind the work issued on it until the last tensor has gone. It
+/// need not be the stream the batch was taken on, but nothing is to be ordered if it is. A tensor
+/// that is used on a further stream must be told so: `record_stream`.
+///
+/// Threads: any, several at once.
+class batch_tensors {
+ public:
+  /// Takes the batch over. @throws usage_error, and leaves the batch, if it lies on a device that
+  /// this libtorch cannot use; if it was moved from.
+  explicit batch_tensors(feedline::batch&& of)
+      : device_{torch_device(of.device())}, owner_{std::make_shared<tensor_owner>(std::move(of))} {}
+
+  /// What is known of the batch: its size, index, epoch, samples and views.
+  [[nodiscard]] const feedline::batch& batch() const noexcept { return owner_->held(); }
+  /// Where its tensors lie.
+  [[nodiscard]] c10::Device device() const noexcept { return device_; }
+
+  /// A field, of sizes {samples, …}, dense, row-major. Writable, as a batch is. On a GPU its memory
+  /// is not of libtorch's allocator. @throws usage_error if there is no such field, naming those
+  /// there are, or the current stream is being captured and is not the batch's; device_error.
+  [[nodiscard]] torch::Tensor operator[](std::string_view field) const {
+    return tensor(batch()[field]);
+  }
+  /// All fields, in the order of the dataset's. @throws as above.
+  [[nodiscard]] std::vector<torch::Tensor> all() const {
+    std::vector<torch::Tensor> fields;
+    for (std::size_t place = 0; place < batch().field_count(); ++place)
+      fields.push_back(tensor(batch().field_at(place)));
+    return fields;
+  }
+  /// A field of images that lie as height × width × channels, or height × width, as what libtorch's
+  /// convolutions take: sizes {samples, channels, height, width}, strides of
+  /// `torch::MemoryFormat::ChannelsLast`. A view: no copy. @throws as above; usage_error if the
+  /// field has another number of dimensions.
+  [[nodiscard]] torch::Tensor channels_last(std::string_view field) const {
+    const torch::Tensor images = (*this)[field];
+    if (images.dim() == 4) return images.permute({0, 3, 1, 2});
+    if (images.dim() == 3) return images.unsqueeze(1);
+    throw usage_error{"field '" + std::string{field} + "' has " + std::to_string(images.dim() - 1) +
+                      " dimensions a sample: images have height, width and channels, or two"};
+  }
+
+ private:
+  [[nodiscard]] torch::Tensor tensor(const tensor_view& of) const {
+    owner_->use_on(current_stream(device_));
+    const c10::ScalarType type = scalar_type(of.type());
+    const std::vector<std::uint64_t> shape = of.shape();
+    const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+    return at::for_blob(of.mutable_bytes().data(), sizes)
+        .context(std::make_unique<std::shared_ptr<tensor_owner>>(owner_).release(),
+                 &tensor_owner::release)
+        .options(torch::TensorOptions{device_}.dtype(type))
+        .target_device(device_)
+        .make_tensor();
+  }
+
+  c10::Device device_;
+  std::shared_ptr<tensor_owner> owner_;
+};
+
+/// Tells that a batch's tensor, or a view of one, is used on one more stream, which waits for the
+/// batch: as `Tensor::record_stream`, which does nothing for memory that is not of libtorch's own
+/// allocator. To be called before the work is issued; once for all tensors of a batch. On the host
+/// it does nothing.
+/// @throws usage_error if the tensor shares no batch's memory; as `stream_use`.
+inline void record_stream(const torch::Tensor& used, c10::Stream stream) {
+  const auto* const owner =
+      used.defined() && used.has_storage()
+          ? used.storage().data_ptr().cast_context<std::shared_ptr<tensor_owner>>(
+                &tensor_owner::release)
+          : nullptr;
+  if (owner == nullptr) {
+    throw usage_error{
+        "record_stream of feedline's was given a tensor that lies in no batch: call "
+        "tensor.record_stream(stream) for a tensor of libtorch's own"};
+  }
+  (*owner)->use_on(stream_of(stream));
+}
+
+}  // namespace feedline::libtorch
