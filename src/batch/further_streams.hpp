@@ -21,8 +21,8 @@ namespace feedline::detail {
 ///
 /// One event serves for all marks, under a lock: a wait keeps what it saw.
 ///
-/// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by who marks, frees or
-/// leases it, while the cursor may deal a batch whose use begins meanwhile: then it is marked again.
+/// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by who marks, frees
+/// or leases it. The cursor may deal a batch whose use begins meanwhile: then it is marked again.
 class further_streams {
  public:
   /// No stream uses the slot yet.
