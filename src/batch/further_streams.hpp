@@ -22,8 +22,7 @@ namespace feedline::detail {
 /// One event serves for all marks, under a lock: a wait keeps what it saw.
 ///
 /// Threads: `begin` and `end` by any that holds a batch of the slot; the rest by who marks, frees
-/// or leases it. While the slot is marked, the cursor may deal a batch whose use begins: then it is
-/// marked again.
+/// or leases it. The cursor may deal a batch whose use begins meanwhile: then it is marked again.
 class further_streams {
  public:
   /// No stream uses the slot yet.

@@ -201,8 +201,8 @@ detail::rows_field rows_of(const std::string& name, unversioned_dlpack_tensor te
 dataset_ptr make_dlpack_dataset(std::vector<dlpack_field> fields) {
   std::vector<detail::rows_field> made;
   for (dlpack_field& each : fields) {
-    made.push_back(std::visit([&](auto&& tensor) { return rows_of(each.name, std::move(tensor)); },
-                              std::move(each.tensor)));
+    made.push_back(std::visit([&](auto& tensor) { return rows_of(each.name, std::move(tensor)); },
+                              each.tensor));
     const std::uint64_t samples = made.front().rows->size();
     if (made.back().rows->size() != samples) {
       refuse(each.name, "has " + std::to_string(made.back().rows->size()) +

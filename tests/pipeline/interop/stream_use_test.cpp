@@ -184,6 +184,25 @@ TEST_CASE("stream use: the consumer's stream does not wait for work on the furth
   CHECK(in_order_and_intact(by.record_further.seen()));
 }
 
+TEST_CASE("stream use: a slot waits for the consumer's own work, too, where further ones are done",
+          "[batch][host]") {
+  two_streams by;
+  loader loader = by.load(8);
+  auto range = loader.epoch(0, by.on.stream);
+  by.on.device->hold_work();
+  for (int i = 0; i < 2; ++i) {
+    const stream_use use{shared(range.next()), by.further};
+    by.record(*use);  // issued behind the mark that the further stream waits for
+  }
+  by.on.device->wait_for_issued_copies(4);
+  CHECK(by.on.device->started_copies() == 2);
+  by.on.device->allow_all_work();
+  while (auto batch = range.next()) by.record(*batch);
+  const auto seen = by.record.seen();
+  CHECK(seen.size() == 8);
+  CHECK(in_order_and_intact(seen));
+}
+
 TEST_CASE("stream use: a later batch of the slot does not make it forget the further stream",
           "[batch][host]") {
   two_streams by;
@@ -270,11 +289,16 @@ TEST_CASE("stream use: assigned another one, it ends the first", "[batch][host]"
   two_streams by;
   loader loader = by.load(8);
   auto range = loader.epoch(0, by.on.stream);
+  by.on.device->hold_work();
   stream_use use{shared(range.next()), by.further};
   by.record_further(*use);
   for (int i = 1; i < 8; ++i) {  // more batches than slots
     use = stream_use{shared(range.next()), by.further};
     by.record_further(*use);
+    if (i != 3) continue;
+    by.on.device->wait_for_issued_copies(4);
+    CHECK(by.on.device->started_copies() == 2);
+    by.on.device->allow_all_work();
   }
   use = std::move(*std::make_unique<stream_use>(std::move(use)));
   CHECK(in_order_and_intact(by.record_further.seen()));
