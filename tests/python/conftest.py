@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import datetime
 import gc
 import os
 
@@ -44,3 +45,17 @@ def open_files():
         return len(os.listdir("/proc/self/fd"))
 
     return count
+
+
+@pytest.fixture
+def await_waiting():
+    """Waits until the loop of a loader has taken so many batches and waits for the next one."""
+
+    def wait(loader, taken):
+        while loader.statistics().consumer.batches < taken:
+            pass
+        before = loader.statistics().consumer.starved
+        while loader.statistics().consumer.starved - before < datetime.timedelta(milliseconds=20):
+            pass
+
+    return wait

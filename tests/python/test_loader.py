@@ -256,8 +256,13 @@ def read(index):
     return {"y": index}
 gate = threading.Event()
 loader = feedline.Loader(feedline.sequence_dataset(read, size=9), batch_size=1, readers=1)
-def interrupt():
+def interrupt():  # while the main thread waits for the second batch
     inside.wait(60)
+    while loader.statistics().consumer.batches < 1:
+        pass
+    before = loader.statistics().consumer.starved
+    while (loader.statistics().consumer.starved - before).total_seconds() < 0.02:
+        pass
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
 epoch = loader.epoch(0)
@@ -313,7 +318,7 @@ def test_a_child_of_fork_ends_and_destroys_nothing(numbered):
     assert next(epoch).index == 1
 
 
-def test_handlers_of_signals_run_while_a_batch_is_waited_for():
+def test_handlers_of_signals_run_while_a_batch_is_waited_for(await_waiting):
     asked, gate = threading.Event(), threading.Event()
 
     def read(index):
@@ -324,6 +329,7 @@ def test_handlers_of_signals_run_while_a_batch_is_waited_for():
 
     def interrupt():
         asked.wait(60)
+        await_waiting(loader, 1)
         os.kill(os.getpid(), signal.SIGUSR1)
 
     before = signal.signal(signal.SIGUSR1, lambda *_: gate.set())

@@ -113,7 +113,7 @@ def test_a_dataset_error_falls_under_the_policy():
     assert isinstance(failure.value.__cause__, feedline.DatasetError)
 
 
-def test_other_threads_go_on_while_a_batch_is_waited_for():
+def test_other_threads_go_on_while_a_batch_is_waited_for(await_waiting):
     asked, go_on = threading.Event(), threading.Event()
 
     def read(index):
@@ -128,6 +128,7 @@ def test_other_threads_go_on_while_a_batch_is_waited_for():
 
     def open_the_gate():  # runs while the main thread waits in next
         assert asked.wait(60)
+        await_waiting(loader, 1)
         go_on.set()
 
     other = threading.Thread(target=open_the_gate)
