@@ -136,8 +136,6 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 void rethrow(nb::python_error& raised, std::uint64_t sample) {
   nb::object origin = nb::borrow(raised.value());
-  if (raised.traceback().is_valid())
-    PyException_SetTraceback(origin.ptr(), raised.traceback().ptr());
   const std::string words = nb::cast<std::string>(nb::str(origin));
   if (nb::isinstance(origin, error_class("DatasetError"))) {
     const auto named = nb::cast<std::optional<std::uint64_t>>(origin.attr("sample"));
