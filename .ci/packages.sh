@@ -10,6 +10,7 @@
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the
 #            versions are named so that a check gives the same answer everywhere; doxygen for the
 #            reference
+#   python   Python's headers and virtual environments, for tests/python.sh
 #   coverage gcovr, for tests/coverage.sh
 #
 # Says nothing when nothing is missing. Works as root or through sudo.
@@ -27,11 +28,12 @@ feedline_packages_of() {
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
     tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf spin tcc" ;;
+    python) echo "python3-dev python3-venv" ;;
     coverage) echo "gcovr" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 doxygen" ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
-        "coverage" >&2
+        "python, coverage" >&2
       return 1
       ;;
   esac

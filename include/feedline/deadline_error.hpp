@@ -18,6 +18,7 @@ struct awaited_batch {
   std::optional<std::uint64_t> sample =
       {};  ///< the first of those that are being read, by the reader that has been at its request
            ///< the longest; empty: no read is under way
+  bool all_held = false;  ///< batches are held in every slot: none comes until some are ended
 };
 
 /// A batch was not there by the deadline that `epoch_range::next` was given. Nothing is lost: the

@@ -98,9 +98,10 @@ void pipeline::miss_deadline(std::chrono::steady_clock::time_point began) const 
   awaited_batch missed{.epoch = cursor_.run()->epoch,
                        .batch = cursor_.run()->first_batch + cursor_.dealt(),
                        .waited = now - began,
-                       .sample = {}};
+                       .sample = {},
+                       .all_held = ring_->all_leased()};
   std::string why;
-  if (ring_->all_leased()) {
+  if (missed.all_held) {
     why = ring_->held_batches() + ": end some";
   } else if (!plan_.background) {
     why = "this thread reads by itself (no_readers), and has not read all of it yet";

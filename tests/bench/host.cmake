@@ -20,3 +20,8 @@ if(FEEDLINE_HAS_HDF5)
   target_link_libraries(feedline_bench_decode PRIVATE feedline_test_encoders CLI11::CLI11)
   feedline_private_options(feedline_bench_decode)
 endif()
+
+# What overhead.py holds Python's loop against.
+add_executable(feedline_bench_python_overhead bench/python/overhead.cpp)
+target_link_libraries(feedline_bench_python_overhead PRIVATE feedline::core)
+feedline_private_options(feedline_bench_python_overhead)

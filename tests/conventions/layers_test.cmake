@@ -46,6 +46,8 @@ formats/tar formats/tokens hdf5"
 programs/convert/output"
   "programs/doctor: detail io dataset ragged image formats hdf5 sampler device statistics loader \
 cuda"
+  "python: dataset ragged image formats hdf5 sampler device statistics batch transform loader \
+interop cuda"
 )
 
 set(known "")

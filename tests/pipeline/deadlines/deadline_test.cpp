@@ -72,6 +72,7 @@ TEST_CASE(
   CHECK(missed.least < std::chrono::milliseconds{10});
   CHECK(missed.where.epoch == 0);
   CHECK(missed.where.batch == 20);
+  CHECK_FALSE(missed.where.all_held);
   CHECK(missed.where.sample == 20U);
   CHECK(missed.where.waited >= std::chrono::milliseconds{19});
   has(missed.message, "batch 20 of epoch 0 was not there after ");
@@ -210,6 +211,7 @@ TEST_CASE("deadline: it is kept while batches are held in every slot, and the er
   CHECK(missed.least < std::chrono::milliseconds{10});
   CHECK(missed.where.batch == 2);
   CHECK_FALSE(missed.where.sample.has_value());
+  CHECK(missed.where.all_held);
   has(missed.message, "2 batches are held (1 in slot 0, 1 in slot 1), of 2 ");
   held.clear();
   CHECK(range.next(in(std::chrono::minutes{5})).value().index() == 2);

@@ -1,0 +1,104 @@
+#include "python/arrays.hpp"
+
+#include <feedline/dataset/memory_dataset.hpp>
+#include <feedline/error.hpp>
+
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+
+#include <string>
+#include <utility>
+
+#include <nanobind/stl/string.h>
+
+namespace feedline::python {
+namespace {
+
+/// A buffer of Python's, while it is looked at: what it belongs to keeps the bytes.
+class buffer_view {
+ public:
+  buffer_view(nb::handle of, int flags) {
+    if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) nb::raise_python_error();
+  }
+  buffer_view(const buffer_view&) = delete;
+  buffer_view& operator=(const buffer_view&) = delete;
+  ~buffer_view() { PyBuffer_Release(&view_); }
+  [[nodiscard]] const Py_buffer& get() const noexcept { return view_; }
+
+ private:
+  Py_buffer view_{};
+};
+
+memory_field as_field(const std::string& name, nb::handle array) {
+  dense_array dense = as_dense(array);
+  if (dense.shape.empty())
+    throw usage_error{"array '" + name +
+                      "' is a single number: its first dimension counts the samples"};
+  held_object owner{std::move(dense.held)};
+  return {.spec = {name, dense.type, {dense.shape.begin() + 1, dense.shape.end()}},
+          .bytes = dense.bytes,
+          .owner = owner.owner()};
+}
+
+dataset_ptr make_of_arrays(const nb::dict& arrays) {
+  std::vector<memory_field> columns;
+  for (const auto [name, array] : arrays)
+    columns.push_back(as_field(nb::cast<std::string>(name), array));
+  return make_memory_dataset(std::move(columns));
+}
+
+}  // namespace
+
+dense_array as_dense(nb::handle value) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  dense_array dense;
+  // ascontiguousarray would make an array of one dimension of a single number.
+  dense.held = numpy.attr("asarray")(value, nb::arg("order") = "C");
+  const nb::object kind = dense.held.attr("dtype");
+  if (!nb::cast<bool>(kind.attr("isnative")))
+    throw usage_error{"an array's elements are of the other byte order: array.astype(" +
+                      nb::cast<std::string>(nb::repr(kind.attr("newbyteorder")("="))) +
+                      ") converts them"};
+  dense.type = parse_dtype(kind);
+  for (const nb::handle extent : dense.held.attr("shape"))
+    dense.shape.push_back(nb::cast<std::uint64_t>(extent));
+  // As bytes, for there are element types that the buffer protocol cannot name.
+  const nb::object flat = dense.held.attr("reshape")(-1).attr("view")("uint8");
+  const buffer_view view{flat, PyBUF_SIMPLE};
+  dense.bytes = {static_cast<const std::byte*>(view.get().buf),
+                 static_cast<std::size_t>(view.get().len)};
+  return dense;
+}
+
+dense_array as_dense(nb::handle values, element_type type) {
+  nb::object array = nb::module_::import_("numpy").attr("asarray")(values);
+  const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  const bool is_empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // of floats, for NumPy
+  if (is_whole(type) && kind != "i" && kind != "u" && !is_empty)
+    throw nb::type_error("indices and labels are integers");
+  // Of negative integers great ones are made, which no dataset has.
+  return as_dense(array.attr("astype")(name_of(type), nb::arg("copy") = false));
+}
+
+nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape) {
+  nb::list extents;
+  for (const std::uint64_t extent : shape) extents.append(extent);
+  return nb::module_::import_("numpy").attr("empty")(nb::tuple(extents), name_of(type));
+}
+
+std::span<std::byte> bytes_of(nb::handle array) {
+  const nb::object flat = array.attr("reshape")(-1).attr("view")("uint8");
+  const buffer_view view{flat, PyBUF_WRITABLE};
+  return {static_cast<std::byte*>(view.get().buf), static_cast<std::size_t>(view.get().len)};
+}
+
+void bind_arrays(nb::module_& module) {
+  module.def("make_memory_dataset", &make_of_arrays, "arrays"_a,
+             nb::sig("def make_memory_dataset(arrays: dict[str, typing.Any]) -> Dataset"),
+             "A dataset of arrays: name -> array, whose first dimension counts the samples.\n\n"
+             "Arrays of NumPy, and what numpy.asarray takes, tensors of PyTorch's on the CPU among "
+             "it. They are not copied if they are dense, are kept alive, and must not change.");
+}
+
+}  // namespace feedline::python

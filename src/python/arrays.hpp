@@ -1,0 +1,44 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+namespace feedline::python {
+
+namespace nb = nanobind;
+
+/// An array of NumPy's, dense and row-major, and its bytes. To be used with the interpreter's lock.
+struct dense_array {
+  nb::object held;
+  element_type type = element_type::u8;
+  std::vector<std::uint64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// What numpy.asarray makes of a value, copied only if it is not dense.
+/// @throws usage_error if its elements are of no element_type; what numpy raises.
+[[nodiscard]] dense_array as_dense(nb::handle value);
+
+/// A new array of NumPy's to be filled. @throws what numpy raises for a type it does not know.
+[[nodiscard]] nb::object make_array(element_type type, const std::vector<std::uint64_t>& shape);
+/// Of an array that `make_array` made.
+[[nodiscard]] std::span<std::byte> bytes_of(nb::handle array);
+
+/// What numpy.asarray takes, as a dense array of a type: integers of other integers, floats of any
+/// number. @throws what numpy raises where they are no such numbers.
+[[nodiscard]] dense_array as_dense(nb::handle values, element_type type);
+
+template <element Number>
+[[nodiscard]] std::vector<Number> numbers(nb::handle values) {
+  const dense_array dense = as_dense(values, element_type_of<Number>());
+  const auto* const first = reinterpret_cast<const Number*>(dense.bytes.data());
+  return {first, first + dense.bytes.size() / sizeof(Number)};
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace feedline::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// What each file here adds to the module. In this order, for stubs and defaults name what was added
+// before.
+
+void bind_errors(nb::module_& module);
+void bind_devices(nb::module_& module);
+void bind_cuda(nb::module_& module);  // where CUDA is, by bind_devices
+void bind_datasets(nb::module_& module);
+void bind_composition(nb::module_& module);
+void bind_arrays(nb::module_& module);
+void bind_sequence_dataset(nb::module_& module);
+void bind_formats(nb::module_& module);
+void bind_hdf5(nb::module_& module);  // where HDF5 is
+void bind_ragged(nb::module_& module);
+void bind_samplers(nb::module_& module);
+void bind_loader_options(nb::module_& module);
+void bind_reports(nb::module_& module);
+void bind_statistics(nb::module_& module);
+void bind_batch(nb::module_& module);
+void bind_loader(nb::module_& module);
+
+}  // namespace feedline::python

@@ -1,0 +1,159 @@
+#include <feedline/dataset/concatenate.hpp>
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/load_into_memory.hpp>
+#include <feedline/dataset/select.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/dataset/zip.hpp>
+#include <feedline/sampler/random_split.hpp>
+
+#include "python/arrays.hpp"
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+#include "python/sizes.hpp"
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+nb::dict read(const dataset& of, const std::vector<sample_index>& samples, bool one) {
+  for (const sample_index sample : samples)
+    if (sample.value >= of.size())
+      throw usage_error{"the dataset has no sample " + std::to_string(sample.value) +
+                        "; there are 0 to " + std::to_string(of.size() - 1)};
+  nb::dict values;
+  std::vector<std::span<std::byte>> out;
+  for (const field& each : of.fields()) {
+    std::vector<std::uint64_t> shape = each.shape;
+    if (!one) shape.insert(shape.begin(), samples.size());
+    nb::object array = make_array(each.type, shape);
+    out.push_back(bytes_of(array));
+    values[each.name.c_str()] = std::move(array);
+  }
+  unlocked([&] { of.read_in_turn(samples, out); });
+  return values;
+}
+
+nb::dict read_run(const dataset_ptr& of, nb::handle samples) {
+  std::vector<sample_index> wanted;
+  for (const std::uint64_t sample : numbers<std::uint64_t>(samples))
+    wanted.push_back(sample_index{sample});
+  return read(*of, wanted, false);
+}
+
+nb::dict read_one(const dataset_ptr& of, std::int64_t sample) {
+  const auto size = static_cast<std::int64_t>(of->size());
+  if (sample < 0) sample += size;
+  if (sample < 0 || sample >= size) throw nb::index_error("no such sample");
+  return read(*of, {sample_index{static_cast<std::uint64_t>(sample)}}, true);
+}
+
+dataset_ptr load(dataset_ptr of, std::size_t max_bytes, int threads) {
+  // The reading looks now and then whether it was interrupted (Ctrl-C).
+  const auto look = [](std::uint64_t, std::uint64_t) {
+    const nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  };
+  return unlocked([&] {
+    return load_into_memory(std::move(of),
+                            {.max_bytes = max_bytes, .threads = threads, .progress = look});
+  });
+}
+
+std::string describe(const dataset_ptr& of) {
+  std::string text = "<feedline.Dataset of " + std::to_string(of->size()) + " samples";
+  for (const field& each : of->fields()) text += ", " + to_string(each);
+  return text + ">";
+}
+
+dataset_ptr choose(dataset_ptr of, nb::handle samples) {
+  std::vector<sample_index> chosen;
+  for (const std::uint64_t sample : numbers<std::uint64_t>(samples))
+    chosen.push_back(sample_index{sample});
+  return subset(std::move(of), std::move(chosen));
+}
+
+dataset_ptr choose_fields(
+    dataset_ptr of,
+    const std::vector<std::variant<std::string, std::pair<std::string, std::string>>>& fields) {
+  std::vector<selected_field> chosen;
+  for (const auto& each : fields) {
+    if (const auto* const name = std::get_if<std::string>(&each)) {
+      chosen.emplace_back(*name);
+    } else {
+      const auto& [old_name, new_name] = std::get<1>(each);
+      chosen.emplace_back(old_name, new_name);
+    }
+  }
+  return select(std::move(of), chosen);
+}
+
+std::vector<dataset_ptr> split(dataset_ptr of, const std::vector<count_or_share>& sizes,
+                               std::uint64_t seed) {
+  std::vector<split_size> parts;
+  for (const count_or_share& each : sizes) parts.push_back(as_size(each));
+  return random_split(std::move(of), parts, seed);
+}
+
+}  // namespace
+
+void bind_datasets(nb::module_& module) {
+  nb::class_<field>(module, "Field", "What a sample holds under a name.")
+      .def(
+          "__init__",
+          [](field* self, std::string name, const dtype& type, std::vector<std::uint64_t> shape) {
+            new (self) field{std::move(name), type, std::move(shape)};
+          },
+          "name"_a, "dtype"_a, "shape"_a = std::vector<std::uint64_t>{})
+      .def_ro("name", &field::name)
+      .def_prop_ro("dtype", [](const field& self) { return dtype{self.type}; })
+      .def_prop_ro(
+          "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
+          "Of one sample; empty: a scalar.")
+      .def("__eq__", [](const field& self, const field& other) { return self == other; })
+      .def("__repr__",
+           [](const field& self) { return "<feedline.Field " + to_string(self) + ">"; });
+
+  nb::class_<dataset_ptr>(module, "Dataset",
+                          "Samples by index; made by the functions of this module.")
+      .def_prop_ro("size", [](const dataset_ptr& self) { return self->size(); })
+      .def_prop_ro("fields", [](const dataset_ptr& self) { return self->fields(); })
+      .def("__len__", [](const dataset_ptr& self) { return self->size(); })
+      .def("__getitem__", &read_one, "sample"_a,
+           nb::sig("def __getitem__(self, sample: int, /) -> dict[str, numpy.ndarray]"),
+           "One sample, read now: name -> array.")
+      .def("read", &read_run, "samples"_a,
+           nb::sig("def read(self, samples: typing.Any) -> dict[str, numpy.ndarray]"),
+           "A run of samples, read now: name -> array whose first dimension is that of `samples`.")
+      .def("__repr__", &describe);
+
+  const load_into_memory_options options;
+  module.def("load_into_memory", &load, "dataset"_a, nb::kw_only(),
+             "max_bytes"_a = options.max_bytes, "threads"_a = options.threads,
+             "Reads a dataset whole, once, in parallel, and holds it. Blocks; Ctrl-C ends it.");
+}
+
+void bind_composition(nb::module_& module) {
+  module.def("concatenate", &concatenate, "parts"_a, "Datasets one after the other, as one.");
+  module.def("zip", &feedline::zip, "parts"_a,
+             "Datasets of equal size, their fields side by side.");
+  module.def("select", &choose_fields, "dataset"_a, "fields"_a,
+             "Some fields, in the order given: names, or pairs (name, new name).");
+  module.def("subset", &choose, "dataset"_a, "samples"_a,
+             nb::sig("def subset(dataset: Dataset, samples: typing.Any) -> Dataset"),
+             "Chosen samples, in the order given: indices, as a list, a range or an array.");
+  module.def("random_split", &split, "dataset"_a, "sizes"_a, "seed"_a,
+             "Parts of a dataset that share no sample and together have all; floats are shares, "
+             "integers count samples.");
+}
+
+}  // namespace feedline::python

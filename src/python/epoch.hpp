@@ -1,0 +1,41 @@
+#pragma once
+
+#include <feedline/loader/epoch_range.hpp>
+
+#include "python/batch.hpp"
+#include "python/loader_core.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace feedline::python {
+
+/// An epoch's batches, as Python's iterator. Keeps the loader.
+class epoch_object {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  epoch_object(const core_ref& core, epoch_range range, std::uint64_t number)
+      : core_{core.share()}, range_{std::move(range)}, number_{number} {}
+  epoch_object(const epoch_object&) = delete;
+  epoch_object& operator=(const epoch_object&) = delete;
+  /// Abandons the rest of the epoch.
+  ~epoch_object();
+
+  /// The next batch, or nothing at the end. Waits without the interpreter's lock, and looks for
+  /// signals (Ctrl-C) ten times a second, also while it waits for a deadline.
+  /// @throws deadline_error; nb::python_error of a signal's handler; as `epoch_range::next`.
+  [[nodiscard]] std::optional<batch_object> next(time_point deadline);
+
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+ private:
+  [[nodiscard]] optional_batch try_next();
+  [[nodiscard]] optional_batch wait_until(time_point deadline);
+
+  core_ref core_;
+  std::optional<epoch_range> range_;
+  std::uint64_t number_;
+};
+
+}  // namespace feedline::python

@@ -1,0 +1,234 @@
+#include <feedline/feedline.hpp>
+#include <feedline/formats/open.hpp>
+#include <feedline/image/decode.hpp>
+#include <feedline/image/folder.hpp>
+
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+using file = std::filesystem::path;
+using files = std::variant<file, std::vector<file>>;
+using strings = std::vector<std::string>;
+using shape = std::vector<std::uint64_t>;
+
+strings paths_of(const files& given) {
+  if (const auto* const one = std::get_if<file>(&given)) return {one->string()};
+  strings paths;
+  for (const file& each : std::get<1>(given)) paths.push_back(each.string());
+  return paths;
+}
+
+image_options make_image_options(std::uint32_t height, std::uint32_t width,
+                                 std::uint32_t shorter_side, const named<image_layout>& layout,
+                                 bool reduced_decoding, bool allow_damaged,
+                                 std::uint64_t max_pixels) {
+  return {.height = height,
+          .width = width,
+          .shorter_side = shorter_side,
+          .layout = layout,
+          .reduced_decoding = reduced_decoding,
+          .allow_damaged = allow_damaged,
+          .max_pixels = max_pixels};
+}
+
+void bind_decoders(nb::module_& module) {
+  const image_options image;
+  nb::class_<image_options>(module, "ImageOptions", "What is made of every image.")
+      .def(
+          "__init__",
+          [](image_options* self, std::uint32_t height, std::uint32_t width,
+             std::uint32_t shorter_side, const named<image_layout>& layout, bool reduced_decoding,
+             bool allow_damaged, std::uint64_t max_pixels) {
+            new (self) image_options{make_image_options(
+                height, width, shorter_side, layout, reduced_decoding, allow_damaged, max_pixels)};
+          },
+          nb::kw_only(), "height"_a = image.height, "width"_a = image.width,
+          "shorter_side"_a = image.shorter_side, "layout"_a = named<image_layout>{image.layout},
+          "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
+          "max_pixels"_a = image.max_pixels);
+
+  nb::class_<decoder_ptr>(module, "Decoder", "Turns stored values into a field's values.");
+  module.def("make_image_decoder", &make_image_decoder, "options"_a = image,
+             "JPEG and PNG into uint8 pixels.");
+  module.def(
+      "decode_raw", [](const dtype& type, shape of) { return decode_raw(type, std::move(of)); },
+      "dtype"_a, "shape"_a = shape{}, "Values that are stored as they are.");
+  module.def(
+      "decode_decimal", [](const dtype& type) { return decode_decimal(type); },
+      "dtype"_a = dtype{element_type::i32}, "Integers written as decimal digits.");
+  module.def("decode_npy", &decode_npy, "Arrays stored as .npy files.");
+}
+
+void bind_open(nb::module_& module) {
+  const open_options options;
+  module.def(
+      "open",
+      [](const files& path, strings fields, std::string like, const image_options& image,
+         const dtype& label_type, std::uint64_t tokens_per_sample) {
+        const open_options how{.fields = std::move(fields),
+                               .like = std::move(like),
+                               .image = image,
+                               .label_type = label_type,
+                               .tokens_per_sample = tokens_per_sample};
+        const strings paths = paths_of(path);
+        return unlocked([&] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
+      },
+      "path"_a, nb::kw_only(), "fields"_a = options.fields, "like"_a = options.like,
+      "image"_a = options.image, "label_type"_a = dtype{options.label_type},
+      "tokens_per_sample"_a = options.tokens_per_sample,
+      "Opens whatever a file or folder holds, by its content. Several paths, and patterns such as "
+      "'shard-{0000..0146}.tar' or 'part-*.npy', are one sequence.");
+  module.def(
+      "list_fields",
+      [](const file& path, std::uint64_t tokens_per_sample) {
+        const open_options how{.tokens_per_sample = tokens_per_sample};
+        return unlocked([&] { return list_fields(path.string(), how); });
+      },
+      "file"_a, nb::kw_only(), "tokens_per_sample"_a = options.tokens_per_sample,
+      "What a file or folder holds.");
+  nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")
+      .def_ro("name", &listed_field::name)
+      .def_ro("samples", &listed_field::samples)
+      .def_ro("spec", &listed_field::spec)
+      .def_ro("is_ragged", &listed_field::is_ragged)
+      .def_ro("refusal", &listed_field::refusal);
+  module.def(
+      "expand_paths", [](const files& patterns) { return expand_paths(paths_of(patterns)); },
+      "patterns"_a, "Puts the files that patterns name in the patterns' places.");
+  module.def("map_files", &map_files, "allowed"_a,
+             "Whether files that are opened from now on may be mapped; the first that is installs "
+             "a handler of SIGBUS.");
+}
+
+void bind_image_folder(nb::module_& module) {
+  const image_folder_options folder;
+  module.def(
+      "open_image_folder",
+      [](const file& root, const image_options& image, const dtype& label_type) {
+        const image_folder_options how{.image = image, .label_type = label_type};
+        image_folder found = unlocked([&] { return open_image_folder(root.string(), how); });
+        return std::make_tuple(std::move(found.dataset), std::move(found.classes));
+      },
+      "root"_a, nb::kw_only(), "image"_a = folder.image, "label_type"_a = dtype{folder.label_type},
+      "A folder that holds a folder of images for each class: the dataset, with fields 'image' "
+      "and 'label', and the names of the classes.");
+}
+
+void bind_records(nb::module_& module) {
+  const record_options records;
+  module.def(
+      "open_records",
+      [](const files& paths, const std::vector<field>& fields, std::uint64_t header_bytes,
+         std::uint64_t record_bytes, const named<std::endian>& byte_order) {
+        std::vector<record_field> parts;
+        for (const field& each : fields) parts.push_back({each.name, each.type, each.shape});
+        return open_records(
+            paths_of(paths), parts,
+            {.header_bytes = header_bytes, .record_bytes = record_bytes, .byte_order = byte_order});
+      },
+      "files"_a, "fields"_a, nb::kw_only(), "header_bytes"_a = records.header_bytes,
+      "record_bytes"_a = records.record_bytes,
+      "byte_order"_a = named<std::endian>{records.byte_order},
+      "Files of records of one size; the fields lie one behind the other.");
+}
+
+void bind_arrays_in_files(nb::module_& module) {
+  module.def(
+      "open_npy",
+      [](const file& path, std::string name) {
+        return unlocked([&] { return open_npy(path.string(), std::move(name)); });
+      },
+      "file"_a, "field_name"_a, "One .npy file: its first dimension counts the samples.");
+  module.def(
+      "open_npz",
+      [](const file& path, const strings& members, std::size_t max_bytes) {
+        return unlocked([&] { return open_npz(path.string(), members, {.max_bytes = max_bytes}); });
+      },
+      "file"_a, "members"_a = strings{}, nb::kw_only(), "max_bytes"_a = npz_options{}.max_bytes,
+      "Arrays of a .npz archive, each a field; no members: all there are.");
+  module.def(
+      "open_idx",
+      [](const file& images, const file& labels) {
+        return unlocked([&] { return open_idx(images.string(), labels.string()); });
+      },
+      "images"_a, "labels"_a, "A pair of IDX files such as MNIST's: fields 'image' and 'label'.");
+  module.def(
+      "open_idx_file",
+      [](const file& path, std::string name) {
+        return unlocked([&] { return open_idx_file(path.string(), std::move(name)); });
+      },
+      "file"_a, "field_name"_a);
+  module.def(
+      "open_cifar10", [](const files& paths) { return open_cifar10(paths_of(paths)); }, "files"_a,
+      "CIFAR-10's binary version: fields 'label' and 'image'.");
+  module.def(
+      "open_cifar100", [](const files& paths) { return open_cifar100(paths_of(paths)); }, "files"_a,
+      "CIFAR-100's binary version: fields 'coarse_label', 'fine_label' and 'image'.");
+}
+
+void bind_shards(nb::module_& module) {
+  const tar_options tar;
+  module.def(
+      "open_tar",
+      [](const files& shards,
+         const std::vector<std::tuple<std::string, strings, decoder_ptr>>& fields,
+         bool skip_incomplete, bool lenient, std::size_t run_bytes) {
+        std::vector<tar_field> wanted;
+        for (const auto& [name, extensions, decoder] : fields)
+          wanted.push_back({name, extensions, decoder});
+        const tar_options how{
+            .skip_incomplete = skip_incomplete, .lenient = lenient, .run_bytes = run_bytes};
+        return unlocked([&] { return open_tar(paths_of(shards), wanted, how); });
+      },
+      "shards"_a, "fields"_a, nb::kw_only(), "skip_incomplete"_a = tar.skip_incomplete,
+      "lenient"_a = tar.lenient, "run_bytes"_a = tar.run_bytes,
+      "Tar shards in the WebDataset manner. A field is (name, [extension, …], decoder).");
+  const token_options tokens;
+  module.def(
+      "open_tokens",
+      [](const files& shards, std::uint64_t tokens_per_sample, std::uint64_t stride,
+         const std::optional<dtype>& type, const named<token_header>& header,
+         const named<std::endian>& byte_order) {
+        token_options how{.tokens_per_sample = tokens_per_sample,
+                          .stride = stride,
+                          .header = header,
+                          .byte_order = byte_order};
+        if (type) how.type = *type;
+        return open_tokens(paths_of(shards), how);
+      },
+      "shards"_a, nb::kw_only(), "tokens_per_sample"_a, "stride"_a = tokens.stride,
+      "dtype"_a = nb::none(), "header"_a = named<token_header>{tokens.header},
+      "byte_order"_a = named<std::endian>{tokens.byte_order},
+      "Shards of tokens: fields 'input' and 'target'.");
+}
+
+}  // namespace
+
+void bind_formats(nb::module_& module) {
+  bind_decoders(module);
+  bind_open(module);
+  bind_image_folder(module);
+  bind_records(module);
+  bind_arrays_in_files(module);
+  bind_shards(module);
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,67 @@
+// Built where HDF5 is.
+
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/hdf5/ragged.hpp>
+
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+using file = std::filesystem::path;
+/// A dataset's path within the file, and what its field is to be called.
+using chosen = std::variant<std::string, std::pair<std::string, std::string>>;
+
+hdf5_field as_field(const chosen& each) {
+  if (const auto* const path = std::get_if<std::string>(&each)) return {.dataset = *path};
+  const auto& [path, name] = std::get<1>(each);
+  return {.dataset = path, .name = name};
+}
+
+dataset_ptr open_rows(const file& path, const std::vector<chosen>& datasets,
+                      std::size_t max_host_cache_bytes, std::size_t max_resident_bytes) {
+  std::vector<hdf5_field> fields;
+  for (const chosen& each : datasets) fields.push_back(as_field(each));
+  return unlocked([&] {
+    return open_hdf5(
+        path.string(), std::move(fields),
+        {.max_host_cache_bytes = max_host_cache_bytes, .max_resident_bytes = max_resident_bytes});
+  });
+}
+
+ragged_dataset_ptr open_values(const file& path, const chosen& dataset,
+                               std::size_t max_host_cache_bytes) {
+  return unlocked([&] {
+    return open_hdf5_ragged(path.string(), as_field(dataset),
+                            {.max_host_cache_bytes = max_host_cache_bytes});
+  });
+}
+
+}  // namespace
+
+void bind_hdf5(nb::module_& module) {
+  const hdf5_options options;
+  module.def("open_hdf5", &open_rows, "file"_a, "fields"_a, nb::kw_only(),
+             "max_host_cache_bytes"_a = options.max_host_cache_bytes,
+             "max_resident_bytes"_a = options.max_resident_bytes,
+             "Datasets of one HDF5 file that share their first dimension: their paths, or pairs "
+             "(path, name of the field).");
+  module.def("open_hdf5_ragged", &open_values, "file"_a, "field"_a, nb::kw_only(),
+             "max_host_cache_bytes"_a = options.max_host_cache_bytes,
+             "A dataset of an HDF5 file whose values are of variable length.");
+}
+
+}  // namespace feedline::python

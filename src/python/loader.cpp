@@ -1,0 +1,239 @@
+#include <feedline/device/host_device.hpp>
+#include <feedline/feedline.hpp>
+
+#include "python/bindings.hpp"
+#include "python/epoch.hpp"
+#include "python/loader_core.hpp"
+#include "python/named.hpp"
+#include "python/stream.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/chrono.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+/// A field that the loop will take: its name, or its name and type.
+using wanted_field = std::variant<std::string, std::pair<std::string, dtype>>;
+
+/// Loaders that there are. Their threads end before the interpreter does: a thread that called
+/// Python later would never come back. Guarded by the interpreter's lock.
+std::vector<std::weak_ptr<loader_core>>& open_loaders() {
+  static std::vector<std::weak_ptr<loader_core>> all;
+  return all;
+}
+
+void close_all() {
+  for (const auto& each : std::exchange(open_loaders(), {}))
+    if (const auto core = each.lock()) {
+      const core_ref kept{core};
+      kept->close();
+    }
+}
+
+/// `Loader`.
+class loader_object {
+ public:
+  loader_object(dataset_ptr of, const std::optional<sampler>& order,
+                const std::optional<device_ptr>& given, loader_options options)
+      : core_{make(std::move(of), order.value_or(sampler{sequential{}}),
+                   given ? *given : make_host_device(), std::move(options))} {
+    auto& all = open_loaders();
+    std::erase_if(all, [](const auto& each) { return each.expired(); });
+    all.push_back(core_.share());
+  }
+
+  [[nodiscard]] const core_ref& core() const noexcept { return core_; }
+
+  [[nodiscard]] epoch_object* epoch(std::int64_t number, nb::handle stream) {
+    const stream_ref used = stream_of(stream, *core_->device());
+    epoch_range range = core_->in_turn([&](loader& on) { return on.epoch(number, used); });
+    const auto own = static_cast<std::uint64_t>(number);
+    next_epoch_ = own + 1;
+    return new epoch_object{core_, std::move(range), own};
+  }
+
+  [[nodiscard]] epoch_object* next_epoch() {
+    return epoch(static_cast<std::int64_t>(next_epoch_), nb::none());
+  }
+
+  void seek(const loader_state& state) {
+    core_->in_turn([&](loader& on) { on.seek(state); });
+    next_epoch_ = state.epoch;
+  }
+
+ private:
+  static std::shared_ptr<loader_core> make(dataset_ptr of, sampler order, device_ptr device,
+                                           loader_options options) {
+    return unlocked([&] {
+      return std::make_shared<loader_core>(
+          loader{std::move(of), std::move(order), device, std::move(options)}, device);
+    });
+  }
+
+  core_ref core_;
+  std::uint64_t next_epoch_ = 0;
+};
+
+/// Methods of `Loader` that call a function with C++'s.
+template <class Function>
+auto in_turn(Function call) {
+  return [call](const loader_object& self) { return self.core()->in_turn(call); };
+}
+template <class Function>
+auto at_any_time(Function call) {
+  return [call](const loader_object& self) { return self.core()->at_any_time(call); };
+}
+
+std::vector<expected_field> as_expected(const std::vector<wanted_field>& fields) {
+  std::vector<expected_field> expected;
+  for (const wanted_field& each : fields) {
+    if (const auto* const name = std::get_if<std::string>(&each)) {
+      expected.push_back({*name});
+    } else {
+      const auto& [typed, type] = std::get<1>(each);
+      expected.push_back({typed, type});
+    }
+  }
+  return expected;
+}
+
+/// Waits, in the words of `Epoch.next`.
+std::optional<batch_object> next_within(epoch_object& self, std::optional<double> timeout) {
+  using clock = std::chrono::steady_clock;
+  auto deadline = epoch_object::time_point::max();
+  constexpr double longest = 1e9;  // seconds: more than a clock's ticks may count is no deadline
+  if (timeout && *timeout < longest)
+    deadline = clock::now() + std::chrono::duration_cast<clock::duration>(seconds{*timeout});
+  return self.next(deadline);
+}
+
+batch_object take_next(epoch_object& self) {
+  auto taken = self.next(epoch_object::time_point::max());
+  if (!taken) throw nb::stop_iteration();
+  return std::move(*taken);
+}
+
+void bind_epoch(nb::module_& module) {
+  nb::class_<epoch_object>(module, "Epoch",
+                           "One epoch's batches: an iterator, gone through once. What is left of "
+                           "it is abandoned when it goes.")
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> Epoch"))
+      .def("__next__", &take_next)
+      .def("next", &next_within, "timeout"_a = nb::none(),
+           "The next batch; None at the end. After `timeout` seconds: DeadlineError, and then "
+           "nothing is lost.")
+      .def_prop_ro("number", &epoch_object::number);
+}
+
+}  // namespace
+
+void bind_loader(nb::module_& module) {
+  bind_epoch(module);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&close_all));
+
+  const loader_options o;
+  auto bound = nb::class_<loader_object>(
+      module, "Loader", nb::is_weak_referenceable(),
+      "Feeds a loop: reads batches of a dataset ahead, in a sampler's order, into memory that its "
+      "device can use. Options are those of C++'s loader_options.");
+  bound.def(
+      "__init__",
+      [](loader_object* self, dataset_ptr of, const std::optional<sampler>& order,
+         const std::optional<device_ptr>& device, std::uint64_t batch_size,
+         const named<partial_batch>& partial, const shard& part, int readers, std::uint64_t epochs,
+         std::uint64_t batches_per_slot, std::size_t piece_bytes, std::size_t staging_slots,
+         std::size_t device_slots, std::size_t request_bytes, std::size_t max_staging_bytes,
+         std::size_t max_device_bytes, const named<placement>& place,
+         std::size_t max_device_cache_bytes, std::vector<field_transform> transforms,
+         std::uint64_t transform_seed, const std::vector<wanted_field>& expected,
+         const error_policy& errors, std::chrono::milliseconds leave_reads_after,
+         std::size_t trace_events, const tuning_budget& tuning) {
+        loader_options options{.batch_size = batch_size,
+                               .partial_batch = partial,
+                               .shard = part,
+                               .readers = readers,
+                               .epochs = epochs,
+                               .batches_per_slot = batches_per_slot,
+                               .piece_bytes = piece_bytes,
+                               .staging_slots = staging_slots,
+                               .device_slots = device_slots,
+                               .request_bytes = request_bytes,
+                               .max_staging_bytes = max_staging_bytes,
+                               .max_device_bytes = max_device_bytes,
+                               .placement = place,
+                               .max_device_cache_bytes = max_device_cache_bytes,
+                               .transforms = std::move(transforms),
+                               .transform_seed = transform_seed,
+                               .expected_fields = as_expected(expected),
+                               .errors = errors,
+                               .leave_reads_after = leave_reads_after,
+                               .trace_events = trace_events,
+                               .tuning = tuning};
+        new (self) loader_object{std::move(of), order, device, std::move(options)};
+      },
+      "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
+      "batch_size"_a = o.batch_size, "partial_batch"_a = named<partial_batch>{o.partial_batch},
+      "shard"_a = o.shard, "readers"_a = o.readers, "epochs"_a = o.epochs,
+      "batches_per_slot"_a = o.batches_per_slot, "piece_bytes"_a = o.piece_bytes,
+      "staging_slots"_a = o.staging_slots, "device_slots"_a = o.device_slots,
+      "request_bytes"_a = o.request_bytes, "max_staging_bytes"_a = o.max_staging_bytes,
+      "max_device_bytes"_a = o.max_device_bytes, "placement"_a = named<placement>{o.placement},
+      "max_device_cache_bytes"_a = o.max_device_cache_bytes, "transforms"_a = o.transforms,
+      "transform_seed"_a = o.transform_seed, "expected_fields"_a = std::vector<wanted_field>{},
+      "errors"_a = o.errors, "leave_reads_after"_a = o.leave_reads_after,
+      "trace_events"_a = o.trace_events, "tuning"_a = o.tuning,
+      "No sampler: the dataset's order; no device: the host's.");
+  bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
+            nb::rv_policy::take_ownership,
+            nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),
+            "The batches of an epoch, to be used on `stream`: an int, or a stream of PyTorch's or "
+            "CuPy's. None: PyTorch's current stream, or CUDA's default stream.");
+  bound.def("__iter__", &loader_object::next_epoch, nb::rv_policy::take_ownership,
+            "The epoch behind the one that was asked for last.");
+  bound.def("__len__", in_turn([](loader& on) { return on.plan().batches_per_epoch; }),
+            "Batches in an epoch.");
+  bound.def("plan", in_turn([](loader& on) { return on.plan(); }));
+  bound.def("state", in_turn([](loader& on) { return on.state(); }),
+            "Where the run stands: behind the last batch that was taken.");
+  bound.def("seek", &loader_object::seek, "state"_a,
+            "Goes on where a state was taken; the next epoch asked for must be `state.epoch`.");
+  bound.def("order_digest", in_turn([](loader& on) { return on.order_digest(); }),
+            "A number of all that the ranks of a run must have alike.");
+  bound.def("failures", in_turn([](loader& on) { return on.failures(); }),
+            "Which samples could not be read.");
+  bound.def("statistics", at_any_time([](loader& on) { return on.statistics(); }));
+  bound.def("trace", at_any_time([](loader& on) { return on.trace(); }));
+  bound.def("stop", at_any_time([](loader& on) { on.stop(); }),
+            "Ends all reading ahead: every epoch ends at its next step.");
+  bound.def(
+      "close", [](const loader_object& self) { self.core()->close(); },
+      "Ends the loader's threads. Batches stay valid.");
+  bound.def(
+      "__enter__", [](nb::handle self) { return nb::borrow(self); },
+      nb::sig("def __enter__(self) -> Loader"));
+  bound.def(
+      "__exit__", [](const loader_object& self, const nb::args&) { self.core()->close(); },
+      nb::sig("def __exit__(self, *args: typing.Any) -> None"));
+  module.attr("automatic_readers") = automatic_readers;
+  module.attr("no_readers") = no_readers;
+  module.def("set_cpu_budget", &set_cpu_budget, "readers"_a,
+             "Limits how many reader threads of this process work at a time; 0: no limit.");
+  module.def("cpu_budget", &cpu_budget);
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,123 @@
+#include <feedline/loader/loader_options.hpp>
+
+#include "python/bindings.hpp"
+#include "python/named.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/chrono.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+using milliseconds = std::chrono::milliseconds;
+
+void bind_shard(nb::module_& module) {
+  const shard whole;
+  nb::class_<shard>(module, "Shard", "Which part of each global batch a process takes.")
+      .def(
+          "__init__",
+          [](shard* self, int rank, int world) { new (self) shard{.rank = rank, .world = world}; },
+          nb::kw_only(), "rank"_a = whole.rank, "world"_a = whole.world)
+      .def_static("from_environment", &shard::from_environment,
+                  "What torchrun, Open MPI or Slurm say; rank 0 of 1 if there is none.")
+      .def("batch_share", &shard::batch_share, "global_batch"_a,
+           "The `batch_size` that makes global batches of so many samples.")
+      .def_ro("rank", &shard::rank)
+      .def_ro("world", &shard::world);
+}
+
+void bind_transforms(nb::module_& module) {
+  const image_crop crop;
+  nb::class_<image_crop>(module, "ImageCrop", "A window cut out of each image.")
+      .def(
+          "__init__",
+          [](image_crop* self, std::uint64_t height, std::uint64_t width, std::uint64_t padding,
+             bool random) {
+            new (self)
+                image_crop{.height = height, .width = width, .padding = padding, .random = random};
+          },
+          nb::kw_only(), "height"_a, "width"_a, "padding"_a = crop.padding,
+          "random"_a = crop.random);
+
+  const field_transform none;
+  nb::class_<field_transform>(module, "FieldTransform",
+                              "What becomes of one field between the dataset and the batch.")
+      .def(
+          "__init__",
+          [](field_transform* self, std::string field, const dtype& to, double scale,
+             std::vector<double> mean, std::vector<double> stddev,
+             const std::optional<named<image_layout>>& layout,
+             const std::optional<named<image_layout>>& to_layout, double flip,
+             std::optional<image_crop> cut, std::uint64_t one_hot) {
+            field_transform made{.field = std::move(field),
+                                 .to = to,
+                                 .scale = scale,
+                                 .mean = std::move(mean),
+                                 .stddev = std::move(stddev),
+                                 .flip = flip,
+                                 .crop = cut,
+                                 .one_hot = one_hot};
+            if (layout) made.layout = *layout;
+            if (to_layout) made.to_layout = *to_layout;
+            new (self) field_transform{std::move(made)};
+          },
+          "field"_a, nb::kw_only(), "to"_a = dtype{none.to}, "scale"_a = none.scale,
+          "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
+          "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
+          "one_hot"_a = none.one_hot)
+      .def("__repr__", [](const field_transform& self) {
+        return "<feedline.FieldTransform " + to_string(self) + ">";
+      });
+}
+
+void bind_policies(nb::module_& module) {
+  const error_policy policy;
+  nb::class_<error_policy>(module, "ErrorPolicy", "What becomes of samples that cannot be read.")
+      .def(
+          "__init__",
+          [](error_policy* self, const named<error_action>& action, std::uint64_t substitute,
+             int retries, milliseconds first_pause, milliseconds max_pause, double max_share,
+             std::size_t listed) {
+            new (self) error_policy{.action = action,
+                                    .substitute = substitute,
+                                    .retries = retries,
+                                    .first_pause = first_pause,
+                                    .max_pause = max_pause,
+                                    .max_share = max_share,
+                                    .listed = listed};
+          },
+          nb::kw_only(), "action"_a = named<error_action>{policy.action},
+          "substitute"_a = policy.substitute, "retries"_a = policy.retries,
+          "first_pause"_a = policy.first_pause, "max_pause"_a = policy.max_pause,
+          "max_share"_a = policy.max_share, "listed"_a = policy.listed,
+          "Pauses are timedeltas, or seconds.");
+
+  const tuning_budget budget;
+  nb::class_<tuning_budget>(module, "TuningBudget",
+                            "Readers and staging memory within which a loader tunes itself.")
+      .def(
+          "__init__",
+          [](tuning_budget* self, int max_readers, std::size_t max_pinned_bytes) {
+            new (self)
+                tuning_budget{.max_readers = max_readers, .max_pinned_bytes = max_pinned_bytes};
+          },
+          nb::kw_only(), "max_readers"_a = budget.max_readers,
+          "max_pinned_bytes"_a = budget.max_pinned_bytes);
+}
+
+}  // namespace
+
+void bind_loader_options(nb::module_& module) {
+  bind_shard(module);
+  bind_transforms(module);
+  bind_policies(module);
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,34 @@
+#include <feedline/feedline.hpp>
+
+#include "python/bindings.hpp"
+
+#include <string>
+
+#include <nanobind/stl/string.h>
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the macro's
+NB_MODULE(_feedline, module) {
+  using namespace feedline::python;
+  module.doc() = "What is compiled of feedline; import feedline instead.";
+  nb::set_leak_warnings(false);  // a loop that ends by an exception keeps its frame's objects
+  module.attr("__version__") = std::to_string(FEEDLINE_VERSION_MAJOR) + "." +
+                               std::to_string(FEEDLINE_VERSION_MINOR) + "." +
+                               std::to_string(FEEDLINE_VERSION_PATCH);
+  bind_errors(module);
+  bind_devices(module);
+  bind_datasets(module);
+  bind_arrays(module);
+  bind_sequence_dataset(module);
+  bind_composition(module);
+  bind_ragged(module);
+  bind_formats(module);
+#ifdef FEEDLINE_HAS_HDF5
+  bind_hdf5(module);
+#endif
+  bind_samplers(module);
+  bind_loader_options(module);
+  bind_reports(module);
+  bind_statistics(module);
+  bind_batch(module);
+  bind_loader(module);
+}

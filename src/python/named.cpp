@@ -1,0 +1,29 @@
+#include "python/named.hpp"
+
+namespace feedline::python {
+
+nb::str name_of(element_type type) {
+  const std::string_view name = to_string(type);
+  return nb::str{name.data(), name.size()};
+}
+
+element_type parse_dtype(nb::handle spelled) {
+  std::string name;
+  if (nb::isinstance<nb::str>(spelled)) {
+    name = nb::cast<std::string>(spelled);
+  } else {
+    try {
+      name =
+          nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(spelled).attr("name"));
+    } catch (const nb::python_error& refusal) {
+      throw usage_error{"no element type is spelled so: " + std::string{refusal.what()}};
+    }
+  }
+  for (int type = 0; type <= static_cast<int>(element_type::boolean); ++type)
+    if (to_string(static_cast<element_type>(type)) == name) return static_cast<element_type>(type);
+  throw usage_error{"there is no element type '" + name +
+                    "'; there are bool, int8 to int64, uint8 to uint64, float16, bfloat16, "
+                    "float32 and float64"};
+}
+
+}  // namespace feedline::python

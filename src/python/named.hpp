@@ -1,0 +1,175 @@
+#pragma once
+
+#include <feedline/dataset/element_type.hpp>
+#include <feedline/dataset/image_layout.hpp>
+#include <feedline/dataset/read_concurrency.hpp>
+#include <feedline/error.hpp>
+#include <feedline/error_policy.hpp>
+#include <feedline/formats/tokens.hpp>
+#include <feedline/loader/placement.hpp>
+#include <feedline/ragged/pack.hpp>
+#include <feedline/ragged/pad.hpp>
+#include <feedline/sampler/partial_batch.hpp>
+#include <feedline/sampler/take.hpp>
+
+#include <bit>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace feedline::python {
+
+namespace nb = nanobind;
+
+/// What Python calls an enumeration, what its values are called, and what stubs say of it.
+template <class Enum>
+struct names;
+template <class Enum>
+struct named_value {
+  std::string_view name;
+  Enum value;
+};
+
+template <>
+struct names<feedline::placement> {
+  static constexpr std::string_view what = "placement";
+  static constexpr named_value<feedline::placement> all[] = {{"automatic", placement::automatic},
+                                                             {"stream", placement::stream},
+                                                             {"gather", placement::gather},
+                                                             {"resident", placement::resident},
+                                                             {"cached", placement::cached}};
+};
+template <>
+struct names<feedline::partial_batch> {
+  static constexpr std::string_view what = "partial_batch";
+  static constexpr named_value<feedline::partial_batch> all[] = {{"keep", partial_batch::keep},
+                                                                 {"drop", partial_batch::drop},
+                                                                 {"error", partial_batch::error},
+                                                                 {"fill", partial_batch::fill}};
+};
+template <>
+struct names<error_action> {
+  static constexpr std::string_view what = "action of an error policy";
+  static constexpr named_value<error_action> all[] = {{"fail", error_action::fail},
+                                                      {"skip", error_action::skip},
+                                                      {"substitute", error_action::substitute}};
+};
+template <>
+struct names<image_layout> {
+  static constexpr std::string_view what = "layout of images";
+  static constexpr named_value<image_layout> all[] = {{"hwc", image_layout::hwc},
+                                                      {"chw", image_layout::chw}};
+};
+template <>
+struct names<read_concurrency> {
+  static constexpr std::string_view what = "concurrency";
+  static constexpr named_value<read_concurrency> all[] = {
+      {"parallel", read_concurrency::parallel}, {"serialized", read_concurrency::serialized}};
+};
+template <>
+struct names<take_from> {
+  static constexpr std::string_view what = "begin of an epoch";
+  static constexpr named_value<take_from> all[] = {{"last_end", take_from::last_end},
+                                                   {"epoch_begin", take_from::epoch_begin}};
+};
+template <>
+struct names<token_header> {
+  static constexpr std::string_view what = "header of tokens";
+  static constexpr named_value<token_header> all[] = {{"automatic", token_header::automatic},
+                                                      {"none", token_header::none}};
+};
+template <>
+struct names<std::endian> {
+  static constexpr std::string_view what = "byte order";
+  static constexpr named_value<std::endian> all[] = {{"little", std::endian::little},
+                                                     {"big", std::endian::big}};
+};
+template <>
+struct names<pad_longer> {
+  static constexpr std::string_view what = "way with longer samples";
+  static constexpr named_value<pad_longer> all[] = {{"error", pad_longer::error},
+                                                    {"truncate", pad_longer::truncate}};
+};
+template <>
+struct names<pack_longer> {
+  static constexpr std::string_view what = "way with longer samples";
+  static constexpr named_value<pack_longer> all[] = {{"error", pack_longer::error},
+                                                     {"split", pack_longer::split}};
+};
+
+/// A value of an enumeration as Python spells it: a string.
+template <class Enum>
+struct named {
+  std::string text;
+
+  named() = default;
+  named(Enum value) {  // NOLINT(google-explicit-constructor): a default is one of C++'s values
+    for (const auto& [name, named_value] : names<Enum>::all)
+      if (named_value == value) text = name;
+  }
+
+  /// @throws usage_error if there is no such value, naming those there are.
+  operator Enum() const {  // NOLINT(google-explicit-constructor): functions take the enumeration
+    std::string known;
+    for (const auto& [name, value] : names<Enum>::all) {
+      if (name == text) return value;
+      known += (known.empty() ? "'" : ", '") + std::string{name} + "'";
+    }
+    throw usage_error{"no " + std::string{names<Enum>::what} + " is called '" + text +
+                      "'; there are " + known};
+  }
+};
+
+/// The type that Python spells so: feedline's and NumPy's name, or what numpy.dtype takes.
+/// @throws usage_error if there is no such type, or numpy.dtype refuses it.
+[[nodiscard]] element_type parse_dtype(nb::handle spelled);
+/// The name that Python has for a type.
+[[nodiscard]] nb::str name_of(element_type type);
+
+/// An argument that is an element type.
+struct dtype {
+  nb::object spelled;
+
+  dtype() = default;
+  dtype(element_type type)  // NOLINT(google-explicit-constructor): a default is one of C++'s
+      : spelled{name_of(type)} {}
+  operator element_type() const {  // NOLINT(google-explicit-constructor): functions take the type
+    return parse_dtype(spelled);
+  }
+};
+
+}  // namespace feedline::python
+
+namespace nanobind::detail {
+
+template <class Enum>
+struct type_caster<feedline::python::named<Enum>> {
+  NB_TYPE_CASTER(feedline::python::named<Enum>, const_name("str"))
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<std::string> text;
+    if (!text.from_python(source, flags, cleanup)) return false;
+    value.text = std::move(text.value);
+    return true;
+  }
+  static handle from_cpp(const feedline::python::named<Enum>& value, rv_policy policy,
+                         cleanup_list* cleanup) noexcept {
+    return make_caster<std::string>::from_cpp(value.text, policy, cleanup);
+  }
+};
+
+template <>
+struct type_caster<feedline::python::dtype> {
+  NB_TYPE_CASTER(feedline::python::dtype, io_name("typing.Any", "str"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    value.spelled = borrow(source);
+    return true;
+  }
+  static handle from_cpp(const feedline::python::dtype& value, rv_policy, cleanup_list*) noexcept {
+    return value.spelled.inc_ref();
+  }
+};
+
+}  // namespace nanobind::detail

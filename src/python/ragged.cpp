@@ -1,0 +1,79 @@
+#include <feedline/ragged/dataset.hpp>
+#include <feedline/ragged/decode.hpp>
+#include <feedline/ragged/pack.hpp>
+#include <feedline/ragged/pad.hpp>
+
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+
+#include <string>
+#include <variant>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+
+namespace feedline::python {
+namespace {
+
+/// An int or a float, in the field's type.
+using padding = std::variant<std::int64_t, double>;
+
+padding_value as_value(const padding& given) {
+  return std::visit([](auto number) { return padding_value{number}; }, given);
+}
+
+dataset_ptr padded(ragged_dataset_ptr of, std::uint64_t length, const padding& value,
+                   const named<pad_longer>& longer) {
+  const pad_options options{.length = length, .value = as_value(value), .longer = longer};
+  return unlocked([&] { return pad(std::move(of), options); });
+}
+
+dataset_ptr packed(ragged_dataset_ptr of, std::uint64_t capacity, std::uint64_t max_samples,
+                   const padding& value, const named<pack_longer>& longer) {
+  const pack_options options{
+      .capacity = capacity, .max_samples = max_samples, .value = as_value(value), .longer = longer};
+  return unlocked([&]() -> dataset_ptr { return pack(std::move(of), options); });
+}
+
+dataset_ptr decoded(ragged_dataset_ptr of, decoder_ptr by) {
+  return unlocked([&] { return decode(std::move(of), std::move(by)); });
+}
+
+}  // namespace
+
+void bind_ragged(nb::module_& module) {
+  nb::class_<ragged_dataset_ptr>(module, "RaggedDataset",
+                                 "Samples of which each has a number of elements of its own.")
+      .def_prop_ro("size", [](const ragged_dataset_ptr& self) { return self->size(); })
+      .def_prop_ro("element", [](const ragged_dataset_ptr& self) { return self->element(); })
+      .def("__len__", [](const ragged_dataset_ptr& self) { return self->size(); })
+      .def(
+          "length",
+          [](const ragged_dataset_ptr& self, std::uint64_t sample) {
+            if (sample >= self->size()) throw nb::index_error("no such sample");
+            return self->length(sample_index{sample});
+          },
+          "sample"_a, "How many elements a sample has.");
+
+  module.def(
+      "make_ragged_dataset",
+      [](dataset_ptr values, dataset_ptr offsets) {
+        return unlocked([&] { return make_ragged_dataset(std::move(values), std::move(offsets)); });
+      },
+      "values"_a, "offsets"_a, "Sample i is rows offsets[i] to offsets[i + 1] of `values`.");
+  const pad_options pads;
+  module.def("pad", &padded, "dataset"_a, nb::kw_only(), "length"_a = pads.length, "value"_a = 0,
+             "longer"_a = named<pad_longer>{pads.longer},
+             "Every sample with the same number of elements: fields NAME and NAME_length.");
+  const pack_options packs;
+  module.def("pack", &packed, "dataset"_a, nb::kw_only(), "capacity"_a,
+             "max_samples"_a = packs.max_samples, "value"_a = 0,
+             "longer"_a = named<pack_longer>{packs.longer},
+             "Rows of whole samples that follow each other: fields NAME, NAME_count and "
+             "NAME_offsets.");
+  module.def("decode", &decoded, "dataset"_a, "by"_a,
+             "Coded values of varying length, decoded by the readers.");
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,180 @@
+#include <feedline/error_policy.hpp>
+#include <feedline/loader/loader_plan.hpp>
+#include <feedline/loader/loader_state.hpp>
+#include <feedline/statistics/statistics.hpp>
+#include <feedline/statistics/trace.hpp>
+
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nanobind/stl/chrono.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+void bind_plan(nb::module_& module) {
+  using plan = loader_plan;
+  nb::class_<plan>(module, "Plan", "What a loader chose, in full.")
+      .def_ro("fields", &plan::fields, "As batches have them.")
+      .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
+      .def_ro("assembled", &plan::assembled)
+      .def_ro("shard", &plan::shard)
+      .def_ro("samples_per_epoch", &plan::samples_per_epoch)
+      .def_ro("repeats_per_epoch", &plan::repeats_per_epoch)
+      .def_ro("batch_size", &plan::batch_size)
+      .def_ro("batches_per_epoch", &plan::batches_per_epoch)
+      .def_ro("batches_per_slot", &plan::batches_per_slot)
+      .def_ro("piece_samples", &plan::piece_samples)
+      .def_ro("slots_grow", &plan::slots_grow)
+      .def_ro("slots_per_epoch", &plan::slots_per_epoch)
+      .def_ro("request_samples", &plan::request_samples)
+      .def_ro("cached_samples", &plan::cached_samples)
+      .def_ro("batch_bytes", &plan::batch_bytes)
+      .def_ro("slot_bytes", &plan::slot_bytes)
+      .def_ro("device_slot_bytes", &plan::device_slot_bytes)
+      .def_ro("staging_slots", &plan::staging_slots)
+      .def_ro("device_slots", &plan::device_slots)
+      .def_ro("landing_bytes", &plan::landing_bytes)
+      .def_ro("cache_bytes", &plan::cache_bytes)
+      .def_ro("staging_bytes", &plan::staging_bytes)
+      .def_ro("device_bytes", &plan::device_bytes)
+      .def_ro("readers", &plan::readers)
+      .def_ro("background", &plan::background)
+      .def("__str__", [](const plan& self) { return to_string(self); });
+}
+
+void bind_state(nb::module_& module) {
+  nb::class_<loader_state>(module, "State",
+                           "Where a run stands: `Loader.state` makes it, `Loader.seek` takes it. "
+                           "It can be pickled, and written as JSON.")
+      .def_static("from_json", &loader_state::from_json, "text"_a)
+      .def("to_json", [](const loader_state& self) { return to_json(self); })
+      .def_ro("epoch", &loader_state::epoch, "To go on with.")
+      .def_ro("batch", &loader_state::batch, "The next one in that epoch.")
+      .def("__eq__",
+           [](const loader_state& self, const loader_state& other) { return self == other; })
+      .def("__getstate__", [](const loader_state& self) { return to_json(self); })
+      .def("__setstate__",
+           [](loader_state& self, const std::string& text) {
+             new (&self) loader_state{loader_state::from_json(text)};
+           })
+      .def("__repr__",
+           [](const loader_state& self) { return "<feedline.State " + to_json(self) + ">"; });
+}
+
+void bind_failures(nb::module_& module) {
+  nb::class_<sample_failure>(module, "SampleFailure", "A sample that could not be read.")
+      .def_ro("epoch", &sample_failure::epoch)
+      .def_prop_ro("position", [](const sample_failure& self) { return self.position.value; })
+      .def_prop_ro("sample", [](const sample_failure& self) { return self.sample.value; })
+      .def_ro("path", &sample_failure::path)
+      .def_ro("message", &sample_failure::message)
+      .def_prop_ro("action",
+                   [](const sample_failure& self) { return named<error_action>{self.action}; })
+      .def_prop_ro("replaced_by", [](const sample_failure& self) {
+        return self.replaced_by ? std::optional{self.replaced_by->value} : std::nullopt;
+      });
+  nb::class_<failure_report>(module, "FailureReport", "What of a loader's batches was unreadable.")
+      .def_ro("count", &failure_report::count)
+      .def_ro("recovered_reads", &failure_report::recovered_reads)
+      .def_ro("first", &failure_report::first);
+}
+
+/// One of the functions that write a trace to a file.
+auto writer(void (*write)(const trace&, const std::string&, std::string_view)) {
+  return [write](const trace& self, const std::filesystem::path& path, const std::string& title) {
+    unlocked([&] { write(self, path.string(), title); });
+  };
+}
+
+void bind_trace(nb::module_& module) {
+  nb::class_<trace>(module, "Trace", "What a loader's threads and streams did, and when.")
+      .def(
+          "only_epoch",
+          [](const trace& self, std::uint64_t epoch) { return only_epoch(self, epoch); }, "epoch"_a,
+          "The events of one epoch.")
+      .def("__len__", [](const trace& self) { return self.events.size(); })
+      .def("write_chrome_trace", writer(&write_chrome_trace), "path"_a, "title"_a = "feedline",
+           "For Perfetto and chrome://tracing.")
+      .def("write_page", writer(&write_trace_page), "path"_a, "title"_a = "feedline",
+           "A page of HTML.")
+      .def("write_svg", writer(&write_trace_svg), "path"_a, "title"_a = "feedline", "A drawing.");
+}
+
+}  // namespace
+
+void bind_reports(nb::module_& module) {
+  bind_plan(module);
+  bind_state(module);
+  bind_failures(module);
+  bind_trace(module);
+}
+
+void bind_statistics(nb::module_& module) {
+  nb::class_<loader_verdict>(module, "Verdict", "What limits a loop, and what to change.")
+      .def_prop_ro(
+          "limit", [](const loader_verdict& self) { return to_string(self.limit); },
+          "'consumer-bound', 'reader-bound', 'storage-bound', …")
+      .def_ro("evidence", &loader_verdict::evidence)
+      .def_ro("next", &loader_verdict::next)
+      .def_ro("gain", &loader_verdict::gain)
+      .def("__repr__", [](const loader_verdict& self) {
+        return "<feedline.Verdict " + to_string(self.limit) + ": " + self.evidence + ">";
+      });
+
+  using stage = stage_statistics;
+  nb::class_<stage>(module, "StageStatistics", "What the threads of a stage have done.")
+      .def_ro("threads", &stage::threads)
+      .def_ro("batches", &stage::batches)
+      .def_ro("samples", &stage::samples)
+      .def_ro("bytes", &stage::bytes)
+      .def_ro("slots", &stage::slots)
+      .def_ro("slots_there", &stage::slots_there)
+      .def_ro("max_latency", &stage::max_latency)
+      .def_prop_ro("mean_latency", &stage::mean_latency)
+      .def_ro("busy", &stage::busy)
+      .def_ro("starved", &stage::starved)
+      .def_ro("stalled", &stage::stalled)
+      .def_ro("copy_wait", &stage::copy_wait);
+
+  using statistics = loader_statistics;
+  nb::class_<statistics>(module, "Statistics",
+                         "What a loader has done, and where its time went; times are timedeltas.")
+      .def_ro("time", &statistics::time)
+      .def_ro("reader", &statistics::reader)
+      .def_ro("transfer", &statistics::transfer)
+      .def_ro("consumer", &statistics::consumer)
+      .def_ro("exposed", &statistics::exposed, "How long the consumer waited for data.")
+      .def_ro("exposed_on_stream", &statistics::exposed_on_stream)
+      .def_ro("peak_copy_rate", &statistics::peak_copy_rate, "Bytes a second.")
+      .def_ro("decoded", &statistics::decoded)
+      .def_ro("cache_hits", &statistics::cache_hits)
+      .def_ro("cache_misses", &statistics::cache_misses)
+      .def_ro("cached_samples", &statistics::cached_samples)
+      .def_ro("unreadable_samples", &statistics::unreadable_samples)
+      .def_ro("recovered_reads", &statistics::recovered_reads)
+      .def("since", &statistics::since, "earlier"_a, "What came after an earlier snapshot.")
+      .def(
+          "judge", [](const statistics& self) { return judge(self); },
+          "What limits the loop, and what to change.")
+      .def(
+          "report", [](const statistics& self) { return report(self); },
+          "A table for people, of some ten lines.")
+      .def(
+          "to_json", [](const statistics& self) { return to_json(self); },
+          "All of it, times in nanoseconds: json.loads makes a dict of it.")
+      .def("__str__", [](const statistics& self) { return report(self); });
+}
+
+}  // namespace feedline::python

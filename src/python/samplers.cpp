@@ -1,0 +1,127 @@
+#include <feedline/feedline.hpp>
+
+#include "python/arrays.hpp"
+#include "python/bindings.hpp"
+#include "python/held_object.hpp"
+#include "python/named.hpp"
+#include "python/sizes.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace feedline::python {
+namespace {
+
+nb::object indices(const sampler& self, std::uint64_t samples, std::uint64_t epoch,
+                   std::uint64_t first, std::optional<std::uint64_t> count) {
+  const std::uint64_t size = self.size(samples);
+  if (first > size || (count && *count > size - first))
+    throw usage_error{"the sampler has positions 0 to " + std::to_string(size - 1)};
+  std::vector<sample_index> out(count.value_or(size - first));
+  self.indices(samples, epoch, position{first}, out);
+  nb::object array = make_array(element_type::u64, {out.size()});
+  auto* const to = reinterpret_cast<std::uint64_t*>(bytes_of(array).data());
+  for (std::size_t i = 0; i < out.size(); ++i) to[i] = out[i].value;
+  return array;
+}
+
+sampler make_shuffle(std::uint64_t seed, std::optional<std::uint64_t> within, std::uint64_t lanes) {
+  shuffle order{.seed = seed, .lanes = lanes};
+  if (within) order.within = chunks(*within);
+  return order;
+}
+
+sampler make_weighted(nb::handle weights, std::uint64_t seed, std::uint64_t epoch_size,
+                      bool replacement) {
+  return weighted{numbers<double>(weights),
+                  {.seed = seed, .epoch_size = epoch_size, .replacement = replacement}};
+}
+
+sampler make_class_balanced(nb::handle labels, std::uint64_t seed, std::uint64_t epoch_size,
+                            std::uint64_t classes) {
+  return class_balanced{std::span<const std::int64_t>{numbers<std::int64_t>(labels)},
+                        {.seed = seed, .epoch_size = epoch_size, .classes = classes}};
+}
+
+sampler make_mixture(const std::vector<dataset_ptr>& parts, const std::vector<double>& weights,
+                     std::uint64_t seed, std::uint64_t epoch_size) {
+  return mixture{parts, weights, {.seed = seed, .epoch_size = epoch_size}};
+}
+
+sampler make_explicit_order(nb::handle indices, std::uint64_t rows) {
+  return explicit_order{std::span<const std::uint64_t>{numbers<std::uint64_t>(indices)}, rows};
+}
+
+sampler make_bucket_by_length(const ragged_dataset_ptr& of, std::uint64_t seed,
+                              std::vector<std::uint64_t> boundaries, std::uint64_t buckets) {
+  return bucket_by_length{*of,
+                          {.seed = seed, .boundaries = std::move(boundaries), .buckets = buckets}};
+}
+
+void bind_weights(nb::module_& module) {
+  const weighted_options weights;
+  module.def("weighted", &make_weighted, "weights"_a, nb::kw_only(), "seed"_a = weights.seed,
+             "epoch_size"_a = weights.epoch_size, "replacement"_a = weights.replacement,
+             nb::sig("def weighted(weights: typing.Any, *, seed: int = 0, epoch_size: int = 0, "
+                     "replacement: bool = True) -> Sampler"),
+             "Samples in proportion to their weights, one for each sample.");
+  const class_balanced_options classes;
+  module.def("class_balanced", &make_class_balanced, "labels"_a, nb::kw_only(),
+             "seed"_a = classes.seed, "epoch_size"_a = classes.epoch_size,
+             "classes"_a = classes.classes,
+             nb::sig("def class_balanced(labels: typing.Any, *, seed: int = 0, "
+                     "epoch_size: int = 0, classes: int = 0) -> Sampler"),
+             "Each class as often as any other; a label for each sample.");
+  const mixture_options mix;
+  module.def("mixture", &make_mixture, "parts"_a, "weights"_a, nb::kw_only(), "seed"_a = mix.seed,
+             "epoch_size"_a = mix.epoch_size,
+             "Several datasets in given proportions, over what `concatenate` makes of them.");
+}
+
+}  // namespace
+
+void bind_samplers(nb::module_& module) {
+  nb::class_<sampler>(module, "Sampler", "Which sample stands at which position of which epoch.")
+      .def("size", &sampler::size, "samples"_a, "Positions in an epoch of so many samples.")
+      .def("indices", &indices, "samples"_a, "epoch"_a, "first"_a = 0, "count"_a = nb::none(),
+           nb::sig("def indices(self, samples: int, epoch: int, first: int = 0, "
+                   "count: int | None = None) -> numpy.ndarray"),
+           "The samples at positions `first`, `first` + 1, …; None: to the epoch's end.")
+      .def(
+          "bind",
+          [](const sampler& self, const dataset_ptr& of, std::uint64_t batch_size) {
+            return self.bind(*of, batch_size);
+          },
+          "dataset"_a, "batch_size"_a, "The sampler that a loader uses for a dataset.");
+
+  module.def(
+      "sequential", [] { return sampler{sequential{}}; }, "The dataset's order.");
+  const shuffle order;
+  module.def("shuffle", &make_shuffle, nb::kw_only(), "seed"_a = order.seed,
+             "within"_a = nb::none(), "lanes"_a = order.lanes,
+             "Every sample once, in an order drawn for each epoch. `within`: in windows of so many "
+             "chunks of the dataset; 0: as many as it keeps in memory.");
+  bind_weights(module);
+  module.def("explicit_order", &make_explicit_order, "indices"_a, nb::kw_only(), "rows"_a = 1,
+             nb::sig("def explicit_order(indices: typing.Any, *, rows: int = 1) -> Sampler"),
+             "An order that is given; `rows`: so many epochs' orders one behind the other.");
+  const bucket_options bucket;
+  module.def("bucket_by_length", &make_bucket_by_length, "dataset"_a, nb::kw_only(),
+             "seed"_a = bucket.seed, "boundaries"_a = bucket.boundaries,
+             "buckets"_a = bucket.buckets, "Batches of samples of similar length.");
+  module.def(
+      "take",
+      [](const sampler& of, const count_or_share& size, const named<take_from>& begin) {
+        return sampler{take{of, as_size(size), begin}};
+      },
+      "sampler"_a, "size"_a, "begin"_a = named<take_from>{take_from::last_end},
+      "Epochs of fewer positions: an int counts them, a float is a share of the sampler's epoch.");
+}
+
+}  // namespace feedline::python

@@ -1,0 +1,61 @@
+"""What the tests of the Python package share."""
+
+import datetime
+import gc
+import os
+
+import numpy as np
+import pytest
+
+import feedline
+
+
+@pytest.fixture
+def numbered():
+    """Identity data: sample i's bytes spell i, so that a wrong or torn sample shows."""
+    count = 1000
+    return feedline.make_memory_dataset(
+        {
+            "row": np.repeat(np.arange(count, dtype=np.int64), 8).reshape(count, 2, 4),
+            "label": np.arange(count, dtype=np.int32),
+        }
+    )
+
+
+@pytest.fixture
+def check_batch():
+    """Checks that a batch has the samples that it says, in all its fields."""
+
+    def check(batch):
+        samples = batch.samples().astype(np.int64)
+        assert batch["label"].numpy().tolist() == samples.tolist()
+        row = batch["row"].numpy()
+        assert row.shape == (batch.size, 2, 4)
+        assert (row == samples[:, None, None]).all()
+
+    return check
+
+
+@pytest.fixture
+def open_files():
+    """How many descriptors this process has."""
+
+    def count():
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    return count
+
+
+@pytest.fixture
+def await_waiting():
+    """Waits until the loop of a loader has taken so many batches and waits for the next one."""
+
+    def wait(loader, taken):
+        while loader.statistics().consumer.batches < taken:
+            pass
+        before = loader.statistics().consumer.starved
+        while loader.statistics().consumer.starved - before < datetime.timedelta(milliseconds=20):
+            pass
+
+    return wait

@@ -1,0 +1,350 @@
+"""A loader gives the order, the content and the options of the C++ library."""
+
+import datetime
+import gc
+import inspect
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feedline
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def samples_of(loader, number):
+    return [sample for batch in loader.epoch(number) for sample in batch.samples().tolist()]
+
+
+@pytest.mark.parametrize("readers", [0, 1, 4])
+@pytest.mark.parametrize("batch_size", [1, 7, 64, 1000])
+def test_content_and_order_do_not_depend_on_readers(numbered, check_batch, readers, batch_size):
+    order = feedline.shuffle(seed=3)
+    loader = feedline.Loader(numbered, order, batch_size=batch_size, readers=readers, epochs=3)
+    for epoch in range(3):
+        seen = []
+        for index, batch in enumerate(loader.epoch(epoch)):
+            check_batch(batch)
+            assert (batch.epoch, batch.index) == (epoch, index)
+            seen += batch.samples().tolist()
+        assert seen == order.indices(1000, epoch).tolist()
+        assert len(loader) == index + 1
+
+
+def test_samplers_say_their_order(numbered):
+    assert feedline.sequential().indices(10, 5).tolist() == list(range(10))
+    assert sorted(feedline.shuffle(seed=1).indices(100, 0)) == list(range(100))
+    assert feedline.shuffle().indices(100, 1, first=3, count=2).shape == (2,)
+    drawn = feedline.weighted([0, 1, 0, 3], epoch_size=100).indices(4, 0)
+    assert set(drawn.tolist()) == {1, 3}
+    labels = [0] * 90 + [1] * 10
+    balanced = feedline.class_balanced(labels, seed=2, epoch_size=100).indices(100, 0)
+    assert np.array(labels)[balanced].sum() == 50
+    given = feedline.explicit_order([3, 1, 2, 0], rows=2)
+    assert [given.indices(4, epoch).tolist() for epoch in (0, 1)] == [[3, 1], [2, 0]]
+    assert feedline.take(feedline.sequential(), 0.3).indices(10, 1).tolist() == [3, 4, 5]
+    assert feedline.take(feedline.sequential(), 2, "epoch_begin").indices(9, 4).tolist() == [0, 1]
+    halves = [feedline.subset(numbered, range(500)), feedline.subset(numbered, range(500, 1000))]
+    mixed = feedline.mixture(halves, [0.9, 0.1]).indices(1000, 0)
+    assert (mixed < 500).sum() == 900
+    with pytest.raises(feedline.UsageError, match="weight"):
+        feedline.weighted([-1.0])
+
+
+def test_options_have_the_names_and_defaults_of_cpp():
+    header = (ROOT / "include/feedline/loader/loader_options.hpp").read_text()
+    body = header[header.index("struct loader_options {") :]
+    members = re.findall(r"\n  [a-z_:0-9<>]+ ([a-z_]+) =", body)
+    signature = inspect.getdoc(feedline.Loader.__init__)
+    assert len(members) > 20
+    for member in members:
+        if member != "batch_transform":  # a function on the device's side: C++ alone
+            assert re.search(rf"\b{member}: ", signature), member
+    assert "batch_size: int = 1" in signature
+    assert "partial_batch: str = 'keep'" in signature
+
+
+def test_options_that_there_are_not_are_type_errors(numbered):
+    with pytest.raises(TypeError):
+        feedline.Loader(numbered, batch_sise=4)
+    with pytest.raises(feedline.UsageError, match="batch_size is 0"):
+        feedline.Loader(numbered, batch_size=0)
+    with pytest.raises(feedline.UsageError, match="'automatic', 'stream'"):
+        feedline.Loader(numbered, placement="nowhere")
+    with pytest.raises(feedline.UsageError, match="no_such"):
+        feedline.Loader(numbered, expected_fields=["no_such"])
+    feedline.Loader(numbered, expected_fields=["row", ("label", "int32")])
+
+
+def test_every_option_reaches_the_loader(numbered):
+    loader = feedline.Loader(
+        numbered,
+        feedline.sequential(),
+        feedline.make_host_device(),
+        batch_size=30,
+        partial_batch="drop",
+        shard=feedline.Shard(rank=1, world=2),
+        readers=2,
+        batches_per_slot=2,
+        staging_slots=3,
+        leave_reads_after=datetime.timedelta(seconds=5),
+        tuning=feedline.TuningBudget(max_readers=3),
+    )
+    plan = loader.plan()
+    assert (plan.batch_size, plan.batches_per_epoch, plan.shard.rank) == (30, 16, 1)
+    assert (plan.batches_per_slot, plan.staging_slots, plan.readers) == (2, 3, 3)
+    assert plan.placement == "stream"
+    assert "slots" in str(plan)
+    assert samples_of(loader, 0)[:31] == [*range(30, 60), 90]
+
+
+def test_transforms_are_applied():
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)
+    dataset = feedline.make_memory_dataset({"image": pixels, "label": np.array([1, 0])})
+    transforms = [
+        feedline.FieldTransform(
+            "image", scale=1 / 255, mean=[0.5], stddev=[0.5, 1, 2], layout="hwc", to_layout="chw"
+        ),
+        feedline.FieldTransform("label", one_hot=3),
+    ]
+    loader = feedline.Loader(dataset, batch_size=2, transforms=transforms)
+    batch = next(loader.epoch(0))
+    expected = (pixels / 255 - 0.5) / [0.5, 1, 2]
+    np.testing.assert_allclose(batch["image"].numpy(), expected.transpose(0, 3, 1, 2), 1e-5, 1e-6)
+    assert batch["label"].numpy().tolist() == [[0, 1, 0], [1, 0, 0]]
+    crop = feedline.ImageCrop(height=1, width=2, random=False)
+    cut = feedline.FieldTransform("image", to=np.uint8, layout="hwc", crop=crop)
+    loader = feedline.Loader(dataset, batch_size=2, transforms=[cut])
+    assert next(loader.epoch(0))["image"].shape == (2, 1, 2, 3)
+
+
+def test_a_run_goes_on_where_its_state_says(numbered):
+    def make():
+        return feedline.Loader(numbered, feedline.shuffle(seed=8), batch_size=64)
+
+    first = make()
+    epoch = first.epoch(2)
+    for _ in range(5):
+        next(epoch)
+    state = pickle.loads(pickle.dumps(feedline.State.from_json(first.state().to_json())))
+    assert state == first.state()
+    assert (state.epoch, state.batch) == (2, 5)
+    rest = [batch.samples().tolist() for batch in epoch]
+
+    second = make()
+    second.seek(state)
+    assert [batch.samples().tolist() for batch in second] == rest  # the state's epoch
+    assert samples_of(second, 3) == samples_of(first, 3)
+    assert second.order_digest() == first.order_digest()
+    other = feedline.Loader(numbered, batch_size=64)
+    with pytest.raises(feedline.UsageError, match="order"):
+        other.seek(state)
+
+
+def test_each_loop_over_a_loader_is_the_next_epoch(numbered):
+    loader = feedline.Loader(numbered, batch_size=100)
+    assert [batch.epoch for batch in loader] == [0] * 10
+    for batch in loader:
+        break  # leaves epoch 1
+    assert {batch.epoch for batch in loader} == {2}
+
+
+def test_statistics_tell_what_was_done(numbered):
+    loader = feedline.Loader(numbered, batch_size=100, trace_events=100)
+    samples_of(loader, 0)
+    before = loader.statistics()
+    assert before.consumer.batches == 10
+    assert before.consumer.samples == 1000
+    samples_of(loader, 1)
+    seen = loader.statistics().since(before)
+    assert seen.consumer.batches == 10
+    assert isinstance(seen.time, datetime.timedelta)
+    assert isinstance(seen.judge().limit, str)
+    assert json.loads(seen.to_json())["consumer"]["batches"] == 10
+    assert seen.report() == str(seen)
+    assert len(loader.trace()) > 0
+
+
+def test_a_trace_is_written(numbered, tmp_path):
+    loader = feedline.Loader(numbered, batch_size=100, trace_events=100)
+    samples_of(loader, 0)
+    trace = loader.trace().only_epoch(0)
+    trace.write_chrome_trace(tmp_path / "t.json")
+    trace.write_page(tmp_path / "t.html", "a title")
+    trace.write_svg(tmp_path / "t.svg")
+    assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert "a title" in (tmp_path / "t.html").read_text()
+
+
+def test_a_stopped_or_closed_loader_gives_no_batch(numbered):
+    loader = feedline.Loader(numbered, batch_size=100)
+    epoch = loader.epoch(0)
+    kept = next(epoch)
+    loader.stop()
+    assert next(epoch, None) is None
+    with feedline.Loader(numbered, batch_size=100) as other:
+        inner = other.epoch(0)
+        next(inner)
+    assert next(inner, None) is None
+    with pytest.raises(feedline.UsageError, match="closed"):
+        other.statistics()
+    other.close()  # again is nothing
+    assert kept["label"].numpy()[0] == 0
+
+
+@pytest.mark.parametrize("rows", ["in memory", "of Python"])  # of Python's, most are waited for
+def test_threads_share_a_loader(numbered, check_batch, rows):
+    if rows == "of Python":
+        numbered = feedline.sequence_dataset(numbered)
+    loader = feedline.Loader(numbered, feedline.shuffle(seed=1), batch_size=1, readers=2)
+    epoch = loader.epoch(0)
+    seen, faults = [], []
+
+    def consume():
+        try:
+            for batch in epoch:
+                check_batch(batch)
+                seen.append(batch.index)
+        except BaseException as fault:  # the main thread asserts
+            faults.append(fault)
+
+    threads = [threading.Thread(target=consume) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+    assert sorted(seen) == list(range(1000))
+
+
+def test_a_loader_is_closed_while_another_thread_waits():
+    asked, gate = threading.Event(), threading.Event()
+
+    def read(index):
+        if index > 0:
+            asked.set()
+            assert gate.wait(60)
+        return {"y": index}
+
+    loader = feedline.Loader(feedline.sequence_dataset(read, size=9), batch_size=1)
+    ends = []
+    waiting = threading.Thread(target=lambda: ends.extend(loader.epoch(0)))
+    waiting.start()
+    assert asked.wait(60)
+    loader.stop()
+    waiting.join(60)
+    assert not waiting.is_alive()
+    gate.set()
+    loader.close()
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import feedline
+
+inside = threading.Event()
+def read(index):
+    if index > 0:
+        inside.set()
+        gate.wait(60)
+    return {"y": index}
+gate = threading.Event()
+loader = feedline.Loader(feedline.sequence_dataset(read, size=9), batch_size=1, readers=1)
+def interrupt():  # while the main thread waits for the second batch
+    inside.wait(60)
+    while loader.statistics().consumer.batches < 1:
+        pass
+    before = loader.statistics().consumer.starved
+    while (loader.statistics().consumer.starved - before).total_seconds() < 0.02:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+epoch = loader.epoch(0)
+try:
+    for batch in epoch:
+        pass
+except KeyboardInterrupt:
+    gate.set()
+    print("interrupted,", sum(1 for _ in epoch), "batches are left")
+"""
+
+
+def python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_ctrl_c_ends_a_wait_and_loses_nothing():
+    ran = python(INTERRUPTED)
+    assert (ran.stdout, ran.returncode) == ("interrupted, 8 batches are left\n", 0), ran.stderr
+
+
+def test_a_program_ends_with_a_loader_whose_reader_is_in_python():
+    ran = python(
+        "import builtins, feedline, numpy\n"
+        "def read(i):\n"
+        "    for _ in range(2_000_000 if i else 0): pass\n"
+        "    return {'y': i}\n"
+        "loader = feedline.Loader(feedline.sequence_dataset(read, size=1000), batch_size=1)\n"
+        "builtins.loader = loader  # is not taken apart with the module\n"
+        "builtins.view = next(loader.epoch(0))['y'].numpy()\n"
+        "print(builtins.view.sum())\n"
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)
+
+
+def test_a_child_of_fork_ends_and_destroys_nothing(numbered):
+    loader = feedline.Loader(numbered, batch_size=10)
+    epoch = loader.epoch(0)
+    batch = next(epoch)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            try:
+                next(epoch)
+            except feedline.UsageError:
+                code = 0
+            del batch, epoch, loader
+            gc.collect()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert next(epoch).index == 1
+
+
+def test_handlers_of_signals_run_while_a_batch_is_waited_for(await_waiting):
+    asked, gate = threading.Event(), threading.Event()
+
+    def read(index):
+        if index == 1:
+            asked.set()
+            assert gate.wait(60)  # the handler opens it
+        return {"y": index}
+
+    def interrupt():
+        asked.wait(60)
+        await_waiting(loader, 1)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: gate.set())
+    try:
+        loader = feedline.Loader(feedline.sequence_dataset(read, size=2), batch_size=1)
+        epoch = loader.epoch(0)
+        next(epoch)
+        other = threading.Thread(target=interrupt)
+        other.start()
+        assert next(epoch)["y"].numpy() == 1
+        other.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)

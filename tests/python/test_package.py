@@ -1,0 +1,73 @@
+"""The package is whole: version, stubs, no numpy before it is needed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import feedline
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(feedline.__file__).parent
+
+
+def test_the_version_is_that_of_the_headers():
+    header = (ROOT / "include/feedline/version.hpp").read_text()
+    assert ".".join(re.findall(r"VERSION_\w+ (\d+)", header)) == feedline.__version__
+
+
+def test_stubs_name_all_that_there_is():
+    stubs = (PACKAGE / "_feedline.pyi").read_text()
+    assert (PACKAGE / "py.typed").exists()
+    for name in dir(feedline):
+        if not name.startswith("_") and not hasattr(feedline._errors, name):
+            assert re.search(rf"(class|def) {name}\b|^{name}: ", stubs, re.MULTILINE), name
+    for wanted in ("placement: str = 'automatic'", "def __dlpack__", "def next(self, timeout"):
+        assert wanted in stubs, wanted
+
+
+def test_stubs_are_python():
+    compile((PACKAGE / "_feedline.pyi").read_text(), "_feedline.pyi", "exec")
+
+
+def test_the_package_is_not_that_of_the_source_tree():
+    assert ROOT / "src" not in PACKAGE.parents
+
+
+def test_importing_it_needs_no_numpy():
+    code = "import sys, feedline; print('numpy' in sys.modules, feedline.__version__)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
+    )
+    assert ran.stdout.split() == ["False", feedline.__version__]
+
+
+def test_a_gpu_that_is_not_there_is_told():
+    if feedline.cuda_device_count() > 0:
+        pytest.skip("there is a GPU")
+    with pytest.raises(feedline.UsageError):
+        feedline.make_cuda_device(0)
+
+
+@pytest.mark.skipif(feedline.cuda_device_count() == 0, reason="there is no GPU")
+def test_batches_on_a_gpu_have_their_content(numbered):
+    torch = pytest.importorskip("torch")
+    device = feedline.make_cuda_device(0)
+    loader = feedline.Loader(numbered, feedline.shuffle(seed=1), device, batch_size=64)
+    kept = []
+    for batch in loader.epoch(0):
+        tensors = batch.torch()
+        assert tensors["label"].is_cuda
+        described = batch["label"].__cuda_array_interface__
+        assert described["data"][0] == tensors["label"].data_ptr()
+        assert described["stream"] != 0
+        assert tensors["label"].tolist() == batch.samples().tolist()
+        kept = [*kept[-1:], (batch.samples().tolist(), tensors["row"])]
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for batch in loader.epoch(1, side):
+            assert batch["label"].torch().tolist() == batch.samples().tolist()
+    for samples, row in kept:
+        assert row[:, 1, 3].tolist() == samples
