@@ -49,7 +49,8 @@ foreach(way subdirectory fetched)
     must_run("configuring a project with feedline by ${way}"
       ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/${way} -B ${build}
       -D CMAKE_CXX_COMPILER=${CXX} -D FEEDLINE_SOURCE=${SOURCE} -D FEEDLINE_GIT=${repository}
-      -D BUILD_SHARED_LIBS=${shared} -D FEEDLINE_CUDA=OFF -D CMAKE_BUILD_TYPE=Release)
+      -D BUILD_SHARED_LIBS=${shared} -D FEEDLINE_CUDA=OFF
+      -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_FLAGS_DEBUG=-O0)
     foreach(wanted "tests OFF, programs OFF, samples OFF" "feedline is a ${type}_LIBRARY")
       if(NOT output MATCHES "${wanted}")
         message(FATAL_ERROR "${way}: expected '${wanted}' in:\n${output}")
@@ -64,7 +65,7 @@ foreach(way subdirectory fetched)
     endforeach()
     if(BUILD)
       must_run("building a project with feedline by ${way}, shared ${shared}"
-        ${CMAKE_COMMAND} --build ${build} --parallel)
+        ${CMAKE_COMMAND} --build ${build} --parallel --target my_trainer)
       must_run("running a program with feedline by ${way}, shared ${shared}" ${build}/my_trainer)
       if(NOT output MATCHES "sum 499500")
         message(FATAL_ERROR "${way}: the program said ${output}")
