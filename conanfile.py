@@ -42,9 +42,6 @@ class FeedlineRecipe(ConanFile):
         header = load(self, os.path.join(self.recipe_folder, "include/feedline/version.hpp"))
         self.version = ".".join(re.findall(r"#define FEEDLINE_VERSION_[A-Z]+ (\d+)", header))
 
-    def export(self):
-        copy(self, "include/feedline/version.hpp", self.recipe_folder, self.export_folder)
-
     def configure(self):
         if self.options.shared:
             self.options.rm_safe("fPIC")

@@ -22,11 +22,12 @@ set(VCPKG_CMAKE_SYSTEM_NAME Linux)
 set(VCPKG_CRT_LINKAGE dynamic)
 set(VCPKG_LIBRARY_LINKAGE static)
 set(VCPKG_BUILD_TYPE release)
-set(VCPKG_C_FLAGS -O0)
-set(VCPKG_CXX_FLAGS -O0)
-set(VCPKG_CXX_FLAGS_RELEASE -O0)
-set(VCPKG_C_FLAGS_RELEASE -O0)
+set(VCPKG_CMAKE_CONFIGURE_OPTIONS -DCMAKE_CXX_FLAGS_RELEASE=-O0)
 END
+if command -v ccache >/dev/null; then
+  echo 'list(APPEND VCPKG_CMAKE_CONFIGURE_OPTIONS -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)' \
+    >>"$VCPKG_OVERLAY_TRIPLETS/quick.cmake"
+fi
 
 stand_in() {  # stand_in NAME [FEATURE]
   local features=""
