@@ -31,6 +31,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)  # on exactly the same version
 set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
 set(CPACK_COMPONENT_TOOLS_DEPENDS runtime)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, pkgconf, ${feedline_deb_tools}")
 # A minor version may break what was linked before (the SONAME says so), and the package's name
 # does not change with it: what others link depends on this minor version.
 math(EXPR next "${PROJECT_VERSION_MINOR} + 1")
@@ -48,6 +49,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${papers}/shlibs ${papers}/trigge
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 # ---- what each says ------------------------------------------------------------------------------
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # the first line of each description is its own
 if(TARGET feedline_cuda)
   string(CONCAT cuda "Built with CUDA ${CMAKE_CUDA_COMPILER_VERSION}, whose runtime is linked "
     "statically:\nof NVIDIA's software, the GPU's driver alone is needed.")
@@ -105,11 +107,9 @@ endforeach()
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} COMPONENT)
   set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME ${feedline_deb_${component}})
-  set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_MULTIARCH same)
   install(FILES ${papers}/copyright ${papers}/changelog.gz ${papers}/changelog.Debian.gz
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${feedline_deb_${component}} COMPONENT ${component})
 endforeach()
-set(CPACK_DEBIAN_TOOLS_PACKAGE_MULTIARCH foreign)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
