@@ -11,22 +11,24 @@ VCPKG_ROOT=$(readlink -f "$1")
 work=$(mkdir -p "$2" && readlink -f "$2")
 export VCPKG_ROOT VCPKG_FORCE_SYSTEM_BINARIES=1 VCPKG_DISABLE_METRICS=1
 export VCPKG_OVERLAY_PORTS=$work/ports VCPKG_OVERLAY_TRIPLETS=$work/triplets
-export VCPKG_DEFAULT_TRIPLET=quick VCPKG_DEFAULT_HOST_TRIPLET=quick VCPKG_BINARY_SOURCES=clear
+export VCPKG_DEFAULT_TRIPLET=x64-linux VCPKG_DEFAULT_HOST_TRIPLET=x64-linux
+export VCPKG_BINARY_SOURCES=clear
 export PATH=$VCPKG_ROOT:$PATH
 rm -rf "$work"
 mkdir -p "$work/triplets"
-# One build instead of two, and short of the time that optimizing takes.
-cat >"$VCPKG_OVERLAY_TRIPLETS/quick.cmake" <<'END'
+# One build instead of two, without optimizing, and without patchelf, which would be downloaded.
+cat >"$VCPKG_OVERLAY_TRIPLETS/x64-linux.cmake" <<'END'
 set(VCPKG_TARGET_ARCHITECTURE x64)
 set(VCPKG_CMAKE_SYSTEM_NAME Linux)
 set(VCPKG_CRT_LINKAGE dynamic)
 set(VCPKG_LIBRARY_LINKAGE static)
 set(VCPKG_BUILD_TYPE release)
+set(VCPKG_FIXUP_ELF_RPATH OFF)
 set(VCPKG_CMAKE_CONFIGURE_OPTIONS -DCMAKE_CXX_FLAGS_RELEASE=-O0)
 END
 if command -v ccache >/dev/null; then
   echo 'list(APPEND VCPKG_CMAKE_CONFIGURE_OPTIONS -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)' \
-    >>"$VCPKG_OVERLAY_TRIPLETS/quick.cmake"
+    >>"$VCPKG_OVERLAY_TRIPLETS/x64-linux.cmake"
 fi
 
 stand_in() {  # stand_in NAME [FEATURE]
