@@ -32,9 +32,6 @@ libjpeg-turbo libjpeg62-turbo-dev
 libpng libpng-dev
 libzip libzip-dev
 END
-  # The program of the package is built elsewhere than in this tree.
-  echo "[conf]
-tools.cmake.cmake_layout:test_folder=$work/program"
 } >"$work/more"
 sed -i -e '/^build_type=/d' -e '/^compiler.cppstd=/d' "$CONAN_HOME/profiles/default"
 cat "$work/more" >>"$CONAN_HOME/profiles/default"

@@ -4,7 +4,7 @@ import os
 
 from conan import ConanFile
 from conan.tools.build import can_run
-from conan.tools.cmake import CMake, cmake_layout
+from conan.tools.cmake import CMake
 
 
 class TestPackage(ConanFile):
@@ -15,7 +15,9 @@ class TestPackage(ConanFile):
         self.requires(self.tested_reference_str)
 
     def layout(self):
-        cmake_layout(self)
+        # Below the tree's build/: the tests of the house look at what lies below tests/.
+        self.folders.build = "../../../build/conan"
+        self.folders.generators = "../../../build/conan/generators"
 
     def build(self):
         cmake = CMake(self)
@@ -25,4 +27,4 @@ class TestPackage(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "my_trainer"), env="conanrun")
+            self.run(os.path.join(self.build_folder, "my_trainer"), env="conanrun")
