@@ -37,7 +37,7 @@ sed -i -e '/^build_type=/d' -e '/^compiler.cppstd=/d' "$CONAN_HOME/profiles/defa
 cat "$work/more" >>"$CONAN_HOME/profiles/default"
 cat "$CONAN_HOME/profiles/default"
 
-bash -exc "$(page_commands "Conan" | grep '^conan')" | tee "$work/log"
+bash -exc "$(page_commands "Conan" | grep '^conan')" 2>&1 | tee "$work/log"
 (($(grep -c '^sum 499500$' "$work/log") == 2)) || { echo "conan.sh: no sum" >&2; exit 1; }
 conan list "feedline/$feedline_version:*"
 echo "conan.sh: Conan made feedline $feedline_version, and programs of it run"
