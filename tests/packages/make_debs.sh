@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 feedline_install_packages build debs
-rm -rf build/debs build/deb
+rm -rf build/deb build/debs/*.deb
 commands=$(page_commands "Packages for Debian and Ubuntu" | grep '^cmake')
 bash -exc "$commands"
 
