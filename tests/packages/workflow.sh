@@ -10,7 +10,7 @@ work=$(readlink -f "$1")
 version=$feedline_version
 if ! command -v git >/dev/null; then apt-get -qq update && apt-get -qq install --yes git; fi
 
-rm -rf "$work"/{repository,home,project}
+rm -rf "${work:?}"/{repository,home,project}
 mkdir -p "$work"/{repository,home}
 cp -a CMakeLists.txt CMakePresets.json CHANGELOG.md LICENSE include src "$work/repository"
 cp -a samples/outside_project "$work/project"
