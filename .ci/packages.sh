@@ -6,12 +6,13 @@
 #   samples  what the samples use besides
 #   tests    the test framework, what the benchmarks write their results with, pkg-config; and
 #            liblzo2, which is under the GPL, for builds with FEEDLINE_GPL; spin and tcc, which
-#            check the model of the protocol
+#            check the model of the protocol; git, for a project that fetches feedline
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the
 #            versions are named so that a check gives the same answer everywhere; doxygen for the
 #            reference
 #   python   Python's headers and virtual environments, for tests/python.sh
 #   coverage gcovr, for tests/coverage.sh
+#   debs     what Debian packages are made and checked with
 #
 # Says nothing when nothing is missing. Works as root or through sudo.
 
@@ -27,13 +28,16 @@ feedline_packages_of() {
       fi
       ;;
     samples) echo "libeigen3-dev libcli11-dev" ;;
-    tests) echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf spin tcc" ;;
+    tests)
+      echo "catch2 libhdf5-dev nlohmann-json3-dev zlib1g-dev liblzo2-dev pkgconf spin tcc git"
+      ;;
     python) echo "python3-dev python3-venv" ;;
     coverage) echo "gcovr" ;;
+    debs) echo "libcli11-dev dpkg-dev file lintian" ;;
     checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 doxygen" ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
-        "python, coverage" >&2
+        "python, coverage, debs" >&2
       return 1
       ;;
   esac

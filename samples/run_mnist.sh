@@ -90,7 +90,7 @@ stage="building"
 echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes some 6 minutes the first" \
   "time"
 cmake --build "$build" --parallel "$(nproc)" \
-  --target mnist_trainer make_digits feedline-convert 2>&1 |
+  --target mnist_trainer make_digits src/programs/all 2>&1 |
   tee "$build/build.log" | feedline_show_build run_mnist.sh
 
 chosen=()

@@ -1,6 +1,9 @@
 # `cmake --install`: headers, libraries, and a package for find_package(feedline). Each library that
-# was built is a component with an export of its own, so that a user of `core` need have neither
-# CUDA nor HDF5.
+# was built is a component of the package with an export of its own, so that a user of `core` need
+# have neither CUDA nor HDF5.
+#
+# `cmake --install --component` takes one of three: `runtime` (shared libraries), `development`
+# (headers, packages, links to the shared libraries, static libraries) and `tools` (the programs).
 
 include(CMakePackageConfigHelpers)
 set(feedline_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/feedline)
@@ -13,20 +16,27 @@ if(NOT TARGET feedline_hdf5)
   list(APPEND feedline_absent_headers PATTERN "feedline/hdf5" EXCLUDE)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  ${feedline_absent_headers})
+  COMPONENT development ${feedline_absent_headers})
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(FEEDLINE_DEB)  # whose packages keep the licence under their own names
+  include(${CMAKE_CURRENT_LIST_DIR}/deb.cmake)
+else()
+  foreach(component runtime development tools)
+    install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
+      COMPONENT ${component})
+  endforeach()
+endif()
 
 set(feedline_components "")
 foreach(component core cuda hdf5 images formats feedline)
   if(TARGET feedline_${component})
     list(APPEND feedline_components ${component})
     install(TARGETS feedline_${component} EXPORT feedline_${component}
-      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-      RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
+        NAMELINK_COMPONENT development)
     install(EXPORT feedline_${component} FILE feedline-${component}-targets.cmake
-      NAMESPACE feedline:: DESTINATION ${feedline_package_dir})
+      NAMESPACE feedline:: DESTINATION ${feedline_package_dir} COMPONENT development)
   endif()
 endforeach()
 
@@ -47,6 +57,6 @@ install(FILES
   ${PROJECT_BINARY_DIR}/feedline-config.cmake
   ${PROJECT_BINARY_DIR}/feedline-config-version.cmake
   ${PROJECT_SOURCE_DIR}/src/cmake/feedline-libraries.cmake
-  DESTINATION ${feedline_package_dir})
+  DESTINATION ${feedline_package_dir} COMPONENT development)
 
 include(${CMAKE_CURRENT_LIST_DIR}/pkg-config.cmake)

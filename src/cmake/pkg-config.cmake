@@ -108,5 +108,5 @@ Cflags: -I${includedir} @feedline_pc_define@
 Libs: -L${libdir} @flags@
 ]])
   install(FILES ${PROJECT_BINARY_DIR}/pkg-config/${name}.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()

@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… [-D UPDATE=ON] -P readme.cmake: the code in the documents is compiled code.
 #
 # The documents are README.md and all of docs/ (but docs/howto, whose code tests/howto compiles).
-# Each ```cpp and ```cmake block in them stands below a line <!-- extract: path#name -->. In the
+# Each block of cpp, cmake or yaml in them stands below a line <!-- extract: path#name -->. In the
 # file of that path, the lines between `// [name]` and `// [/name]` (or `# [name]`, `# [/name]`),
 # less their common indentation, must be the block. UPDATE=ON writes them into the documents.
 # The documents also name each member of loader_options and each of feedline's CMake options; what
@@ -68,7 +68,7 @@ function(check document)
     string(SUBSTRING "${rest}" ${end} -1 rest)
 
     set(code "${block}")
-    if(language MATCHES "^([Cc]|[Cc]\\+\\+|[Cc]pp|CPP|cuda|[Cc][Mm]ake)$")
+    if(language MATCHES "^([Cc]|[Cc]\\+\\+|[Cc]pp|CPP|cuda|[Cc][Mm]ake|yaml)$")
       math(EXPR found "${found} + 1")
       if(before MATCHES "${extract_comment}```[A-Za-z+]+\n$")
         set(path "${CMAKE_MATCH_1}")

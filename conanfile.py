@@ -1,0 +1,106 @@
+"""The recipe of feedline for Conan 2: `conan create .`; docs/guide/installing.md says more."""
+
+import os
+import re
+
+from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load, rmdir
+
+required_conan_version = ">=2.0"
+
+
+class FeedlineRecipe(ConanFile):
+    name = "feedline"
+    description = "Keeps a GPU fed: minibatches from datasets to the device, hidden behind compute"
+    license = "MIT"
+    topics = ("training", "dataset", "loader", "cuda", "hdf5")
+    package_type = "library"
+    settings = "os", "compiler", "build_type", "arch"
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "with_cuda": [True, False],  # by a toolkit that is on the machine
+        "with_hdf5": [True, False],  # deflate by zlib; other filters by HDF5's plugins
+        "with_images": [True, False],
+        "with_npz": [True, False],
+    }
+    default_options = {
+        "shared": False,
+        "fPIC": True,
+        "with_cuda": False,
+        "with_hdf5": True,
+        "with_images": True,
+        "with_npz": True,
+    }
+    exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
+    test_package_folder = "tests/packages/conan"
+
+    def set_version(self):
+        header = load(self, os.path.join(self.recipe_folder, "include/feedline/version.hpp"))
+        self.version = ".".join(re.findall(r"#define FEEDLINE_VERSION_[A-Z]+ (\d+)", header))
+
+    def configure(self):
+        if self.options.shared:
+            self.options.rm_safe("fPIC")
+
+    def layout(self):
+        cmake_layout(self)
+
+    def requirements(self):
+        self.requires("boost/[>=1.74 <2]", headers=True, libs=False, visible=False)
+        self.requires("spdlog/[>=1.10 <2]")
+        self.requires("zlib/[>=1.2.11 <2]")
+        if self.options.with_hdf5:
+            self.requires("hdf5/[>=1.10 <2]")
+        if self.options.with_images:
+            self.requires("libjpeg-turbo/[>=2.1 <4]")
+            self.requires("libpng/[>=1.6 <2]")
+        if self.options.with_npz:
+            self.requires("libzip/[>=1.7 <2]")
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+        if self.settings.os != "Linux" or self.settings.arch != "x86_64":
+            raise ConanInvalidConfiguration("feedline is for Linux on x86-64")
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        toolchain.cache_variables.update({
+            "FEEDLINE_CUDA": "ON" if self.options.with_cuda else "OFF",
+            "FEEDLINE_HDF5": "ON" if self.options.with_hdf5 else "OFF",
+            "FEEDLINE_TESTS": False,
+            "FEEDLINE_PROGRAMS": False,
+            "FEEDLINE_SAMPLES": False,
+            "FEEDLINE_WITHOUT": "libdeflate;lz4;zstd;blosc;libaec;bzip2;lzo;zfp;blosc2"
+                                + ("" if self.options.with_npz else ";libzip"),
+        })
+        for library in ("JPEG", "PNG"):
+            if not self.options.with_images:
+                toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_" + library] = True
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        CMake(self).install()
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        rmdir(self, os.path.join(self.package_folder, "share"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
+
+    def package_info(self):
+        # feedline's own package for CMake is used: it knows its components.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("lib", "cmake", "feedline")]
+        parts = ["formats", "images", "core"]
+        parts[2:2] = [part for part in ("hdf5", "cuda") if self.options.get_safe("with_" + part)]
+        self.cpp_info.libs = ["feedline_" + part for part in parts]
+        if self.options.shared:
+            self.cpp_info.defines = ["FEEDLINE_SHARED"]
+        self.cpp_info.system_libs = ["pthread", "dl"]

@@ -1,0 +1,32 @@
+# An overlay port: it builds the source that it lies in.
+#   vcpkg install feedline --overlay-ports=FEEDLINE/src/cmake/vcpkg
+get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../../.." ABSOLUTE)
+
+vcpkg_check_features(OUT_FEATURE_OPTIONS options
+  FEATURES
+    cuda FEEDLINE_CUDA
+    hdf5 FEEDLINE_HDF5
+    tools FEEDLINE_PROGRAMS
+  INVERTED_FEATURES
+    images CMAKE_DISABLE_FIND_PACKAGE_JPEG
+    images CMAKE_DISABLE_FIND_PACKAGE_PNG)
+# What is not among the port's dependencies is not looked for on the machine.
+set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
+if(NOT "npz" IN_LIST FEATURES)
+  string(APPEND without "\\;libzip")
+endif()
+
+vcpkg_cmake_configure(
+  SOURCE_PATH "${SOURCE_PATH}"
+  OPTIONS ${options} "-DFEEDLINE_WITHOUT=${without}"
+    -DFEEDLINE_TESTS=OFF -DFEEDLINE_SAMPLES=OFF)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/feedline)
+vcpkg_fixup_pkgconfig()
+if("tools" IN_LIST FEATURES)
+  vcpkg_copy_tools(TOOL_NAMES feedline-convert feedline-doctor AUTO_CLEAN)
+endif()
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share"
+  "${CURRENT_PACKAGES_DIR}/share/doc")
+file(INSTALL "${CURRENT_PORT_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
