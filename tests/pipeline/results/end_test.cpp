@@ -80,6 +80,12 @@ class waiting_device final : public wrapped_device {
   std::shared_ptr<scripted_device> scripted_;
 };
 
+/// The ring is made anew, on a `waiting_device`.
+void complete_copies_when_waited_for(returning& back) {
+  back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
+                                               result_options{.slot_bytes = bytes, .slots = 2});
+}
+
 bool is_whole(const result& seen) {
   const auto held = seen.bytes();
   return held.size() == bytes &&
@@ -209,8 +215,7 @@ TEST_CASE("result ring: where the stream cannot be made to wait for a copy, its 
           "[results][host]") {
   const log_capture log;
   returning back;
-  back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
-                                               result_options{.slot_bytes = bytes, .slots = 2});
+  complete_copies_when_waited_for(back);
   auto copying = back.push();
   back.on.device->fail_call(device_call::wait, 1);
   copying.reset();
@@ -222,8 +227,7 @@ TEST_CASE("result ring: a push that is refused blocks, where the stream cannot b
           "[results][host]") {
   const log_capture log;
   returning back;
-  back.results = std::make_unique<result_ring>(std::make_shared<waiting_device>(back.on.device),
-                                               result_options{.slot_bytes = bytes, .slots = 2});
+  complete_copies_when_waited_for(back);
   back.on.device->fail_call(device_call::record, 2);  // the one behind the copy
   back.on.device->fail_call(device_call::wait, 2);    // the consumer's, for what was issued
   CHECK_THROWS_AS((void)back.push(), stage_error);
