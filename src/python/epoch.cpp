@@ -1,9 +1,8 @@
 #include "python/epoch.hpp"
 
-#include <feedline/deadline_error.hpp>
-
 #include <algorithm>
 #include <memory>
+#include <string>
 
 namespace feedline::python {
 namespace {
@@ -13,6 +12,8 @@ using namespace std::chrono_literals;
 constexpr auto until_signals = 100ms;
 /// Longer than the library waits before it says that no batch can be delivered, as all are held.
 constexpr auto until_refusal = 2500ms;
+/// Where other threads could end batches, but do not.
+constexpr auto until_warning = 10s;
 
 }  // namespace
 
@@ -43,8 +44,17 @@ optional_batch epoch_object::try_next() {
   }
 }
 
+void epoch_object::warn_of_held_batches(const deadline_error& late, time_point now) {
+  if (!waits_for_others_since_) waits_for_others_since_ = now;
+  if (warned_ || now - *waits_for_others_since_ < until_warning) return;
+  warned_ = true;
+  const std::string words = std::string{"waiting on: "} + late.what();
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, words.c_str(), 1) != 0) nb::raise_python_error();
+}
+
 optional_batch epoch_object::wait_until(time_point deadline) {
   std::chrono::milliseconds slice = until_signals;
+  waits_for_others_since_.reset();
   for (;;) {
     try {
       return unlocked([&] {
@@ -54,6 +64,7 @@ optional_batch epoch_object::wait_until(time_point deadline) {
     } catch (const deadline_error& late) {
       if (std::chrono::steady_clock::now() >= deadline) throw;
       slice = late.where().all_held ? until_refusal : until_signals;
+      if (late.where().all_held) warn_of_held_batches(late, std::chrono::steady_clock::now());
     }
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
   }

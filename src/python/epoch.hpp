@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/deadline_error.hpp>
 #include <feedline/loader/epoch_range.hpp>
 
 #include "python/batch.hpp"
@@ -32,10 +33,14 @@ class epoch_object {
  private:
   [[nodiscard]] optional_batch try_next();
   [[nodiscard]] optional_batch wait_until(time_point deadline);
+  void warn_of_held_batches(const deadline_error& late, time_point now);
 
   core_ref core_;
   std::optional<epoch_range> range_;
   std::uint64_t number_;
+  // Guarded by the interpreter's lock.
+  std::optional<time_point> waits_for_others_since_;
+  bool warned_ = false;
 };
 
 }  // namespace feedline::python

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -205,7 +206,10 @@ def test_a_stopped_or_closed_loader_gives_no_batch(numbered):
 def test_threads_share_a_loader(numbered, check_batch, rows):
     if rows == "of Python":
         numbered = feedline.sequence_dataset(numbered)
-    loader = feedline.Loader(numbered, feedline.shuffle(seed=1), batch_size=1, readers=2)
+    # Each thread holds a batch while it waits for the next one: more slots than threads.
+    loader = feedline.Loader(
+        numbered, feedline.shuffle(seed=1), batch_size=1, readers=2, staging_slots=8
+    )
     epoch = loader.epoch(0)
     seen, faults = [], []
 
@@ -224,6 +228,23 @@ def test_threads_share_a_loader(numbered, check_batch, rows):
         thread.join()
     assert not faults
     assert sorted(seen) == list(range(1000))
+
+
+def test_threads_that_hold_all_slots_are_warned(numbered):
+    loader = feedline.Loader(
+        numbered, batch_size=1, readers=1, staging_slots=2, batches_per_slot=1
+    )
+    epoch = loader.epoch(0)
+    other = threading.Thread(target=lambda: next(epoch))  # it ends a batch: so it could again
+    other.start()
+    other.join()
+    held = [next(epoch), next(epoch)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="waiting on: batch 3 of epoch 0 .* held"):
+            next(epoch)
+    held.clear()
+    assert next(epoch).index == 3
 
 
 def test_a_loader_is_closed_while_another_thread_waits():
