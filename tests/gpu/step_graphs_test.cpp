@@ -191,6 +191,8 @@ TEST_CASE("step graphs: of a stream that cannot be captured, or is another's, th
   graphs.run(*first, [] {});
   FEEDLINE_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
   CHECK_THROWS_AS(graphs.run(*first, [] {}), usage_error);
+  step_graphs cold{stream.ref()};
+  CHECK_THROWS_AS(cold.run(*first, [] {}), usage_error);
   cudaGraph_t graph = nullptr;
   FEEDLINE_CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
   FEEDLINE_CUDA_CHECK(cudaGraphDestroy(graph));

@@ -90,6 +90,12 @@ void step_graphs::run(const batch& of, const std::function<void()>& issue) {
     throw usage_error{
         "a step was to run on another stream than its batch was taken on: take batches on the "
         "stream that step_graphs was made of"};
+  cudaStreamCaptureStatus status{};
+  FEEDLINE_CUDA_CHECK(cudaStreamIsCapturing(state_->on(), &status));
+  if (status != cudaStreamCaptureStatusNone)
+    throw usage_error{
+        "a step was to run on a stream that is being captured: end the capture first, or call "
+        "the step without step_graphs"};
   if (!state_->is_warm) {
     issue();
     state_->is_warm = true;
@@ -98,12 +104,6 @@ void step_graphs::run(const batch& of, const std::function<void()>& issue) {
   place lies = place_of(of);
   auto found = state_->graphs.find(lies);
   if (found == state_->graphs.end()) {
-    cudaStreamCaptureStatus status{};
-    FEEDLINE_CUDA_CHECK(cudaStreamIsCapturing(state_->on(), &status));
-    if (status != cudaStreamCaptureStatusNone)
-      throw usage_error{
-          "a step was to run on a stream that is being captured: end the capture first, or call "
-          "the step without step_graphs"};
     const graph_ptr captured = capture(state_->on(), issue);
     cudaGraphExec_t made = nullptr;
     FEEDLINE_CUDA_CHECK(cudaGraphInstantiate(&made, captured.get(), 0));
