@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/chunking.hpp>
+#include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_concurrency.hpp>
 #include <feedline/dataset/read_context.hpp>
@@ -112,6 +113,11 @@ class dataset {
   /// How samples lie together where they are stored, which `shuffle{.within = …}` can follow.
   /// Called by the thread that makes a loader.
   [[nodiscard]] virtual chunking chunks() const { return {}; }
+
+  /// The samples in blocks as they are stored, for devices that decode them
+  /// (`loader_options::decode_on`); valid for the dataset's life. Null: they are not stored so.
+  /// Called by the thread that makes a loader.
+  [[nodiscard]] virtual std::shared_ptr<const encoded_blocks> encoded() const { return nullptr; }
 
   /// Whether `prefetch` would be of use now: the samples lie on a disk and are not in memory yet.
   /// Asked again and again, by reader threads; cheap.

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// What a step of an encoding did to a block's bytes.
+enum class block_filter : std::uint8_t {
+  deflate,       ///< compressed as zlib's streams are: two bytes before and an Adler-32 behind
+  zstd,          ///< compressed, one or more frames of Zstandard
+  lz4,           ///< compressed as HDF5's filter 32004 does
+  byte_shuffle,  ///< byte k of all elements, for each k
+  bit_shuffle,   ///< bit k of all elements, for each k, as HDF5's filter 32008 without compression
+  fletcher32,    ///< followed by four bytes of HDF5's checksum
+  other,         ///< anything that only `encoded_blocks::decode` undoes
+};
+
+/// One step of an encoding.
+struct block_step {
+  block_filter filter = block_filter::other;
+  std::uint32_t element_bytes = 1;  ///< of the two shuffles
+};
+
+/// A dataset's rows in blocks, as they are stored: for devices that decode them.
+///
+/// Block b holds the samples from b × rows() on, in each field. Of the last block those behind the
+/// dataset's end mean nothing, but they are there once it is decoded. A field whose rows are not
+/// stored in such blocks has no steps: its `read` gives rows as `dataset::read` does.
+///
+/// Threads: any number, at once.
+class encoded_blocks {
+ public:
+  /// How one block of a field is stored.
+  struct stored_block {
+    std::size_t bytes = 0;      ///< what `read` gives; at least 1
+    std::uint32_t skipped = 0;  ///< bit i: step i was left out
+  };
+
+  encoded_blocks() = default;
+  encoded_blocks(const encoded_blocks&) = delete;
+  encoded_blocks& operator=(const encoded_blocks&) = delete;
+  virtual ~encoded_blocks() = default;
+
+  /// Samples of a block; at least 1.
+  [[nodiscard]] virtual std::uint64_t rows() const noexcept = 0;
+  /// How a field's blocks are encoded, in the order in which a writer took the steps; at most 32.
+  /// @param field Its place in `dataset::fields`.
+  [[nodiscard]] virtual std::span<const block_step> steps(std::size_t field) const noexcept = 0;
+  /// How a block is stored. Never blocks.
+  [[nodiscard]] virtual stored_block stored(std::size_t field,
+                                            std::uint64_t block) const noexcept = 0;
+  /// No block of the field is stored in more.
+  [[nodiscard]] virtual std::size_t max_stored_bytes(std::size_t field) const noexcept = 0;
+
+  /// Reads a block as it is stored. Blocks.
+  /// @param out As many bytes as `stored` says.
+  /// @throws dataset_error if it cannot be read.
+  virtual void read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const = 0;
+  /// Decodes a block: the reference for devices.
+  /// @param stored What `read` gave. @param skipped As `stored` says.
+  /// @param out    `rows()` rows of the field; what is in it if this throws means nothing.
+  /// @throws std::exception if the bytes do not decode to exactly as many.
+  virtual void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
+                      std::span<std::byte> out) const = 0;
+};
+
+}  // namespace feedline
