@@ -4,6 +4,7 @@
 
 #include "detail/log.hpp"
 #include "device/retired.hpp"
+#include "loader/decoding_choice.hpp"
 #include "loader/plan.hpp"
 #include "sampler/rank_order.hpp"
 
@@ -66,12 +67,19 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_, share_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
-      slot_scheduler_{slots_of(plan_), schedule_, *staging_, strategy_.cached},
+      slot_scheduler_{slots_of(plan_),
+                      schedule_,
+                      *staging_,
+                      strategy_.cached,
+                      std::chrono::steady_clock::now,
+                      std::move(strategy_.schedule)},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
-      request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_},
+      request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_,
+                        strategy_.blocks.get()},
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_, strategy_.mender.get(),
                 plan_.background ? transfer::usual_wait : std::chrono::seconds{0}},
+      row_bytes_{row_bytes_of(*dataset)},
       sample_bytes_{bytes_of(dataset->fields())},
       batch_sample_bytes_{bytes_of(plan_.fields)},
       chunked_{dataset->chunks().samples > 1},
@@ -133,9 +141,10 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
       return std::nullopt;
     }
     check_capture(stream);
-    const auto slot = next_slot(limits);
+    const auto slot = decoding_ ? std::exchange(decoding_, {}) : next_slot(limits);
     if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
+    if (!verify(*slot, limits)) return std::nullopt;
     accept(*slot);
     tune();
   }

@@ -163,6 +163,13 @@ class pipeline {
   void start_threads();
   void drive_reader(int number);
   void drive_transfer();
+  /// Where the device decodes blocks: waits until those of a slot are decoded, and finds the batch
+  /// that misses one, if there is one. False if the stop was asked for before. @throws
+  /// deadline_error; both leave the slot for the next call.
+  [[nodiscard]] bool verify(slot_index slot, const take_limits& limits);
+  /// Why a sample of a slot misses its block: the device knows that, and reading it on the CPU says
+  /// why, as if the CPU had decoded it at once.
+  [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t sample);
   void accept(slot_index slot);
   /// Behind each slot that was taken.
   void tune() noexcept;
@@ -214,12 +221,14 @@ class pipeline {
   std::atomic<std::uint64_t> unreadable_{0};  ///< samples, as far as their batches were dealt
   std::atomic<std::uint64_t> waits_{0};       ///< of the consumer, for a slot
   const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
-  const std::uint64_t sample_bytes_;        ///< as the dataset has them
-  const std::uint64_t batch_sample_bytes_;  ///< as batches have them
+  const std::vector<std::size_t> row_bytes_;  ///< of each field, as the dataset has them
+  const std::uint64_t sample_bytes_;          ///< of all
+  const std::uint64_t batch_sample_bytes_;    ///< as batches have them
   const unsigned cores_ = usable_cores();
   const unsigned quota_cores_ = quota_cores("/").value_or(0);
   const bool chunked_;
   batch_cursor cursor_;
+  std::optional<slot_index> decoding_;  ///< taken, but its blocks may not be decoded yet
   bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
   wait_limits limits_;
   bool warned_ = false;  ///< that consumers hold batches in every slot

@@ -4,6 +4,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/threads.hpp"
+#include "loader/decoding_choice.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -109,9 +110,18 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   check_fields(dataset.fields(), "the dataset");
   const placement_choice choice = choose_placement(dataset, device, options);
   const int readers = reader_count(options, choice.placement, dataset.concurrency());
-  const slot_memory sizes{dataset.fields(),     options,
-                          choice.placement,     cached_share(choice.cached_samples, dataset.size()),
-                          device.reads_staging, readers};
+  const decoding_choice decoding =
+      choose_decoding(dataset, sampler, device, options, choice.placement);
+  const slot_memory sizes{
+      dataset.fields(),      options,
+      choice.placement,      cached_share(choice.cached_samples, dataset.size()),
+      device.reads_staging,  readers,
+      decoding.loads_bytes()};
+  const auto decoder_bytes = [&](std::uint64_t count, std::size_t slots) {
+    if (!decoding.blocks) return decoding_bytes{};
+    return bytes_of(*decoding.blocks, row_bytes_of(dataset), device, count * options.batch_size,
+                    slots);
+  };
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
   check_substitute(dataset.size(), options.errors);
@@ -119,6 +129,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.placement = choice.placement;
   plan.cached_samples = choice.cached_samples;
   plan.cache_bytes = choice.cache_bytes;
+  plan.decode_on = decoding.blocks ? decode_on::device : decode_on::cpu;
+  plan.decode_note = decoding.why_not;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
   const epoch_share share = share_of(sampler, dataset, options);
@@ -141,7 +153,10 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       .holds_batches = sizes.piece_samples(1) > 1 || options.batch_size == 1};
   const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
-                            [&](std::uint64_t count) { return sizes.landing_bytes(count); }};
+                            [&](std::uint64_t count) {
+                              return sizes.landing_bytes(count) +
+                                     decoder_bytes(count, usual_slots).decoder;
+                            }};
   batches = batches_within(staging, batches, fixed);
   if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
 
@@ -155,7 +170,9 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   if (!sizes.in_place()) {
     plan.device_slot_bytes = sizes.device_bytes(batches);
     plan.device_slots = depth_of(on_device, batches);
-    plan.landing_bytes = sizes.landing_bytes(batches);
+    const decoding_bytes decoder = decoder_bytes(batches, plan.device_slots);
+    plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
+    plan.cache_bytes += decoder.store;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +
                         plan.cache_bytes;
   }

@@ -66,9 +66,10 @@ class slot_memory {
   /// @param cached_share    Of the samples: whose rows are cached.
   /// @param reads_staging The device's capability.
   /// @param readers       Threads that share a slot.
+  /// @param loads_bytes   Of a staging slot, for blocks that the device decodes; 0: it decodes none.
   /// @throws usage_error if the transforms don't fit the fields.
   slot_memory(std::vector<field> rows, const loader_options& options, feedline::placement placement,
-              double cached_share, bool reads_staging, int readers);
+              double cached_share, bool reads_staging, int readers, std::size_t loads_bytes = 0);
 
   /// Slots are put together by the device.
   [[nodiscard]] bool assembled() const noexcept { return assembled_; }
@@ -120,6 +121,7 @@ class slot_memory {
   std::uint64_t min_requests_;
   feedline::placement placement_;
   double cached_share_;
+  std::size_t loads_bytes_;
   bool has_batch_transform_;
   bool in_place_;
   bool assembled_;

@@ -80,7 +80,7 @@ std::uint64_t largest_fitting(const ring_size& ring, std::size_t depth, std::uin
 
 slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
                          feedline::placement placement, double cached_share, bool reads_staging,
-                         int readers)
+                         int readers, std::size_t loads_bytes)
     : rows_{std::move(rows)},
       converted_{convert_fields(rows_, options.transforms)},
       delivered_{options.batch_transform ? options.batch_transform->fields : converted_.fields},
@@ -93,11 +93,12 @@ slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
                         ? shared_requests(readers, staging_slots_)
                         : 0},
       placement_{placement},
-      cached_share_{cached_share},
+      cached_share_{loads_bytes != 0 ? 1 : cached_share},
+      loads_bytes_{loads_bytes},
       has_batch_transform_{options.batch_transform.has_value()},
       in_place_{reads_staging && !has_batch_transform_},
-      assembled_{!in_place_ &&
-                 (placement != placement::stream || converted_.any || has_batch_transform_)} {}
+      assembled_{!in_place_ && (placement != placement::stream || loads_bytes != 0 ||
+                                converted_.any || has_batch_transform_)} {}
 
 slot_layout slot_memory::rows(std::uint64_t batches) const {
   return {rows_, batch_size_, batches};
@@ -116,13 +117,15 @@ std::size_t slot_memory::largest_batch_bytes() const {
 }
 
 std::uint64_t slot_memory::batches_of_piece() const {
-  if (placement_ == placement::gather) return std::numeric_limits<std::uint64_t>::max();
+  if (placement_ == placement::gather || loads_bytes_ != 0)
+    return std::numeric_limits<std::uint64_t>::max();
   return piece_bytes_ / staged(batch_size_).batch_bytes();
 }
 
 std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
   const std::uint64_t slot_samples = batches * batch_size_;
-  if (in_place_ || placement_ == placement::gather || fixed_batches_ > 1) return slot_samples;
+  if (in_place_ || placement_ == placement::gather || loads_bytes_ != 0 || fixed_batches_ > 1)
+    return slot_samples;
   if (const std::uint64_t whole = batches_of_piece(); whole != 0)
     return std::min(whole, batches) * batch_size_;
   const std::uint64_t most = piece_bytes_ / staged(1).sample_bytes();
@@ -160,12 +163,14 @@ landing_layout slot_memory::landing_buffer(std::uint64_t batches) const {
   const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
   const std::uint64_t samples = piece_samples(batches);
   // Where no row is read any more, a slot is one piece.
+  const bool arrive = placement_ != placement::gather && loads_bytes_ == 0;
   return {placement_ == placement::resident ? rows(batches) : staged(samples),
           requests(batches),
           converted_.random,
-          placement_ == placement::gather ? 0 : samples,
+          arrive ? samples : 0,
           keeps,
-          request_partition::more_requests(min_requests_)};
+          request_partition::more_requests(min_requests_),
+          loads_bytes_};
 }
 
 slot_layout slot_memory::piece(std::uint64_t batches) const {

@@ -5,6 +5,8 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
+#include "reader/block_reader.hpp"
+#include "reader/block_schedule.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_mender.hpp"
 #include "reader/slot_writer.hpp"
@@ -19,11 +21,12 @@ namespace feedline::detail {
 /// How samples get from the dataset into a device slot: what depends on placement, transforms and
 /// the kind of device, and nothing else does.
 ///
-/// |          | slot writer      | slot transfer         |
-/// | -------- | ---------------- | --------------------- |
-/// | in place | `batch_writer`   | —                     |
-/// | stream   | `batch_writer`   | `copy_transfer`       |
-/// | else     | `packing_writer` | `assembling_transfer` |
+/// |          | slot writer        | slot transfer                                   |
+/// | -------- | ------------------ | ----------------------------------------------- |
+/// | in place | `batch_writer`     | —                                               |
+/// | stream   | `batch_writer`     | `copy_transfer`                                 |
+/// | decoded  | `block_row_writer` | `assembling_transfer`, with a `decoding_stage`  |
+/// | else     | `packing_writer`   | `assembling_transfer`                           |
 ///
 /// Where a user's function makes batches of batches, slots are always assembled. In place it is the
 /// readers who convert fields.
@@ -32,6 +35,9 @@ struct slot_strategy {
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
   std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
   std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
+  std::unique_ptr<block_schedule> schedule =
+      nullptr;  ///< of blocks; null where the device decodes none
+  std::unique_ptr<block_reader> blocks = nullptr;  ///< likewise
 };
 
 /// Builds it; allocates what rows are cached in.

@@ -43,7 +43,33 @@ void read_ahead::hint(std::uint64_t epoch, std::uint64_t begin, std::uint64_t en
 bool request_executor::fill(request request, reader_scratch& use) {
   const slot_index index{request.slot};
   staging_slot& slot = staging_[index];
-  const sample_run samples = slot.work.layout.request(request.number, slot.work.samples);
+  const std::uint32_t samples = slot.work.sample_requests();
+  if (request.number < samples) {
+    fill_samples(slot, slot.work.layout.request(request.number, slot.work.samples), use);
+  } else {
+    fill_block(slot, request.number - samples, use);
+  }
+  // A slot that was not read to its end must not pass for a filled one: the device would follow
+  // tables that nobody wrote.
+  if (stopping_.load()) return false;
+  return staging_.finish_request(index, &use.clock);
+}
+
+void request_executor::fill_block(staging_slot& slot, std::uint32_t load, reader_scratch& use) {
+  const std::uint64_t epoch = slot.work.run->epoch;
+  use.clock.at(epoch, slot.work.first_batch, 0);
+  use.now.begin(epoch, slot.work.first, position{slot.work.first.value + 1}, use.clock.since());
+  use.cpu.begin(use.clock.since());
+  if (is_wanted(slot)) {
+    const tallied_reads counted{use.tally};
+    blocks_->read(slot, load);
+  }
+  use.cpu.end();
+  use.now.end();
+  use.clock.lap();
+}
+
+void request_executor::fill_samples(staging_slot& slot, sample_run samples, reader_scratch& use) {
   const std::uint64_t first = slot.work.first.value;
   const std::uint64_t first_batch = (slot.work.begin + samples.begin) / batch_size_;
   const std::uint64_t last_batch = (slot.work.begin + samples.end - 1) / batch_size_;
@@ -63,10 +89,6 @@ bool request_executor::fill(request request, reader_scratch& use) {
   use.now.end();
   use.clock.lap();
   use.clock.at(slot.work.run->epoch, slot.work.first_batch + first_batch, 0);  // behind them
-  // A slot that was not read to its end must not pass for a filled one: the device would follow
-  // tables that nobody wrote.
-  if (stopping_.load()) return false;
-  return staging_.finish_request(index, &use.clock);
 }
 
 bool request_executor::is_wanted(const staging_slot& slot) const noexcept {

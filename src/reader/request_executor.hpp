@@ -2,6 +2,7 @@
 
 #include <feedline/index.hpp>
 
+#include "reader/block_reader.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_writer.hpp"
 #include "staging/device_row_cache.hpp"
@@ -63,14 +64,20 @@ class read_ahead {
 /// readers, `stop` by any thread.
 class request_executor {
  public:
-  /// Borrows all three for its life. @param ahead Null: no hints are given.
+  /// Borrows all for its life. @param ahead Null: no hints are given.
+  /// @param blocks Null where slots bring none.
   request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
-                   const read_ahead* ahead = nullptr)
-      : batch_size_{batch_size}, writer_{writer}, staging_{staging}, ahead_{ahead} {}
+                   const read_ahead* ahead = nullptr, const block_reader* blocks = nullptr)
+      : batch_size_{batch_size},
+        writer_{writer},
+        staging_{staging},
+        ahead_{ahead},
+        blocks_{blocks} {}
 
   /// Fills one request and counts it as done; true if it was its slot's last. A read that fails
   /// marks the slot, no more: the transfer meets the mark when all before it was delivered.
   /// @param use The calling reader's, whose clock has said since when it is busy.
+  /// A block that cannot be read is marked in its table, and missed where its samples are.
   bool fill(request request, reader_scratch& use);
 
   /// What was not begun is not read any more, and no slot becomes filled.
@@ -78,6 +85,8 @@ class request_executor {
   [[nodiscard]] const std::atomic<bool>& stopping() const noexcept { return stopping_; }
 
  private:
+  void fill_samples(staging_slot& slot, sample_run samples, reader_scratch& use);
+  void fill_block(staging_slot& slot, std::uint32_t load, reader_scratch& use);
   /// How many samples were read.
   std::uint64_t read(staging_slot& slot, sample_run samples, reader_scratch& use);
   [[nodiscard]] bool is_wanted(const staging_slot& slot) const noexcept;
@@ -86,6 +95,7 @@ class request_executor {
   slot_writer& writer_;
   staging_ring& staging_;
   const read_ahead* const ahead_;
+  const block_reader* const blocks_;
   std::atomic<bool> stopping_{false};
 };
 

@@ -9,12 +9,15 @@ namespace feedline::detail {
 
 slot_scheduler::slot_scheduler(const slot_plan& plan, epoch_schedule& schedule,
                                staging_ring& staging,
-                               std::shared_ptr<const device_row_cache> cached, clock now)
+                               std::shared_ptr<const device_row_cache> cached, clock now,
+                               std::unique_ptr<block_schedule> blocks)
     : plan_{plan},
       partition_{plan, std::move(cached)},
+      blocks_{std::move(blocks)},
       schedule_{schedule},
       staging_{staging},
-      requests_{staging.size() * partition_.max_requests(plan.batches_per_slot * plan.batch_size)},
+      requests_{staging.size() * (partition_.max_requests(plan.batches_per_slot * plan.batch_size) +
+                                  (blocks_ ? blocks_->max_requests() : 0))},
       active_{plan.readers},
       now_{std::move(now)},
       growth_{partition_.max_batches()} {}
@@ -79,13 +82,14 @@ bool slot_scheduler::begin_next(stage_clock* reader) {
             .batches = batches,
             .samples = std::min(batches * plan_.batch_size, plan_.samples_per_epoch - first),
             .pieces = partition_.pieces()};
+  if (blocks_) blocks_->begin(next->run, position{first}, position{first + begun_->samples});
   return true;
 }
 
 std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
-  if (ticket.next_piece == 0) schedule_.opened(next, ticket.batches);
+  if (!std::exchange(begun_->opened, true)) schedule_.opened(next, ticket.batches);
   const sample_run piece = ticket.pieces.request(ticket.next_piece, ticket.samples);
   slot_work work{
       .run = next.run,
@@ -97,13 +101,20 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
       .begin = piece.begin,
       .ends_ticket = piece.end == ticket.samples,
       .layout = partition_.next(piece.end - piece.begin, plan_.readers - active_.count())};
+  const bool is_samples = !blocks_ || blocks_->load(staging_[slot], work);
+  if (!is_samples) {  // blocks alone, ahead of the samples
+    work.samples = 0;
+    work.ends_ticket = false;
+  }
   const std::uint32_t requests = work.requests();
+  const std::uint32_t first = work.sample_requests();  // blocks take longer than tables
   const bool is_last = work.ends_ticket;
   staging_.open(slot, std::move(work));
   for (std::uint32_t number = 0; number < requests; ++number)
-    requests_.put({static_cast<std::uint32_t>(slot.value), number});
-  if (plan_.slots_grow && ticket.next_piece == 0) last_ = {next.run, ticket.batches, now_()};
-  ++begun_->next_piece;
+    requests_.put({static_cast<std::uint32_t>(slot.value), (first + number) % requests});
+  if (plan_.slots_grow && ticket.next_piece == 0 && is_samples)
+    last_ = {next.run, ticket.batches, now_()};
+  if (is_samples) ++begun_->next_piece;
   if (is_last) begun_.reset();
   return requests;
 }

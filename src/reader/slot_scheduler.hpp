@@ -4,6 +4,7 @@
 
 #include "detail/channel.hpp"
 #include "reader/active_readers.hpp"
+#include "reader/block_schedule.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "staging/request_layout.hpp"
 #include "staging/staging_ring.hpp"
@@ -76,9 +77,11 @@ class slot_scheduler {
 
   /// Borrows the schedule and the ring for its life.
   /// @param cached Null where no rows are cached. @param now What time it is, for slots that grow.
+  /// @param blocks Null where the device decodes none.
   slot_scheduler(const slot_plan& plan, epoch_schedule& schedule, staging_ring& staging,
                  std::shared_ptr<const device_row_cache> cached = nullptr,
-                 clock now = std::chrono::steady_clock::now);
+                 clock now = std::chrono::steady_clock::now,
+                 std::unique_ptr<block_schedule> blocks = nullptr);
 
   /// The next request, in ticket order; blocks. Nothing once the schedule or the ring is closed and
   /// the requests that were offered are taken. Any reader.
@@ -106,6 +109,7 @@ class slot_scheduler {
     std::uint64_t samples;
     request_layout pieces;
     std::uint64_t next_piece = 0;
+    bool opened = false;  ///< some piece of it was
   };
   /// A ticket that was opened.
   struct opened_ticket {
@@ -123,6 +127,7 @@ class slot_scheduler {
 
   const slot_plan plan_;
   const request_partition partition_;
+  const std::unique_ptr<block_schedule> blocks_;  ///< under the lock below
   epoch_schedule& schedule_;
   staging_ring& staging_;
   channel<request> requests_;

@@ -45,23 +45,43 @@ chunk_layout::window chunk_layout::window_at(std::uint64_t place) const noexcept
           begin + windows.begin(number + 1)};
 }
 
-std::size_t chunk_layout::write(std::uint64_t first, std::span<sample_index> out) const noexcept {
+chunk_layout::window chunk_layout::window_with(std::uint64_t row) const noexcept {
   // The row as it would be, were the short chunk as long as the others, if that matters.
-  const bool behind = missing_ != 0 && first >= short_end_;
-  const window of = window_at((behind ? first + missing_ : first) / chunk_samples_);
+  const bool behind = missing_ != 0 && row >= short_end_;
+  return window_at((behind ? row + missing_ : row) / chunk_samples_);
+}
 
+chunk_layout::extent chunk_layout::window_of(std::uint64_t row) const noexcept {
+  const window of = window_with(row);
+  return {of.first, of.end, rows_before(of.first), rows_before(of.end)};
+}
+
+std::size_t chunk_layout::write(std::uint64_t first, std::span<sample_index> out) const noexcept {
+  return write_rows<false>(first, out);
+}
+
+std::size_t chunk_layout::write_places(std::uint64_t first,
+                                       std::span<sample_index> out) const noexcept {
+  return write_rows<true>(first, out);
+}
+
+template <bool As_places>
+std::size_t chunk_layout::write_rows(std::uint64_t first,
+                                     std::span<sample_index> out) const noexcept {
+  const window of = window_with(first);
   const std::uint64_t begin = rows_before(of.first);
   const std::uint64_t end = rows_before(of.end);
   const auto run = out.first(std::min<std::uint64_t>(out.size(), end - first));
   bijection{end - begin, window_seed_, of.number}.evaluate(position{first - begin}, run);
   for (std::size_t at = 0; at < run.size(); at += block_samples)
-    to_samples(of.first, begin, end - begin + missing_,
-               run.subspan(at, std::min(block_samples, run.size() - at)));
+    to_samples<As_places>(of.first, begin, end - begin + missing_,
+                          run.subspan(at, std::min(block_samples, run.size() - at)));
   return run.size();
 }
 
 /// From numbers within a window, whose chunks are told off in order of place, to samples.
 /// @param numbers What they are below, even if the short chunk were full.
+template <bool As_places>
 void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
                               std::span<sample_index> run) const noexcept {
   // Numbers from here on lie behind the short chunk, if that is in this window.
@@ -84,7 +104,7 @@ void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, st
   } else {
     split([this](std::uint64_t number) { return number / chunk_samples_; });
   }
-  places_.evaluate(run);
+  if constexpr (!As_places) places_.evaluate(run);
   for (std::size_t i = 0; i < run.size(); ++i)
     run[i] = sample_index{run[i].value * chunk_samples_ + row[i]};
 }

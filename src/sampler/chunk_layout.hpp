@@ -44,6 +44,24 @@ class chunk_layout {
   /// Writes the samples at some rows of one window from `first` on, as many as it has of them and
   /// `out` takes; says how many.
   std::size_t write(std::uint64_t first, std::span<sample_index> out) const noexcept;
+  /// The same, but with the place of each sample's chunk in the stead of the chunk's number: place
+  /// × samples of a chunk + row in the chunk.
+  std::size_t write_places(std::uint64_t first, std::span<sample_index> out) const noexcept;
+
+  /// A window: its first place and that behind its last, and likewise its rows.
+  struct extent {
+    std::uint64_t first_place;
+    std::uint64_t end_place;
+    std::uint64_t first_row;
+    std::uint64_t end_row;
+  };
+  /// The window that a row is in.
+  [[nodiscard]] extent window_of(std::uint64_t row) const noexcept;
+  /// Which chunks stand at `first` and the places behind it.
+  void chunks(std::uint64_t first, std::span<sample_index> out) const noexcept {
+    for (sample_index& each : out) each = sample_index{first++};
+    places_.evaluate(out);
+  }
 
   /// The first row of a lane; of the lane behind the last, the number of samples.
   [[nodiscard]] std::uint64_t lane_begin(std::uint64_t lane) const noexcept {
@@ -68,6 +86,11 @@ class chunk_layout {
   [[nodiscard]] std::uint64_t rows_before(std::uint64_t place) const noexcept {
     return place * chunk_samples_ - (place > short_place_ ? missing_ : 0);
   }
+  /// The window that a row is in, if it were of full chunks.
+  [[nodiscard]] window window_with(std::uint64_t row) const noexcept;
+  template <bool As_places>
+  std::size_t write_rows(std::uint64_t first, std::span<sample_index> out) const noexcept;
+  template <bool As_places>
   void to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
                   std::span<sample_index> run) const noexcept;
 

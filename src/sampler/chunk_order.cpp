@@ -2,7 +2,6 @@
 
 #include "detail/arithmetic.hpp"
 #include "sampler/bijection.hpp"
-#include "sampler/chunk_layout.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -48,6 +47,13 @@ void write_all(const chunk_layout& layout, std::uint64_t first,
 }
 
 }  // namespace
+
+std::optional<chunk_layout> chunk_order::layout(std::uint64_t samples,
+                                                std::uint64_t epoch) const noexcept {
+  if (windows_ == 1 || lanes_.count != 1 || chunk_samples_ == 1 || chunk_samples_ >= samples)
+    return std::nullopt;
+  return chunk_layout{seed_, epoch, samples, chunk_samples_, windows_, 1};
+}
 
 void chunk_order::indices(std::uint64_t samples, std::uint64_t epoch, position first,
                           std::span<sample_index> out) const noexcept {

@@ -2,7 +2,10 @@
 
 #include <feedline/index.hpp>
 
+#include "sampler/chunk_layout.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace feedline::detail {
@@ -42,6 +45,12 @@ class chunk_order {
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const noexcept { return samples; }
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const noexcept;
+
+  /// Where things lie in an epoch, of one lane, if its chunks are cut into several windows.
+  [[nodiscard]] std::optional<chunk_layout> layout(std::uint64_t samples,
+                                                   std::uint64_t epoch) const noexcept;
+  [[nodiscard]] std::uint64_t chunk_samples() const noexcept { return chunk_samples_; }
+  [[nodiscard]] std::uint64_t windows() const noexcept { return windows_; }
 
  private:
   std::uint64_t seed_;

@@ -64,10 +64,24 @@ device_row_cache::device_row_cache(const device_ptr& device, std::span<const std
       memory_{device, memory_kind::device, bytes(row_bytes, capacity)},
       held_(divide_up<std::uint64_t>(capacity, 64)),
       complete_{false} {
+  lay_out(row_bytes, true);
+}
+
+device_row_cache::device_row_cache(const device_ptr& device, std::span<const std::size_t> row_bytes,
+                                   std::uint64_t rows)
+    : samples_{rows},
+      capacity_{rows},
+      memory_{device, memory_kind::device, bytes(row_bytes, rows)},
+      complete_{true} {
+  lay_out(row_bytes, false);
+}
+
+void device_row_cache::lay_out(std::span<const std::size_t> row_bytes, bool keeps) {
   std::size_t at = 0;
   for (const std::size_t row : row_bytes) {
-    fields_.push_back({memory_.data() + at, memory_.data() + at, false});
-    at += round_up(row * capacity, slot_layout::alignment);
+    std::byte* const rows = memory_.data() + at;
+    fields_.push_back({rows, keeps ? rows : nullptr, false});
+    at += round_up(row * capacity_, slot_layout::alignment);
   }
 }
 

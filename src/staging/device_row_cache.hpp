@@ -37,6 +37,11 @@ class device_row_cache {
   device_row_cache(const device_ptr& device, const std::vector<std::span<const std::byte>>& rows,
                    std::uint64_t samples);
 
+  /// In device memory that others fill: so many rows, all held, each at its number.
+  /// @throws out_of_memory, device_error.
+  device_row_cache(const device_ptr& device, std::span<const std::size_t> row_bytes,
+                   std::uint64_t rows);
+
   /// Bytes that rows cached in device memory take.
   [[nodiscard]] static std::size_t bytes(std::span<const std::size_t> row_bytes,
                                          std::uint64_t capacity) noexcept;
@@ -91,6 +96,9 @@ class device_row_cache {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
  private:
+  /// Lays the fields' rows out in `memory_`.
+  void lay_out(std::span<const std::size_t> row_bytes, bool keeps);
+
   /// See `field`, `keeping` and `on_host`.
   struct field_rows {
     const std::byte* rows;

@@ -40,7 +40,8 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
 }
 
 landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
-                               std::uint64_t arriving, bool keeps, std::uint64_t more_runs)
+                               std::uint64_t arriving, bool keeps, std::uint64_t more_runs,
+                               std::size_t loads_bytes)
     : row_bytes_{rows.row_bytes()}, varies_{varies}, keeps_{keeps} {
   const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
@@ -48,7 +49,7 @@ landing_layout::landing_layout(const slot_layout& rows, const request_layout& ru
   directory_at_ = random_bits_at_ + (varies ? table : 0);
   chunks_at_ = round_up(directory_at_ + (runs.runs(samples) + more_runs) * entry_words() * word,
                         slot_layout::alignment);
-  slot_bytes_ = chunks_at_;
+  slot_bytes_ = chunks_at_ + loads_bytes;
   const auto runs_bytes = [&](std::uint64_t in_batch) {
     return in_batch / runs.run_samples() * chunk_bytes(runs.run_samples()) +
            chunk_bytes(in_batch % runs.run_samples());

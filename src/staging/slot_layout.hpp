@@ -80,8 +80,10 @@ class landing_layout {
   /// @param more_runs By how many runs a slot may be cut otherwise.
   /// @param arriving Samples whose rows may have to be copied: there is room for so many.
   /// @param keeps    Rows that arrive may be kept.
+  /// @param loads_bytes For blocks that the device decodes, from `chunks_at` on, with their table.
   landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
-                 std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0);
+                 std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0,
+                 std::size_t loads_bytes = 0);
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }

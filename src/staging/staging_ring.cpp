@@ -73,7 +73,7 @@ std::optional<slot_index> staging_ring::try_claim() {
 void staging_ring::open(slot_index slot, slot_work work) {
   staging_slot& opened = (*this)[slot];
   opened.requests_left.store(work.requests());
-  opened.chunk_bytes.store(0);
+  opened.chunk_bytes.store(work.load_bytes);
   opened.unreadable.clear();
   opened.opened_at = std::chrono::steady_clock::now();
   opened.work = std::move(work);

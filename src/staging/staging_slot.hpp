@@ -52,14 +52,19 @@ struct slot_work {
   position first = {};            ///< of its first sample, in the epoch's order
   std::uint64_t first_batch = 0;  ///< number within the epoch
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;    ///< that it holds, or holds a part of
-  std::uint64_t begin = 0;      ///< samples of the ticket before its first
-  bool ends_ticket = true;      ///< there are none behind its last
-  request_layout layout{1, 1};  ///< how it is cut into requests
+  std::uint64_t batches = 0;     ///< that it holds, or holds a part of
+  std::uint64_t begin = 0;       ///< samples of the ticket before its first
+  bool ends_ticket = true;       ///< there are none behind its last
+  request_layout layout{1, 1};   ///< how it is cut into requests
+  std::uint64_t first_load = 0;  ///< place, in the epoch's order of blocks, of the first one in it
+  std::uint32_t loads = 0;       ///< blocks in it for the device to decode, behind each other
+  std::size_t load_bytes = 0;    ///< that these take, with their table
 
-  [[nodiscard]] std::uint32_t requests() const noexcept {
+  /// Requests of samples; behind them there is one for each block.
+  [[nodiscard]] std::uint32_t sample_requests() const noexcept {
     return static_cast<std::uint32_t>(layout.requests(samples));
   }
+  [[nodiscard]] std::uint32_t requests() const noexcept { return sample_requests() + loads; }
   /// Where a stage is that fails at one of its batches.
   [[nodiscard]] stage_location at(feedline::stage stage, std::uint64_t batch = 0) const noexcept {
     return {.stage = stage,
@@ -109,7 +114,8 @@ struct staging_slot {
   std::chrono::steady_clock::time_point opened_at = {};  ///< free → filling
   std::chrono::steady_clock::time_point filled_at = {};  ///< filling → filled
   std::atomic<std::uint32_t> requests_left{0};
-  std::atomic<std::size_t> chunk_bytes{0};  ///< claimed by readers, where slots are assembled
+  /// Where slots are assembled, bytes behind the tables: claimed by readers, or of blocks.
+  std::atomic<std::size_t> chunk_bytes{0};
   /// Where an error policy is to mend the slot. The transfer's, once the slot is filled.
   std::vector<unreadable_sample> unreadable;
 

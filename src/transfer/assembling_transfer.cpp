@@ -44,12 +44,14 @@ void batch_stage::leak_memory() noexcept {
 
 assembling_transfer::assembling_transfer(device_ptr device, formats slots,
                                          std::shared_ptr<device_row_cache> cached,
-                                         std::unique_ptr<batch_stage> function)
+                                         std::unique_ptr<batch_stage> function,
+                                         std::unique_ptr<decoding_stage> decoding)
     : slot_transfer{device},
       device_{std::move(device)},
       formats_{std::move(slots)},
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
+      decoding_{std::move(decoding)},
       memory_{device_, memory_kind::device, landing_buffers * formats_.landing_buffer.slot_bytes()},
       copy_stream_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
@@ -75,6 +77,7 @@ assembling_transfer::~assembling_transfer() {
   leak(memory_, whose);
   if (cached_) cached_->leak_memory();
   if (batch_stage_) batch_stage_->leak_memory();
+  if (decoding_) decoding_->leak_memory();
 }
 
 void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
@@ -82,7 +85,8 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
   visit_rows_to_keep(from, samples, [&](std::uint32_t) { keeps = true; });
-  const stream_ref stream = landing_buffers_[cached_ ? number % landing_buffers : 0]->own.get();
+  const bool by_turns = cached_ && !decoding_;
+  const stream_ref stream = landing_buffers_[by_turns ? number % landing_buffers : 0]->own.get();
   try {
     device_->wait(copy_stream_.get(), through.assembled.get());
     const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
@@ -94,6 +98,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
+    if (decoding_) decoding_->run(from, through.data, to, samples, stream);
     assemble(from, through, to, samples, keeps, stream);
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);

@@ -8,6 +8,7 @@
 #include "staging/device_row_cache.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
+#include "transfer/decoding_stage.hpp"
 #include "transfer/slot_transfer.hpp"
 
 #include <cstddef>
@@ -67,8 +68,11 @@ class batch_stage {
 ///     slot of an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
-///     before, if there is a user's function, which is to see slots in order, assemble, run the
-///     user's function, record `assembled` and the device slot's `ready`
+///     before, if there is a user's function, which is to see slots in order, decode the blocks
+///     that came, assemble, run the user's function, record `assembled` and the device slot's
+///     `ready`
+///
+/// Where blocks are decoded, all assemblies keep to one stream.
 class assembling_transfer final : public slot_transfer {
  public:
   /// How many landing buffers there are.
@@ -84,9 +88,11 @@ class assembling_transfer final : public slot_transfer {
 
   /// @param cached     Null where no rows are cached.
   /// @param function Null where slots are ready once they are assembled.
+  /// @param decoding Null where no blocks are decoded; else into `cached`.
   /// @throws out_of_memory, device_error.
   assembling_transfer(device_ptr device, formats slots, std::shared_ptr<device_row_cache> cached,
-                      std::unique_ptr<batch_stage> function);
+                      std::unique_ptr<batch_stage> function,
+                      std::unique_ptr<decoding_stage> decoding = nullptr);
   /// Blocks until no work uses the landing buffers and the cached rows any more.
   ~assembling_transfer() override;
 
@@ -114,6 +120,7 @@ class assembling_transfer final : public slot_transfer {
   formats formats_;
   std::shared_ptr<device_row_cache> cached_;
   std::unique_ptr<batch_stage> batch_stage_;
+  std::unique_ptr<decoding_stage> decoding_;
   std::vector<field_assembly> fields_;  ///< `to_offset`: of the rows of the piece at hand
   device_memory memory_;
   stream copy_stream_;

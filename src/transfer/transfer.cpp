@@ -31,10 +31,7 @@ bool transfer::move(slot_index slot) {
     staging_->recycle(slot);
     return true;
   }
-  if (filled.work.begin == 0) {
-    content_ = {filled.work};
-    came_at_ = filled.filled_at;
-  }
+  if (filled.work.begin == 0) begin(filled);
   clock_.at(filled.work.run->epoch, filled.work.first_batch, filled.work.batches);
   const bool is_last = filled.work.ends_ticket;
   const std::uint64_t samples = add(filled, std::move(failed));
@@ -51,7 +48,7 @@ bool transfer::move(slot_index slot) {
   }
   // Of a batch whose last piece is behind the epoch's end the user's function has seen nothing yet.
   const bool ends_batch = is_last && content_.samples != 0 && !content_.failure;
-  if (samples == 0 && !ends_batch) {
+  if (samples == 0 && !ends_batch && filled.work.loads == 0) {
     staging_->recycle(slot);
   } else {
     carry(filled, samples);
@@ -63,6 +60,18 @@ bool transfer::move(slot_index slot) {
     clock_.lap();
   }
   return true;
+}
+
+void transfer::begin(const staging_slot& filled) {
+  const slot_work& work = filled.work;
+  // Pieces without samples may have come before.
+  const bool is_begun = content_.run == work.run && content_.ticket == work.ticket;
+  auto failed = is_begun ? std::move(content_.failure) : std::nullopt;
+  content_ = {work};
+  came_at_ = filled.filled_at;
+  if (!failed) return;
+  content_.failure = std::move(failed);
+  content_.samples = content_.batches = 0;
 }
 
 void transfer::deliver(slot_index slot) {

@@ -62,6 +62,8 @@ class transfer {
 
  private:
   bool move(slot_index slot);
+  /// A ticket begins with this piece, or with pieces of blocks that came before it.
+  void begin(const staging_slot& filled);
   /// The device slot, or the staging slot that is one, is the consumer's now.
   void deliver(slot_index slot);
   /// Adds what is good of a staging slot to the content, and returns its samples.

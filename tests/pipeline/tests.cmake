@@ -5,6 +5,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/capture_test.cpp
   pipeline/context_test.cpp
   pipeline/cpu_budget_test.cpp
+  pipeline/decoding/decoding_test.cpp
   pipeline/device_contract_test.cpp
   pipeline/edge_test.cpp
   pipeline/epoch_test.cpp

@@ -68,10 +68,10 @@ class block_decoder {
   /// Issues the decoding of all loads on `stream`, and returns. A block that does not decode to
   /// exactly its bytes gets a state that is not 0; nothing is written but to its place.
   /// @throws device_error.
-  virtual void decode(const work& work, stream_ref stream) = 0;
+  virtual void decode(const work& what, stream_ref stream) = 0;
   /// Issues on `stream` what finds the first sample with a block whose state, in any field, is not
   /// 0, and writes its number; 0xFFFFFFFF if there is none. @throws device_error.
-  virtual void find_bad(const check& check, stream_ref stream) = 0;
+  virtual void find_bad(const check& what, stream_ref stream) = 0;
 };
 
 /// What a device can decode.

@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/export.hpp>
+#include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/loader/tuning_budget.hpp>
 #include <feedline/sampler/partial_batch.hpp>
@@ -40,8 +41,8 @@ struct expected_field {
 /// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
-/// max_device_bytes, placement, max_device_cache_bytes, transforms, transform_seed,
-/// batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
+/// max_device_bytes, placement, max_device_cache_bytes, decode_on, transforms,
+/// transform_seed, batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
 /// one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
@@ -69,8 +70,10 @@ struct loader_options {
   std::size_t max_device_bytes = 0;   ///< limit of device memory, without cached rows; 0: none
   feedline::placement placement = feedline::placement::automatic;  ///< where rows come from
   std::size_t max_device_cache_bytes =
-      0;  ///< limit of device memory for cached rows; 0: none are cached,
-          ///< unless `placement` is resident: then there is no limit
+      0;  ///< limit of device memory for cached rows and decoded blocks; 0:
+          ///< no rows are cached, unless `placement` is resident: then there
+          ///< is no limit, nor for blocks
+  feedline::decode_on decode_on = feedline::decode_on::cpu;  ///< who decodes compressed blocks
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
   std::uint64_t transform_seed =
       0;  ///< of all random choices for a sample: those of transforms, and

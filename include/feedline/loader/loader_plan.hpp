@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/field.hpp>
 #include <feedline/export.hpp>
+#include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/sampler/shard.hpp>
 
@@ -18,6 +19,8 @@ namespace FEEDLINE_EXPORT feedline {
 struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
+  feedline::decode_on decode_on = feedline::decode_on::cpu;     ///< who decodes compressed blocks
+  std::string decode_note = {};  ///< why the device does not, if that was asked for
   bool assembled = false;  ///< slots are put together by a kernel of the device; else copied whole
   feedline::shard shard = {};           ///< as asked for
   std::uint64_t samples_per_epoch = 0;  ///< delivered to this rank: without those of a dropped last
@@ -45,7 +48,7 @@ struct loader_plan {
   std::size_t first_staging_slots = 0;  ///< of these, that go round at first
   std::size_t device_slots = 0;         ///< 0 where batches are read in place
   std::size_t landing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
-  std::size_t cache_bytes = 0;    ///< device memory that rows are cached in
+  std::size_t cache_bytes = 0;    ///< device memory that rows are cached in, or decoded blocks kept
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
   std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + landing_bytes +
                                   ///< cache_bytes

@@ -66,6 +66,13 @@ class sampler {
     return order_->bind(*this, of, batch_size);
   }
 
+  /// The sampler within, if it is of this type; else null. Valid while this one is.
+  template <class S>
+  [[nodiscard]] const S* target() const noexcept {
+    const auto* const held = dynamic_cast<const model<S>*>(order_.get());
+    return held == nullptr ? nullptr : &held->order;
+  }
+
  private:
   struct concept_base {
     concept_base() = default;

@@ -1,5 +1,7 @@
 #include "support/devices/scripted_device.hpp"
 
+#include "support/devices/scripted_decoder.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -149,7 +151,11 @@ std::size_t scripted_device::handles() const {
 }
 
 device_capabilities scripted_device::capabilities() const {
-  return {.name = "scripted", .reads_staging = false, .id = {device_kind::cuda, 7}};
+  // The decoders only borrow the device, which whoever asks for them keeps.
+  return {.name = "scripted",
+          .reads_staging = false,
+          .id = {device_kind::cuda, 7},
+          .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this))};
 }
 
 void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
@@ -238,6 +244,12 @@ void scripted_device::copy(void* to, const void* from, std::size_t bytes, stream
 void scripted_device::copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) {
   count_call(device_call::copy_back);
   enqueue(stream, {.what = step::copy_back, .to = to, .from = from, .bytes = bytes});
+}
+
+void scripted_device::decode(stream_ref stream, std::function<void()> work,
+                             std::vector<const void*> uses) {
+  count_call(device_call::decode);
+  enqueue(stream, {.what = step::decode, .work = std::move(work), .uses = std::move(uses)});
 }
 
 void scripted_device::assemble(const assembly& work, stream_ref stream) {

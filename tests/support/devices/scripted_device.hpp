@@ -28,6 +28,7 @@ enum class device_call : std::uint8_t {
   copy,
   copy_back,
   assemble,
+  decode,
   map,
   record,
   wait,
@@ -88,6 +89,9 @@ class scripted_device final : public device {
   /// Queues work of the consumer's on a stream, as a kernel launch would; returns at once.
   /// @param reads Memory that it reads: freeing it before is noticed.
   void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
+  /// Queues what decoders do; as a call that can be told to fail.
+  /// @param uses Memory that it reads or writes: freeing it before is noticed.
+  void decode(stream_ref stream, std::function<void()> work, std::vector<const void*> uses);
   /// Blocks the host until all that is queued on a stream is done.
   void drain(stream_ref stream);
   /// Blocks the host until all that is queued on any stream is done, as freeing memory of a GPU
@@ -173,7 +177,7 @@ class scripted_device final : public device {
     bool timed = false;
     std::chrono::steady_clock::time_point done_at = {};
   };
-  enum class step : std::uint8_t { copy, copy_back, assemble, work, record, wait };
+  enum class step : std::uint8_t { copy, copy_back, assemble, decode, work, record, wait };
   struct operation {
     step what;
     std::uint64_t event = 0;      ///< record, wait
@@ -185,6 +189,7 @@ class scripted_device final : public device {
     std::vector<field_assembly> fields = {};
     std::function<void()> work = {};
     std::span<const std::byte> reads = {};
+    std::vector<const void*> uses = {};  ///< decode
     bool started = false;
   };
   struct stream_state {

@@ -90,6 +90,7 @@ bool scripted_device::may_run(operation& next) {
       return take(assembly_permits_);
     case step::work:
       return take(work_permits_);
+    case step::decode:
     case step::record:
       return true;
     case step::wait:
@@ -115,6 +116,7 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
       if (!tables_are_poison(next.assembled)) detail::assemble_on_host(next.assembled);
       lock.lock();
       return;
+    case step::decode:
     case step::work:
       lock.unlock();
       next.work();
@@ -140,6 +142,8 @@ void scripted_device::check_free(const void* memory, std::size_t bytes) noexcept
   const auto uses = [&](const operation& each) {
     if (each.what == step::copy || each.what == step::copy_back)
       return lies_there(each.to) || lies_there(each.from);
+    if (each.what == step::decode)
+      return std::any_of(each.uses.begin(), each.uses.end(), lies_there);
     if (each.what == step::work) return lies_there(each.reads.data());
     if (each.what != step::assemble) return false;
     return lies_there(each.assembled.slot) || lies_there(each.assembled.landing_buffer) ||

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <feedline/export.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace FEEDLINE_EXPORT feedline {
+
+/// Who decodes a dataset's compressed blocks (`dataset::encoded`). Order, bytes and errors are the
+/// same for both.
+enum class decode_on : std::uint8_t {
+  cpu,     ///< reader threads
+  device,  ///< the device, where it can; else reader threads, and `loader_plan::decode_note` says
+           ///< why. Blocks cross the bus as they are stored, once an epoch. It needs a dataset
+           ///< whose rows lie in such blocks, an order that takes blocks window after window
+           ///< (`sequential`, or `shuffle` with `within` and one lane, without a `shard`),
+           ///< placement `stream`, and an error policy that ends the epoch. `next` then waits until
+           ///< a slot's blocks are decoded, because only then is it known whether they are whole
+};
+
+/// "cpu", "device".
+[[nodiscard]] std::string_view to_string(decode_on who) noexcept;
+
+}  // namespace feedline

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "staging/block_plan.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace feedline::detail {
+
+/// Reads blocks into staging slots as they are stored. Any number of readers, each another block.
+class block_reader {
+ public:
+  /// @param table_at Where in a staging slot the table of loads lies.
+  block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at)
+      : plan_{std::move(plan)}, table_at_{table_at} {}
+
+  /// Reads all fields of a slot's block. What cannot be read stays marked as missing: which samples
+  /// that concerns, the device tells, and reading them tells why.
+  void read(staging_slot& slot, std::uint32_t load) const noexcept;
+
+ private:
+  std::shared_ptr<const block_plan> plan_;
+  std::size_t table_at_;
+};
+
+}  // namespace feedline::detail

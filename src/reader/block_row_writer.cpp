@@ -1,0 +1,36 @@
+#include "reader/block_row_writer.hpp"
+
+#include "device/sample_random_bits.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace feedline::detail {
+
+void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
+  const auto words_at = [&](std::size_t at) {
+    return reinterpret_cast<std::uint32_t*>(slot.data + at);
+  };
+  const std::uint64_t epoch = slot.work.run->epoch;
+  const position first{slot.work.first.value + run.begin};
+  use.samples.resize(run.end - run.begin);
+  if (layout_.varies()) {
+    source_.indices(epoch, first, use.samples);
+    std::uint32_t* const random_bits = words_at(layout_.random_bits_at()) + run.begin;
+    for (std::size_t i = 0; i < use.samples.size(); ++i)
+      random_bits[i] = sample_random_bits(source_.seed(), epoch, use.samples[i].value);
+  }
+  plan_->order.locate(epoch, first, use.samples);
+  std::uint32_t* const sources = words_at(layout_.sources_at()) + run.begin;
+  const std::uint64_t rows = std::uint64_t{plan_->places} * plan_->order.rows();
+  for (std::size_t i = 0; i < use.samples.size(); ++i)
+    sources[i] = static_cast<std::uint32_t>(use.samples[i].value % rows);
+  words_at(layout_.entry_at(slot.work.layout.run_of(run.begin)))[0] = 0;  // no rows arrive
+}
+
+void block_row_writer::replace(staging_slot& /*slot*/, std::uint64_t /*place*/, sample_index /*by*/,
+                               position /*at*/, reader_scratch& /*use*/) {
+  throw std::logic_error{"feedline: a block's row cannot be replaced"};
+}
+
+}  // namespace feedline::detail

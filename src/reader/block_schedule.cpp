@@ -1,0 +1,65 @@
+#include "reader/block_schedule.hpp"
+
+#include <algorithm>
+
+namespace feedline::detail {
+
+void block_schedule::begin(const std::shared_ptr<epoch_run>& run, position first, position end) {
+  const block_order& order = plan_->order;
+  if (run_ != run) {
+    run_ = run;
+    loaded_ = order.window_of(run->epoch, first).first_place;
+  }
+  const position last{end.value - 1};
+  const block_order::window at = order.window_of(run->epoch, last);
+  needed_ = at.end_place;
+  wanted_ = needed_;
+  if (needed_ == order.blocks()) return;
+  const block_order::window next = order.window_of(run->epoch, position{at.end});
+  __extension__ using wide = unsigned __int128;
+  const wide share = wide{end.value - at.first} * (next.end_place - next.first_place);
+  const std::uint64_t samples = at.end - at.first;
+  wanted_ += static_cast<std::uint64_t>((share + samples - 1) / samples);
+}
+
+bool block_schedule::load(staging_slot& slot, slot_work& work) {
+  const std::uint64_t first = loaded_;
+  const std::uint64_t most = std::min<std::uint64_t>(wanted_ - first, max_requests());
+  numbers_.resize(most);
+  plan_->order.blocks(run_->epoch, first, numbers_);
+  std::size_t bytes = 0;
+  std::uint64_t blocks = 0;
+  for (; blocks < most; ++blocks) {
+    const std::size_t more = plan_->stored_bytes(numbers_[blocks].value);
+    const std::size_t table = block_plan::table_bytes((blocks + 1) * plan_->fields);
+    if (table + bytes + more > plan_->loads_bytes) break;
+    bytes += more;
+  }
+  numbers_.resize(blocks);
+  loaded_ += blocks;
+  work.first_load = first;
+  work.loads = static_cast<std::uint32_t>(blocks);
+  work.load_bytes = blocks == 0 ? 0 : block_plan::table_bytes(blocks * plan_->fields) + bytes;
+  write(slot, first);
+  return loaded_ >= needed_;
+}
+
+void block_schedule::write(staging_slot& slot, std::uint64_t first) const {
+  auto* load = reinterpret_cast<block_load*>(slot.data + table_at_);
+  std::size_t at = table_at_ + block_plan::table_bytes(numbers_.size() * plan_->fields);
+  for (const sample_index block : numbers_) {
+    const auto place = static_cast<std::uint32_t>(first++ % plan_->places);
+    for (std::size_t field = 0; field < plan_->fields; ++field) {
+      const auto stored = plan_->blocks->stored(field, block.value);
+      *load++ = {.field = static_cast<std::uint32_t>(field),
+                 .place = place,
+                 .bytes = static_cast<std::uint32_t>(stored.bytes),
+                 .at = static_cast<std::uint32_t>(at / 16),
+                 .skipped = stored.skipped,
+                 .missing = 1};  // until it is read
+      at += block_plan::rounded(stored.bytes);
+    }
+  }
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <feedline/index.hpp>
+
+#include "staging/block_plan.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Says which blocks travel with which ticket, where the device decodes them.
+///
+/// A ticket brings all blocks of the windows that its samples are in, as far as no ticket of the
+/// epoch brought them before; and of the window behind, as great a part as its samples have come
+/// through their own. So the blocks of a window come evenly while the window before it is
+/// delivered. What does not fit a staging slot travels in pieces of the ticket that hold no
+/// samples, ahead of the piece that does.
+///
+/// Nothing is counted on from one epoch to the next, nor from a run that was abandoned: each begins
+/// with a window of its own. Threads: the slot scheduler's.
+class block_schedule {
+ public:
+  /// @param table_at Where in a staging slot the table of loads lies.
+  block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at)
+      : plan_{std::move(plan)}, table_at_{table_at} {}
+
+  /// A ticket begins. @param first, end Positions of its samples.
+  void begin(const std::shared_ptr<epoch_run>& run, position first, position end);
+  /// Gives a piece of the ticket its blocks: writes the table of loads, and says in `work` which
+  /// they are.
+  /// @param slot Claimed, not open yet.
+  /// @return Whether all blocks that the ticket's samples need have come with this piece: then the
+  /// samples may.
+  bool load(staging_slot& slot, slot_work& work);
+
+  /// Requests of a slot, at most, that are blocks.
+  [[nodiscard]] std::size_t max_requests() const noexcept {
+    return plan_->max_loads / plan_->fields;
+  }
+
+ private:
+  void write(staging_slot& slot, std::uint64_t first) const;
+
+  std::shared_ptr<const block_plan> plan_;
+  std::size_t table_at_;
+  std::shared_ptr<epoch_run> run_;     ///< whose blocks are counted
+  std::uint64_t loaded_ = 0;           ///< the place behind the last block that came
+  std::uint64_t needed_ = 0;           ///< up to here by the ticket's samples,
+  std::uint64_t wanted_ = 0;           ///< and up to here for the samples behind them
+  std::vector<sample_index> numbers_;  ///< of a piece's blocks
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,68 @@
+#include "sampler/block_order.hpp"
+
+#include <feedline/sampler/sequential.hpp>
+
+#include "detail/arithmetic.hpp"
+#include "sampler/chunk_order.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace feedline::detail {
+
+std::optional<block_order> block_order::of(const sampler& order, std::uint64_t samples,
+                                           std::uint64_t rows, std::string& why) {
+  if (order.target<sequential>() != nullptr) return block_order{order, nullptr, samples, rows};
+  const auto* const chunks = order.target<chunk_order>();
+  if (chunks == nullptr || !chunks->layout(samples, 0)) {
+    why =
+        "the order does not take blocks window after window: use sequential, or "
+        "shuffle{.within = chunks(n)} with one lane and several windows";
+    return std::nullopt;
+  }
+  if (chunks->chunk_samples() != rows) {
+    why = "the order's windows are of chunks of " + std::to_string(chunks->chunk_samples()) +
+          " samples, and blocks have " + std::to_string(rows);
+    return std::nullopt;
+  }
+  return block_order{order, chunks, samples, rows};
+}
+
+std::uint64_t block_order::blocks() const noexcept {
+  return divide_up(samples_, rows_);
+}
+
+std::uint64_t block_order::max_window() const noexcept {
+  return chunks_ == nullptr ? 1 : divide_up(blocks(), std::min(chunks_->windows(), blocks()));
+}
+
+block_order::window block_order::window_of(std::uint64_t epoch, position at) const noexcept {
+  if (chunks_ == nullptr) {
+    const std::uint64_t place = at.value / rows_;
+    return {place, place + 1, place * rows_, std::min(samples_, (place + 1) * rows_)};
+  }
+  const auto found = chunks_->layout(samples_, epoch)->window_of(at.value);
+  return {found.first_place, found.end_place, found.first_row, found.end_row};
+}
+
+void block_order::locate(std::uint64_t epoch, position first,
+                         std::span<sample_index> out) const noexcept {
+  if (chunks_ == nullptr) {
+    for (sample_index& each : out) each = sample_index{first.value++};
+    return;
+  }
+  const auto layout = *chunks_->layout(samples_, epoch);
+  for (std::uint64_t row = first.value; !out.empty();) {
+    const std::size_t written = layout.write_places(row, out);
+    out = out.subspan(written);
+    row += written;
+  }
+}
+
+void block_order::blocks(std::uint64_t epoch, std::uint64_t first,
+                         std::span<sample_index> out) const noexcept {
+  if (chunks_ != nullptr) return chunks_->layout(samples_, epoch)->chunks(first, out);
+  for (sample_index& each : out) each = sample_index{first++};
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <feedline/index.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace feedline::detail {
+
+class chunk_order;
+
+/// An order of samples that takes a dataset's blocks a window after the other, and each block once:
+/// what devices need that decode blocks. "Place": of a block, in the epoch's order of blocks.
+///
+/// Such are `sequential`, whose windows are single blocks, and `shuffle{.within = chunks(n)}` with
+/// one lane, over chunks that are the blocks. Cheap to copy; keeps the sampler. Any thread.
+class block_order {
+ public:
+  /// A part of an epoch: its blocks' places, and its samples' positions.
+  struct window {
+    std::uint64_t first_place;
+    std::uint64_t end_place;
+    std::uint64_t first;
+    std::uint64_t end;
+  };
+
+  /// @param order Bound. @param samples Of the dataset. @param rows Of a block.
+  /// @param why   What is in the way, if nothing is returned.
+  [[nodiscard]] static std::optional<block_order> of(const sampler& order, std::uint64_t samples,
+                                                     std::uint64_t rows, std::string& why);
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t blocks() const noexcept;
+  /// No window has more blocks.
+  [[nodiscard]] std::uint64_t max_window() const noexcept;
+
+  /// The window of a position that is in the epoch.
+  [[nodiscard]] window window_of(std::uint64_t epoch, position at) const noexcept;
+  /// Where the samples at `first` and behind it lie: place × rows() + row in the block.
+  void locate(std::uint64_t epoch, position first, std::span<sample_index> out) const noexcept;
+  /// Which blocks stand at `first` and the places behind it.
+  void blocks(std::uint64_t epoch, std::uint64_t first, std::span<sample_index> out) const noexcept;
+
+ private:
+  block_order(sampler held, const chunk_order* chunks, std::uint64_t samples,
+              std::uint64_t rows) noexcept
+      : held_{std::move(held)}, chunks_{chunks}, samples_{samples}, rows_{rows} {}
+
+  sampler held_;
+  const chunk_order* chunks_;  ///< within it; null: sequential
+  std::uint64_t samples_;
+  std::uint64_t rows_;
+};
+
+}  // namespace feedline::detail

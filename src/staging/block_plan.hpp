@@ -1,0 +1,45 @@
+#pragma once
+
+#include <feedline/dataset/encoded_blocks.hpp>
+#include <feedline/device/block_decoder.hpp>
+
+#include "sampler/block_order.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace feedline::detail {
+
+/// How blocks travel that the device decodes: settled once, for a loader's life.
+///
+/// The device's store is a ring of places: the block at place n of an epoch's order goes to place n
+/// mod `places`. It holds the window that batches are drawn from, and the one behind it as far as
+/// it is loaded ahead.
+struct block_plan {
+  std::shared_ptr<const encoded_blocks> blocks;
+  block_order order;
+  std::size_t fields;       ///< of the dataset
+  std::uint32_t places;     ///< of the store; 0: not settled yet
+  std::size_t loads_bytes;  ///< of a staging slot: for the table of loads, and the blocks
+  std::uint32_t max_loads;  ///< of a staging slot, each a field of a block
+
+  /// Bytes of a table of so many loads.
+  [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
+    return (loads * sizeof(block_load) + 255) / 256 * 256;
+  }
+  /// What a block takes in a staging slot, all fields.
+  [[nodiscard]] std::size_t stored_bytes(std::uint64_t block) const noexcept {
+    std::size_t bytes = 0;
+    for (std::size_t field = 0; field < fields; ++field)
+      bytes += rounded(blocks->stored(field, block).bytes);
+    return bytes;
+  }
+  /// Blocks begin at multiples of 16 bytes.
+  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {
+    return (bytes + 15) / 16 * 16;
+  }
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,149 @@
+/// Which blocks travel with which ticket.
+
+#include "reader/block_schedule.hpp"
+
+#include <feedline/sampler/sequential.hpp>
+
+#include "loader/decoding_choice.hpp"
+#include "sampler/chunk_order.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/encoded_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::size_t fields = 3;
+constexpr std::size_t table_at = 512;
+
+std::shared_ptr<block_plan> make_plan_of(const sampler& order, std::uint64_t samples,
+                                         std::uint64_t rows, std::size_t loads_bytes,
+                                         std::uint64_t slot_samples) {
+  const dataset_ptr data = make_encoded(make_identity_rows(samples, 10), rows);
+  std::string why;
+  auto made =
+      std::make_shared<block_plan>(block_plan{.blocks = data->encoded(),
+                                              .order = *block_order::of(order, samples, rows, why),
+                                              .fields = fields,
+                                              .places = 0,
+                                              .loads_bytes = loads_bytes,
+                                              .max_loads = 100 * fields});
+  size_store(*made, slot_samples);
+  return made;
+}
+
+/// A ring of places that blocks are loaded into, as the device's is.
+struct store {
+  std::vector<std::uint64_t> holds;  ///< of each place: which place of the order; or none
+  static constexpr std::uint64_t none = UINT64_MAX;
+
+  explicit store(const block_plan& plan) : holds(plan.places, none) {}
+  void load(std::uint64_t place) { holds[place % holds.size()] = place; }
+  bool has(std::uint64_t place) const { return holds[place % holds.size()] == place; }
+};
+
+}  // namespace
+
+TEST_CASE("block_schedule: each ticket finds its blocks in the store, however tickets are cut",
+          "[reader][host]") {
+  const std::uint64_t samples = GENERATE(200U, 331U);
+  const std::uint64_t rows = GENERATE(3U, 10U);
+  const std::uint64_t windows = GENERATE(0U, 2U, 5U, 12U);
+  const std::uint64_t slot_samples = GENERATE(4U, 25U, 90U);
+  const std::uint64_t begin_at = GENERATE(0U, 57U);
+  const std::size_t room = GENERATE(600U, 100'000U);  // for a block or two, or for all
+  const sampler order = windows == 0 ? sampler{sequential{}} : chunk_order{8, rows, windows};
+  const auto plan = make_plan_of(order, samples, rows, room, slot_samples);
+  block_schedule schedule{plan, table_at};
+  const device_ptr device = std::make_shared<scripted_device>();
+  staging_slot slot{device};
+  std::vector<std::byte> memory(table_at + room);
+  slot.data = memory.data();
+
+  const auto run = std::make_shared<epoch_run>(3);
+  store held{*plan};
+  std::uint64_t next = plan->order.window_of(3, position{begin_at}).first_place;
+  for (std::uint64_t first = begin_at; first < samples; first += slot_samples) {
+    const std::uint64_t end = std::min(first + slot_samples, samples);
+    schedule.begin(run, position{first}, position{end});
+    for (bool complete = false; !complete;) {
+      slot_work work{.run = run};
+      complete = schedule.load(slot, work);
+      REQUIRE((complete || work.loads != 0));
+      CHECK(work.load_bytes <= room);
+      CHECK((work.loads == 0 || work.first_load == next));
+      for (std::uint64_t i = 0; i < work.loads; ++i) held.load(next++);
+    }
+    std::vector<sample_index> located(end - first);
+    plan->order.locate(3, position{first}, located);
+    for (const sample_index each : located) CHECK(held.has(each.value / rows));
+  }
+  CHECK(next == plan->order.blocks());
+}
+
+TEST_CASE("block_schedule: a window comes evenly while the one before it is delivered",
+          "[reader][host]") {
+  const auto plan = make_plan_of(chunk_order{8, 10, 4}, 400, 10, 100'000, 10);
+  block_schedule schedule{plan, table_at};
+  const device_ptr device = std::make_shared<scripted_device>();
+  staging_slot slot{device};
+  std::vector<std::byte> memory(table_at + 100'000);
+  slot.data = memory.data();
+  const auto run = std::make_shared<epoch_run>(0);
+  std::vector<std::uint32_t> loads;
+  for (std::uint64_t first = 0; first < 400; first += 10) {
+    schedule.begin(run, position{first}, position{first + 10});
+    slot_work work{.run = run};
+    REQUIRE(schedule.load(slot, work));
+    loads.push_back(work.loads);
+  }
+  CHECK(loads.front() == 11);  // all of its own window, of ten blocks, and one of the next
+  CHECK(std::all_of(loads.begin() + 1, loads.begin() + 30, [](auto each) { return each == 1; }));
+  CHECK(std::all_of(loads.begin() + 30, loads.end(), [](auto each) { return each == 0; }));
+
+  schedule.begin(std::make_shared<epoch_run>(1), position{0}, position{10});
+  slot_work work{.run = run};
+  CHECK(schedule.load(slot, work));
+  CHECK(work.loads == 11);  // another run counts on none of these
+}
+
+TEST_CASE("block_schedule: the table says what lies where, and that nothing was read yet",
+          "[reader][host]") {
+  const auto plan = make_plan_of(sequential{}, 60, 10, 100'000, 30);
+  block_schedule schedule{plan, table_at};
+  const device_ptr device = std::make_shared<scripted_device>();
+  staging_slot slot{device};
+  std::vector<std::byte> memory(table_at + 100'000);
+  slot.data = memory.data();
+  const auto run = std::make_shared<epoch_run>(0);
+  schedule.begin(run, position{0}, position{30});
+  slot_work work{.run = run};
+  REQUIRE(schedule.load(slot, work));
+  REQUIRE(work.loads == 4);  // and one of the window behind
+  const auto* load = reinterpret_cast<const block_load*>(slot.data + table_at);
+  std::size_t at = table_at + 512;  // behind a table of 12 loads of 24 bytes, rounded up
+  for (std::uint32_t block = 0; block < 4; ++block) {
+    for (std::uint32_t field = 0; field < fields; ++field, ++load) {
+      const auto stored = plan->blocks->stored(field, block);
+      CHECK(load->field == field);
+      CHECK(load->place == block);
+      CHECK(load->bytes == stored.bytes);
+      CHECK(load->skipped == stored.skipped);
+      CHECK(load->missing == 1);
+      CHECK(std::size_t{load->at} * 16 == at);
+      at += (stored.bytes + 15) / 16 * 16;
+    }
+  }
+  CHECK(work.load_bytes == at - table_at);
+}
