@@ -102,6 +102,19 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
       " bytes do not fit in 64 bits: lower batch_size, batches_per_slot or the number of slots"};
 }
 
+/// The plan where decoded blocks would take more than they may.
+loader_plan undecoded_plan(const dataset& dataset, const sampler& sampler,
+                           const device_capabilities& device, loader_options options,
+                           std::size_t store_bytes) {
+  options.decode_on = decode_on::cpu;
+  loader_plan plan = untuned_plan(dataset, sampler, device, options);
+  plan.decode_note = "decoded blocks would take " + std::to_string(store_bytes) +
+                     " bytes, and max_device_cache_bytes is " +
+                     std::to_string(options.max_device_cache_bytes) +
+                     ": raise it, or mix fewer chunks";
+  return plan;
+}
+
 }  // namespace
 
 loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
@@ -171,6 +184,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
     plan.device_slot_bytes = sizes.device_bytes(batches);
     plan.device_slots = depth_of(on_device, batches);
     const decoding_bytes decoder = decoder_bytes(batches, plan.device_slots);
+    if (options.max_device_cache_bytes != 0 && decoder.store > options.max_device_cache_bytes)
+      return undecoded_plan(dataset, sampler, device, options, decoder.store);
     plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
     plan.cache_bytes += decoder.store;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +

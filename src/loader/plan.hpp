@@ -66,7 +66,7 @@ class slot_memory {
   /// @param cached_share    Of the samples: whose rows are cached.
   /// @param reads_staging The device's capability.
   /// @param readers       Threads that share a slot.
-  /// @param loads_bytes   Of a staging slot, for blocks that the device decodes; 0: it decodes none.
+  /// @param loads_bytes   Of a staging slot, for blocks that the device decodes; 0: none are.
   /// @throws usage_error if the transforms don't fit the fields.
   slot_memory(std::vector<field> rows, const loader_options& options, feedline::placement placement,
               double cached_share, bool reads_staging, int readers, std::size_t loads_bytes = 0);

@@ -52,8 +52,10 @@ slot_strategy make_decoding(const loader_plan& plan, block_plan&& blocks, const 
 slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& dataset,
                                        const device_ptr& device, const loader_options& options,
                                        sample_source& source) {
-  decoding_choice decoding =
-      choose_decoding(dataset, source.order(), device->capabilities(), options, plan.placement);
+  decoding_choice decoding;
+  if (plan.decode_on == decode_on::device)
+    decoding =
+        choose_decoding(dataset, source.order(), device->capabilities(), options, plan.placement);
   const slot_memory sizes{dataset.fields(),
                           options,
                           plan.placement,

@@ -41,8 +41,8 @@ struct expected_field {
 /// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
-/// max_device_bytes, placement, max_device_cache_bytes, decode_on, transforms,
-/// transform_seed, batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
+/// max_device_bytes, placement, max_device_cache_bytes, decode_on, transforms, transform_seed,
+/// batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
 /// one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's

@@ -92,7 +92,7 @@ std::uint64_t blocks_of(std::uint64_t rows) {
 }
 
 sampler order_of(bool shuffled) {
-  return shuffled ? sampler{shuffle{.seed = 9, .within = chunks(4)}} : sampler{sequential{}};
+  return shuffled ? sampler{shuffle{.seed = 9, .within = chunks(2)}} : sampler{sequential{}};
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ TEST_CASE("decoding on the device: a window that fills many staging slots comes 
   const std::uint64_t rows = GENERATE(5U, 16U);
   const int readers = GENERATE(0, 3);
   const auto script = std::make_shared<encoded_script>();
-  // A piece takes one block or two of a window of 20.
-  const sampler order = shuffle{.seed = 5, .within = chunks(20)};
+  // A piece takes one block or two of a window of ten.
+  const sampler order = shuffle{.seed = 5, .within = chunks(10)};
   const loader_options options{.batch_size = 8, .readers = readers, .piece_bytes = 1500};
   const run_result seen = deliver(decode_on::device, rows, order, options, script);
   CHECK(seen.error == std::nullopt);
@@ -298,6 +298,11 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
       {"partial_batch::fill",
        [](auto& options, auto&, auto&) { options.partial_batch = partial_batch::fill; }},
       {"window after window", [](auto&, auto& order, auto&) { order = shuffle{.seed = 1}; }},
+      {"max_device_cache_bytes is 1000",
+       [](auto& options, auto&, auto&) {
+         options.placement = placement::stream;
+         options.max_device_cache_bytes = 1000;
+       }},
       {"window after window",
        [](auto&, auto& order, auto&) {
          order = shuffle{.seed = 1, .within = chunks(8), .lanes = 2};

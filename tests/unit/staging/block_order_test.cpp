@@ -1,6 +1,6 @@
 /// Orders that take blocks a window after the other: where their samples lie.
 
-#include "sampler/block_order.hpp"
+#include "staging/block_order.hpp"
 
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
@@ -31,7 +31,7 @@ block_order make(const sampler& order, std::uint64_t samples, std::uint64_t rows
 }  // namespace
 
 TEST_CASE("block_order: places and rows lead to the samples that the sampler gives",
-          "[sampler][host]") {
+          "[staging][host]") {
   const std::uint64_t samples = GENERATE(60U, 61U, 64U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U, 16U);
   const std::uint64_t windows = GENERATE(0U, 2U, 3U, 1000U);
@@ -62,7 +62,7 @@ TEST_CASE("block_order: places and rows lead to the samples that the sampler giv
 }
 
 TEST_CASE("block_order: windows follow each other, and hold the blocks of their samples alone",
-          "[sampler][host]") {
+          "[staging][host]") {
   const std::uint64_t samples = GENERATE(60U, 61U, 331U);
   const std::uint64_t rows = GENERATE(2U, 7U, 16U);
   const std::uint64_t windows = GENERATE(0U, 2U, 3U, 1000U);
@@ -90,7 +90,7 @@ TEST_CASE("block_order: windows follow each other, and hold the blocks of their 
   CHECK(place == blocks.blocks());
 }
 
-TEST_CASE("block_order: says why another order is none", "[sampler][host]") {
+TEST_CASE("block_order: says why another order is none", "[staging][host]") {
   const auto why_not = [](const sampler& order, std::uint64_t rows) {
     std::string why;
     CHECK_FALSE(block_order::of(order, 100, rows, why));

@@ -1,4 +1,4 @@
-#include "sampler/block_order.hpp"
+#include "staging/block_order.hpp"
 
 #include <feedline/sampler/sequential.hpp>
 
