@@ -22,7 +22,7 @@ struct device_capabilities {
   std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
   device_id id = {};           ///< for those whom batches are handed to
-  std::shared_ptr<const block_decoders> decodes;  ///< null: it decodes no blocks
+  std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
 };
 
 /// An event's handle; what it points to is the device's affair.
