@@ -59,7 +59,10 @@ class no_mapping {
   no_mapping() { map_files(false); }
   no_mapping(const no_mapping&) = delete;
   no_mapping& operator=(const no_mapping&) = delete;
-  ~no_mapping() { map_files(true); }
+  ~no_mapping() { map_files(before_); }
+
+ private:
+  bool before_ = may_map_files();
 };
 
 }  // namespace

@@ -1,17 +1,16 @@
-#include <feedline/dataset/select.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_check.hpp"
 #include "support/files/temporary_directory.hpp"
+#include "support/files/test_data.hpp"
 #include "support/hdf5/encoders.hpp"
 #include "support/hdf5/filter_cases.hpp"
-#include "support/hdf5/records.hpp"
 #include "support/hdf5/writer.hpp"
 
-#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -264,4 +263,27 @@ TEST_CASE("hdf5 blocks: a last chunk may be left unfiltered, and may be larger t
   const auto whole = open_hdf5(file, {{"large"}}, nothing_resident);
   CHECK(whole->encoded()->rows() == 64);
   check_encoded(*whole);
+}
+
+// Files of the jHDF project, made by h5py and the filters' own plugins.
+TEST_CASE("hdf5 blocks: those of other programs' files decode to what their rows hold",
+          "[dataset][host]") {
+  const auto folder = find_test_data("hdf5/jhdf");
+  if (!folder)
+    FEEDLINE_SKIP("no jHDF files: name the folder above hdf5/jhdf in FEEDLINE_TEST_DATA");
+  std::set<std::string> seen;
+  for (const std::string name : {"lz4_datasets.hdf5", "bitshuffle_datasets.hdf5"})
+    for (const auto& listing : list_hdf5_fields(*folder / name)) {
+      if (!listing.refusal.empty() || listing.is_ragged) continue;
+      const auto data = open_hdf5(*folder / name, {{listing.dataset}}, nothing_resident);
+      const auto blocks = data->encoded();
+      if (!blocks) continue;
+      INFO(name << ' ' << listing.dataset);
+      check_encoded(*data);
+      for (const std::string& step : steps_of(*blocks, 0)) seen.insert(step);
+    }
+  CAPTURE(seen);
+  if (has_lz4) CHECK(seen.count("lz4") == 1);
+  for (const char* size : {"1", "2", "4", "8"})
+    CHECK(seen.count(std::string{"bit_shuffle of "} + size) == 1);
 }
