@@ -39,6 +39,7 @@ std::filesystem::path write_file(const temporary_directory& folder) {
                  require_hdf5(H5Pset_deflate(creation, 1) >= 0 && H5Pset_fletcher32(creation) >= 0,
                               "set filters");
                }));
+  writer.write("label", H5T_STD_U8LE, {100}, H5T_NATIVE_UINT8, values().data());
   return writer.close();
 }
 
@@ -131,9 +132,9 @@ TEST_CASE("hdf5 blocks: a file that others change ends in an error that names fi
   let_age(file);
   const auto bytes = std::filesystem::file_size(file);
   const auto data = [&] {
-    if (is_mapped) return open_hdf5(file, {{"x"}}, nothing_resident);
+    if (is_mapped) return open_hdf5(file, {{"x"}, {"label"}}, nothing_resident);
     const no_mapping until_opened;
-    return open_hdf5(file, {{"x"}}, nothing_resident);
+    return open_hdf5(file, {{"x"}, {"label"}}, nothing_resident);
   }();
   const auto blocks = data->encoded();
   const auto whole = stored_bytes(*blocks, 0, 5);
@@ -144,6 +145,9 @@ TEST_CASE("hdf5 blocks: a file that others change ends in an error that names fi
     CHECK(message == message_of<hdf5_error>([&] { (void)read_sample(*data, {40}); }));
   else
     CHECK(contains(message, words_for(change, bytes)));
+  const auto of_label = message_of<dataset_error>([&] { (void)stored_bytes(*blocks, 1, 5); });
+  CHECK(contains(of_label,
+                 change == file_change::cut_to_nothing ? file.string() : words_for(change, bytes)));
   // What was read before is whole.
   CHECK(refusal_of(*blocks, whole) == "[nothing was thrown]");
 }
