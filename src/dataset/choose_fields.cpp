@@ -47,6 +47,11 @@ class chosen_fields final : public contextual_dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
 
+  /// Fields are the other dataset's by their places.
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    return all_in_order_ ? of_->encoded() : nullptr;
+  }
+
   void prefetch(std::span<const sample_index> samples) const noexcept override {
     of_->prefetch(samples);
   }

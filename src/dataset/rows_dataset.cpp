@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/encoded_fields.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -70,6 +71,10 @@ class rows_dataset final : public dataset {
               .kept = all.chunks_kept};
     }
     return most;
+  }
+
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    return make_encoded_fields(fields_);
   }
 
   bool wants_prefetch() const noexcept override {

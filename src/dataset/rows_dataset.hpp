@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/memory_dataset.hpp>
 
+#include "dataset/encoded_rows.hpp"
 #include "rows/field_rows.hpp"
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace feedline::detail {
 struct rows_field {
   field spec;
   std::shared_ptr<const field_rows> rows;
+  std::shared_ptr<const encoded_rows> encoded = nullptr;  ///< the same rows, if they are stored so
 };
 
 /// A dataset of fields' rows. Reads run in parallel, with no lock; each ends with a look whether

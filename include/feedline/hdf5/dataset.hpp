@@ -64,7 +64,8 @@ struct hdf5_options {
 /// order. Chunks are decoded whole, once for all members of their records that are fields, and kept
 /// while memory allows: `shuffle{.within = …}` visits them in an order that decodes each once. All
 /// else goes through the library, one thread at a time, and a warning tells why;
-/// `hdf5_listing::access` does too. If all fields were read whole, `rows()` gives them.
+/// `hdf5_listing::access` does too. If all fields were read whole, `rows()` gives them. Else
+/// `encoded()` gives chunks as they are stored, if they do not split rows.
 ///
 /// Values of variable length are for `open_hdf5_ragged`. Records of two equal floating-point
 /// numbers are complex: a field by themselves, of pairs.

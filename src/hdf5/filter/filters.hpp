@@ -27,6 +27,7 @@ class hdf5_filters {
   /// Why this pipeline cannot be undone here, naming the filter ("filter 307 (bzip2) is not one
   /// that feedline decodes"); empty if it can.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
+  [[nodiscard]] const std::vector<hdf5_filter>& pipeline() const noexcept { return pipeline_; }
   [[nodiscard]] bool empty() const noexcept { return pipeline_.empty(); }
   /// Whether a chunk's filter mask says that none of them was applied.
   [[nodiscard]] bool skips_all(std::uint32_t mask) const noexcept;

@@ -5,6 +5,7 @@
 #include "rows/gather.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -110,6 +111,26 @@ void hdf5_chunk_blocks::decode(std::uint64_t chunk, scratch& with, std::span<std
                      "cannot be read: " + name_of(chunk) + " does not decode: " + failure.what()};
   }
   if (verify) verified_[chunk / 64].fetch_or(bit, std::memory_order_relaxed);
+}
+
+void hdf5_chunk_blocks::read_stored(std::uint64_t block, std::span<std::byte> out) const try {
+  const std::uint64_t address = (*map_)[block].address;
+  if (const auto mapped = file_->mapped(); mapped.empty())
+    file_->read(address, out);
+  else
+    std::memcpy(out.data(), mapped.subspan(address, out.size()).data(), out.size());
+  file_->require_unchanged();
+} catch (const dataset_error& failure) {
+  throw name_failure(failure, block);
+}
+
+void hdf5_chunk_blocks::decode_stored(std::span<const std::byte> stored, std::uint32_t mask,
+                                      std::span<std::byte> out) const try {
+  place_.filters.decode(stored, mask, true, scratch_.take()->decoder, out);
+} catch (const hdf5_filter_error& failure) {
+  throw hdf5_error{{.path = file_->path(), .field = name_},
+                   "cannot be read: a chunk of " + std::to_string(stored.size()) +
+                       " bytes does not decode: " + failure.what()};
 }
 
 /// Copies the part of a chunk's first rows that lies within the dataset to its place in whole rows.

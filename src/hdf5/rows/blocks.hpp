@@ -60,6 +60,14 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   void read(std::uint64_t block, std::span<const part> parts) const;
   void prefetch(std::uint64_t block) const noexcept override;
 
+  /// Reads the chunk that is a block as it lies in the file, and looks whether that is unchanged.
+  /// @param out As many bytes as the chunk has there. @throws hdf5_error as `read`.
+  void read_stored(std::uint64_t block, std::span<std::byte> out) const;
+  /// Undoes a chunk's filters, checksums included. @param mask As the chunk's.
+  /// @throws hdf5_error, which knows neither chunk nor sample.
+  void decode_stored(std::span<const std::byte> stored, std::uint32_t mask,
+                     std::span<std::byte> out) const;
+
   /// Puts the values of a row that lie in a chunk to their places in the row.
   /// @param values Of the chunk as a tile, from the row's first on.
   void put_row_part(std::uint64_t chunk, const std::byte* values, std::span<std::byte> row) const {

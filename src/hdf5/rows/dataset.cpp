@@ -6,6 +6,7 @@
 #include "detail/log.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
+#include "hdf5/rows/encoded_rows.hpp"
 #include "hdf5/rows/open_rows.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ std::vector<detail::rows_field> open_fields(std::vector<detail::hdf5_resolved_fi
     const double share =
         each.block_bytes() == 0 ? 0 : static_cast<double>(each.row_bytes) / cached_row_bytes;
     const auto bytes = static_cast<std::size_t>(static_cast<double>(cache_bytes) * share);
-    fields.push_back({each.spec, detail::open_rows(each, bytes)});
+    fields.push_back(
+        {each.spec, detail::open_rows(each, bytes), detail::make_hdf5_encoded_rows(each)});
   }
   return fields;
 }
@@ -60,6 +62,7 @@ void make_resident(detail::rows_field& field) try {
                                .row_bytes = field.rows->row_bytes(),
                                .file = field.rows->extent().file};
   field.rows = std::make_shared<const detail::memory_rows>(all, loaded->rows().front(), loaded);
+  field.encoded = nullptr;
 } catch (const error&) {  // NOLINT(bugprone-empty-catch): as said
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <feedline/dataset/encoded_blocks.hpp>
+
+#include "dataset/rows_dataset.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The blocks of a dataset of these fields. They are those of the field whose blocks take the most
+/// bytes; the fields that have as many rows a block come as they are stored, the others as rows.
+/// Null if no field is stored so, or a field's block would take 4 GiB or more.
+/// @param fields At least one, of equal numbers of rows.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_encoded_fields(
+    std::vector<rows_field> fields);
+
+}  // namespace feedline::detail
