@@ -69,6 +69,15 @@ void activity_recorder::on_activity(const activity_span& ended, activity next) n
                      has_batch ? std::optional{ended.batch} : std::nullopt, ended.batches);
 }
 
+void activity_recorder::on_tuning(int readers, std::size_t staging_slots) noexcept {
+  if (!recorder_) return;
+  try {
+    recorder_->mark("readers " + std::to_string(readers) + ", staging slots " +
+                    std::to_string(staging_slots));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: a trace lacks a mark
+  }
+}
+
 trace_lane_record& activity_recorder::lane_of(const activity_span& span) noexcept {
   if (span.stage == stage::reader) return *readers_[span.lane];
   return span.stage == stage::transfer ? *transfer_ : *consumer_;

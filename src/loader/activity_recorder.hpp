@@ -30,6 +30,8 @@ class activity_recorder final : public activity_listener {
   void follow(const stage_clock& transfer, const stage_clock& consumer);
 
   void on_activity(const activity_span& ended, activity next) noexcept override;
+  /// So many readers and staging slots work from now on. Any thread.
+  void on_tuning(int readers, std::size_t staging_slots) noexcept;
 
   /// As `traced_device::end_epoch` and `traced_device::leave_epoch`. Consumer.
   void end_epoch(stream_ref stream) noexcept {

@@ -92,7 +92,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
   activities_.follow(transfer_.clock(), consumer_);
   const tuning_budget& budget = options.tuning;
   if ((budget.max_readers != 0 || budget.max_pinned_bytes != 0) && plan_.readers != 0)
-    tuning_.emplace(plan_, slot_scheduler_.active(), *staging_);
+    tuning_.emplace(plan_, slot_scheduler_.active(), *staging_, activities_);
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));
   if (!plan_.background) return;
   try {

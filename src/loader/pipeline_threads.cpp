@@ -4,7 +4,6 @@
 #include "loader/pipeline.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 namespace feedline::detail {
@@ -28,10 +27,10 @@ void pipeline::drive_reader(int number) {
     slot_scheduler_.active().rest(number, &use.clock);
     const auto taken = slot_scheduler_.next(&use.clock);
     if (!taken) return;
-    std::optional<in_activity> waiting;
-    if (turns_.limit() != 0) waiting.emplace(&use.clock, activity::starved);
-    const reader_turns::turn turn{turns_, request_executor_.stopping()};
-    waiting.reset();
+    const auto turn = [this, &use] {
+      const in_activity waiting{turns_.limit() == 0 ? nullptr : &use.clock, activity::starved};
+      return reader_turns::turn{turns_, request_executor_.stopping()};
+    }();
     request_executor_.fill(*taken, use);
   }
 }

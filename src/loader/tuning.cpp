@@ -25,9 +25,11 @@ std::chrono::nanoseconds working_time(const stage_totals& of) {
 
 }  // namespace
 
-tuning::tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging)
+tuning::tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging,
+               activity_recorder& recorder)
     : readers_{readers},
       staging_{staging},
+      recorder_{recorder},
       most_{plan.readers, plan.staging_slots},
       window_batches_{
           std::clamp(plan.batches_per_epoch / windows_an_epoch, fewest_batches, most_batches)},
@@ -69,12 +71,13 @@ void tuning::learn(loader_statistics now) noexcept {
 void tuning::make_room(std::size_t held) noexcept {
   if (held < staging_.circulating() || held >= most_.slots) return;
   held_ = held + 1;
-  staging_.circulate(held_);
+  apply();
 }
 
 void tuning::apply() noexcept {
   readers_.set(tuner_.current().readers);
   staging_.circulate(std::max(tuner_.current().slots, held_));
+  recorder_.on_tuning(tuner_.current().readers, staging_.circulating());
 }
 
 tuning_statistics tuning::look() const {

@@ -3,6 +3,7 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/statistics/statistics.hpp>
 
+#include "loader/activity_recorder.hpp"
 #include "loader/tuner.hpp"
 #include "reader/active_readers.hpp"
 #include "staging/staging_ring.hpp"
@@ -23,8 +24,10 @@ namespace feedline::detail {
 /// `look`.
 class tuning {
  public:
-  /// Sets what the plan says to begin with. Borrows both for its life.
-  tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging);
+  /// Sets what the plan says to begin with. Borrows all but the plan for its life.
+  /// @param recorder Hears of each setting.
+  tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging,
+         activity_recorder& recorder);
 
   /// How long a window is at least. Before the first slot.
   void set_window(std::chrono::nanoseconds least) noexcept { window_time_ = least; }
@@ -46,6 +49,7 @@ class tuning {
 
   active_readers& readers_;
   staging_ring& staging_;
+  activity_recorder& recorder_;
   const tuner::setting most_;
   const std::uint64_t window_batches_;
   std::chrono::nanoseconds window_time_ = std::chrono::milliseconds{100};

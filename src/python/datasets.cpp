@@ -110,12 +110,13 @@ void bind_datasets(nb::module_& module) {
   nb::class_<field>(module, "Field", "What a sample holds under a name.")
       .def(
           "__init__",
-          [](field* self, std::string name, const dtype& type, std::vector<std::uint64_t> shape) {
+          [](field* self, std::string name, const dtype_argument& type,
+             std::vector<std::uint64_t> shape) {
             new (self) field{std::move(name), type, std::move(shape)};
           },
           "name"_a, "dtype"_a, "shape"_a = std::vector<std::uint64_t>{})
       .def_ro("name", &field::name)
-      .def_prop_ro("dtype", [](const field& self) { return dtype{self.type}; })
+      .def_prop_ro("dtype", [](const field& self) { return dtype_argument{self.type}; })
       .def_prop_ro(
           "shape", [](const field& self) { return nb::tuple(nb::cast(self.shape)); },
           "Of one sample; empty: a scalar.")

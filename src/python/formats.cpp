@@ -65,15 +65,16 @@ void bind_decoders(nb::module_& module) {
           "reduced_decoding"_a = image.reduced_decoding, "allow_damaged"_a = image.allow_damaged,
           "max_pixels"_a = image.max_pixels);
 
-  nb::class_<decoder_ptr>(module, "Decoder", "Turns stored values into a field's values.");
+  (void)nb::class_<decoder_ptr>(module, "Decoder", "Turns stored values into a field's values.");
   module.def("make_image_decoder", &make_image_decoder, "options"_a = image,
              "JPEG and PNG into uint8 pixels.");
   module.def(
-      "decode_raw", [](const dtype& type, shape of) { return decode_raw(type, std::move(of)); },
+      "decode_raw",
+      [](const dtype_argument& type, shape of) { return decode_raw(type, std::move(of)); },
       "dtype"_a, "shape"_a = shape{}, "Values that are stored as they are.");
   module.def(
-      "decode_decimal", [](const dtype& type) { return decode_decimal(type); },
-      "dtype"_a = dtype{element_type::i32}, "Integers written as decimal digits.");
+      "decode_decimal", [](const dtype_argument& type) { return decode_decimal(type); },
+      "dtype"_a = dtype_argument{element_type::i32}, "Integers written as decimal digits.");
   module.def("decode_npy", &decode_npy, "Arrays stored as .npy files.");
 }
 
@@ -82,7 +83,7 @@ void bind_open(nb::module_& module) {
   module.def(
       "open",
       [](const files& path, strings fields, std::string like, const image_options& image,
-         const dtype& label_type, std::uint64_t tokens_per_sample) {
+         const dtype_argument& label_type, std::uint64_t tokens_per_sample) {
         const open_options how{.fields = std::move(fields),
                                .like = std::move(like),
                                .image = image,
@@ -92,7 +93,7 @@ void bind_open(nb::module_& module) {
         return unlocked([&] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
       },
       "path"_a, nb::kw_only(), "fields"_a = options.fields, "like"_a = options.like,
-      "image"_a = options.image, "label_type"_a = dtype{options.label_type},
+      "image"_a = options.image, "label_type"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample,
       "Opens whatever a file or folder holds, by its content. Several paths, and patterns such as "
       "'shard-{0000..0146}.tar' or 'part-*.npy', are one sequence.");
@@ -122,12 +123,13 @@ void bind_image_folder(nb::module_& module) {
   const image_folder_options folder;
   module.def(
       "open_image_folder",
-      [](const file& root, const image_options& image, const dtype& label_type) {
+      [](const file& root, const image_options& image, const dtype_argument& label_type) {
         const image_folder_options how{.image = image, .label_type = label_type};
         image_folder found = unlocked([&] { return open_image_folder(root.string(), how); });
         return std::make_tuple(std::move(found.dataset), std::move(found.classes));
       },
-      "root"_a, nb::kw_only(), "image"_a = folder.image, "label_type"_a = dtype{folder.label_type},
+      "root"_a, nb::kw_only(), "image"_a = folder.image,
+      "label_type"_a = dtype_argument{folder.label_type},
       "A folder that holds a folder of images for each class: the dataset, with fields 'image' "
       "and 'label', and the names of the classes.");
 }
@@ -205,7 +207,7 @@ void bind_shards(nb::module_& module) {
   module.def(
       "open_tokens",
       [](const files& shards, std::uint64_t tokens_per_sample, std::uint64_t stride,
-         const std::optional<dtype>& type, const named<token_header>& header,
+         const std::optional<dtype_argument>& type, const named<token_header>& header,
          const named<std::endian>& byte_order) {
         token_options how{.tokens_per_sample = tokens_per_sample,
                           .stride = stride,

@@ -26,7 +26,7 @@ namespace {
 
 using seconds = std::chrono::duration<double>;
 /// A field that the loop will take: its name, or its name and type.
-using wanted_field = std::variant<std::string, std::pair<std::string, dtype>>;
+using wanted_field = std::variant<std::string, std::pair<std::string, dtype_argument>>;
 
 /// Loaders that there are. Their threads end before the interpreter does: a thread that called
 /// Python later would never come back. Guarded by the interpreter's lock.

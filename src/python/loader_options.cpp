@@ -51,7 +51,7 @@ void bind_transforms(nb::module_& module) {
                               "What becomes of one field between the dataset and the batch.")
       .def(
           "__init__",
-          [](field_transform* self, std::string field, const dtype& to, double scale,
+          [](field_transform* self, std::string field, const dtype_argument& to, double scale,
              std::vector<double> mean, std::vector<double> stddev,
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
@@ -68,7 +68,7 @@ void bind_transforms(nb::module_& module) {
             if (to_layout) made.to_layout = *to_layout;
             new (self) field_transform{std::move(made)};
           },
-          "field"_a, nb::kw_only(), "to"_a = dtype{none.to}, "scale"_a = none.scale,
+          "field"_a, nb::kw_only(), "to"_a = dtype_argument{none.to}, "scale"_a = none.scale,
           "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
           "one_hot"_a = none.one_hot)

@@ -130,11 +130,11 @@ struct named {
 [[nodiscard]] nb::str name_of(element_type type);
 
 /// An argument that is an element type.
-struct dtype {
+struct dtype_argument {
   nb::object spelled;
 
-  dtype() = default;
-  dtype(element_type type)  // NOLINT(google-explicit-constructor): a default is one of C++'s
+  dtype_argument() = default;
+  dtype_argument(element_type type)  // NOLINT(google-explicit-constructor): defaults are C++'s
       : spelled{name_of(type)} {}
   operator element_type() const {  // NOLINT(google-explicit-constructor): functions take the type
     return parse_dtype(spelled);
@@ -161,13 +161,14 @@ struct type_caster<feedline::python::named<Enum>> {
 };
 
 template <>
-struct type_caster<feedline::python::dtype> {
-  NB_TYPE_CASTER(feedline::python::dtype, io_name("typing.Any", "str"))
+struct type_caster<feedline::python::dtype_argument> {
+  NB_TYPE_CASTER(feedline::python::dtype_argument, io_name("typing.Any", "str"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     value.spelled = borrow(source);
     return true;
   }
-  static handle from_cpp(const feedline::python::dtype& value, rv_policy, cleanup_list*) noexcept {
+  static handle from_cpp(const feedline::python::dtype_argument& value, rv_policy,
+                         cleanup_list*) noexcept {
     return value.spelled.inc_ref();
   }
 };

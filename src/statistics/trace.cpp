@@ -1,6 +1,7 @@
 #include <feedline/statistics/trace.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 namespace feedline {
@@ -27,8 +28,16 @@ std::string_view to_string(lane_kind kind) noexcept {
 
 trace only_epoch(const trace& from, std::uint64_t epoch) {
   trace part{from.lanes, {}};
-  std::copy_if(from.events.begin(), from.events.end(), std::back_inserter(part.events),
-               [epoch](const trace_event& event) { return event.epoch == epoch; });
+  auto begin = std::chrono::nanoseconds::max();
+  auto end = std::chrono::nanoseconds::min();
+  for (const trace_event& event : from.events) {
+    if (event.epoch != epoch) continue;
+    begin = std::min(begin, event.begin);
+    end = std::max(end, event.end);
+    part.events.push_back(event);
+  }
+  std::copy_if(from.marks.begin(), from.marks.end(), std::back_inserter(part.marks),
+               [&](const trace_mark& mark) { return begin <= mark.at && mark.at <= end; });
   return part;
 }
 

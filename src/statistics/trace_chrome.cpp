@@ -58,6 +58,11 @@ void write_chrome_trace(const trace& what, const std::string& path, std::string_
                          ",\"dropped\":" + std::to_string(lane.dropped));
     for (const trace_event* event : lanes[i]) file << ",\n" << complete_event(*event, row);
   }
+  for (const trace_mark& mark : what.marks) {
+    file << ",\n"
+         << R"({"ph":"i","s":"p","pid":1,"tid":0,"name":)" << detail::json_string(mark.text)
+         << R"(,"cat":"mark","ts":)" << microseconds(mark.at) << "}";
+  }
   file << "\n]}\n";
   file.close();
 }

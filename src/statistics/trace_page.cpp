@@ -47,6 +47,17 @@ void write_events(detail::trace_file& file,
       before = ",\n";
     }
   }
+  file << "]";
+}
+
+void write_marks(detail::trace_file& file, const trace& what) {
+  file << ",\n\"marks\":[";
+  const char* before = "\n";
+  for (const trace_mark& mark : what.marks) {
+    file << before << "{\"at\":" << std::to_string(mark.at.count())
+         << ",\"text\":" << script_string(mark.text) << "}";
+    before = ",\n";
+  }
   file << "]}\n";
 }
 
@@ -72,6 +83,7 @@ void write_trace_page(const trace& what, const std::string& path, std::string_vi
     } else if (part == "trace") {
       write_lanes(file, what);
       write_events(file, lanes);
+      write_marks(file, what);
     } else {
       throw std::logic_error{"feedline: page.html has a place for " + std::string{part}};
     }

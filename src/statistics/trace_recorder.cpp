@@ -60,6 +60,16 @@ void trace_lane_record::copy_to(trace& to) const {
                    found.end());
 }
 
+void trace_recorder::mark(std::string text) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock{mutex_};
+  try {
+    marks_.push_back({now - origin_, std::move(text)});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: a trace lacks a mark
+  }
+  if (marks_.size() > most_marks) marks_.pop_front();
+}
+
 trace trace_recorder::snapshot() const {
   trace all;
   for (const trace_lane_record& lane : lanes_) {
@@ -68,6 +78,8 @@ trace trace_recorder::snapshot() const {
     // Streams are made for pieces, and for assemblies, that may never come.
     if (lane.kind() == lane_kind::stream && all.events.size() == before) all.lanes.pop_back();
   }
+  const std::scoped_lock lock{mutex_};
+  all.marks.assign(marks_.begin(), marks_.end());
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,8 +50,8 @@ class alignas(64) trace_lane_record {
   std::atomic<std::uint64_t> added_{0};  ///< events that were stored
 };
 
-/// The lanes of a loader's trace. Threads: `snapshot` by any; lanes are added before other threads
-/// know of it.
+/// The lanes and marks of a loader's trace. Threads: `mark` and `snapshot` by any; lanes are added
+/// before other threads know of it.
 class trace_recorder {
  public:
   /// @param events How many events each lane keeps, at least 1.
@@ -60,6 +61,9 @@ class trace_recorder {
   trace_lane_record& add_lane(std::string name, lane_kind kind) {
     return lanes_.emplace_back(std::move(name), kind, origin_, events_);
   }
+  /// A mark of this moment. The newest `most_marks` are kept; where there is no memory, it is not.
+  void mark(std::string text) noexcept;
+  static constexpr std::size_t most_marks = 1000;
   /// What is recorded so far; events that end meanwhile may be in it or not. Streams that did
   /// nothing have no lane.
   [[nodiscard]] trace snapshot() const;
@@ -68,6 +72,8 @@ class trace_recorder {
   const std::size_t events_;
   const std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
   std::deque<trace_lane_record> lanes_;
+  mutable std::mutex mutex_;  ///< of the marks
+  std::deque<trace_mark> marks_;
 };
 
 }  // namespace feedline::detail

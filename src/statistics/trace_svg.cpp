@@ -32,11 +32,13 @@ text { fill: #24292f } .faint { fill: #656d76 } .grid { stroke: #d0d7de }
 .name { fill: #fff; font-size: 10px; pointer-events: none }
 .reading { fill: #1f6feb } .copying { fill: #d9730d }
 .computing { fill: #2da44e } .starved { fill: #f2b8bd } .stalled { fill: #d3d9e0 }
+.mark { stroke: #8250df; stroke-width: 2 }
 @media (prefers-color-scheme: dark) {
 svg { background: #0d1117 } text { fill: #e6edf3 } .faint { fill: #8d96a0 }
 .grid { stroke: #30363d } .name { fill: #fff }
 .reading { fill: #388bfd } .copying { fill: #e0823d }
 .computing { fill: #3fb950 } .starved { fill: #6e2c33 } .stalled { fill: #3a424c }
+.mark { stroke: #a371f7 }
 }
 </style>
 )";
@@ -152,6 +154,16 @@ class drawing {
     }
   }
 
+  void write_marks(const std::vector<trace_mark>& marks) {
+    for (const trace_mark& mark : marks) {
+      const double at = (static_cast<double>(mark.at.count()) - span_.begin) / span_.length;
+      if (at < 0 || at > 1) continue;
+      file_ << "<path class=\"mark\" d=\"M" << number(left_ + at * width) << " " << number(top - 8)
+            << "V" << number(bottom_) << "\"><title>" << detail::xml_text(mark.text)
+            << "</title></path>\n";
+    }
+  }
+
   void end() {
     constexpr std::array kinds{trace_activity::reading, trace_activity::copying,
                                trace_activity::computing, trace_activity::starved,
@@ -222,6 +234,7 @@ void write_trace_svg(const trace& what, const std::string& path, std::string_vie
   drawing on{file, what};
   on.begin(title);
   for (std::size_t i = 0; i < lanes.size(); ++i) on.write_lane(what.lanes[i], lanes[i], i);
+  on.write_marks(what.marks);
   on.end();
   file.close();
 }

@@ -13,6 +13,8 @@
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -37,6 +39,62 @@ struct blocked_dataset {
         open.wait();
       });
 };
+
+/// What is there of a loader that was destroyed behind work on its device slots that goes on only
+/// when the loader is gone.
+struct aftermath {
+  way through;
+  int readers;
+  bool outlived;
+  int batches = 0;                    ///< that were delivered before
+  std::size_t kept_device_bytes = 0;  ///< while the work is held
+  std::size_t device_bytes = 0;       ///< once it is done, and so are the others
+  std::size_t staging_bytes = 0;
+  std::size_t handles = 0;
+  std::uint64_t freed_in_use = 0;
+};
+
+/// @param outlived A batch is the last to hold the memory.
+aftermath destroy_behind_work(way through, int readers, bool outlived) {
+  aftermath left{through, readers, outlived};
+  const travelling by{through};
+  const scripted& on = by.on;
+  {
+    std::optional<loader> destroyed{by.load(make_identity_rows(256, 8), sequential{},
+                                            {.batch_size = 8,
+                                             .readers = readers,
+                                             .batches_per_slot = 1,
+                                             .staging_slots = 2,
+                                             .device_slots = 2})};
+    on.device->hold_work();
+    auto range = destroyed->epoch(0, by.stream);
+    std::optional<batch> kept;
+    for (int i = 0; i < 2; ++i) {
+      kept = range.next();
+      if (kept) ++left.batches;
+      on.device->launch(by.stream, [] {});
+    }
+    if (!outlived) kept.reset();
+    // The copies into both slots stand behind the work, and the slot scheduler waits for one of
+    // them.
+    if (readers != 0) on.device->wait_for_issued_copies(outlived ? 3 : 4);
+    destroyed.reset();
+    kept.reset();
+  }
+  left.kept_device_bytes = on.device->allocated_bytes(memory_kind::device);
+  on.device->allow_all_work();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  detail::poll_until([&] {
+    detail::free_retired();
+    left.device_bytes = on.device->allocated_bytes(memory_kind::device);
+    left.staging_bytes = on.device->allocated_bytes(memory_kind::staging);
+    left.handles = on.device->handles();
+    return (left.device_bytes == 0 && left.staging_bytes == 0 && left.handles == 1) ||
+           std::chrono::steady_clock::now() > until;
+  });
+  left.freed_in_use = on.device->freed_in_use();
+  return left;
+}
 
 }  // namespace
 
@@ -72,42 +130,25 @@ TEST_CASE("stop: from another thread wakes a consumer that waits for a batch", "
 
 TEST_CASE("destruction: does not wait for work of the consumer's that waits for this thread",
           "[loader][host]") {
-  const travelling by{GENERATE(way::stream, way::transformed, way::resident)};
-  const int readers = GENERATE(0, 2);
-  const bool outlived = GENERATE(false, true);  // a batch is the last to hold the memory
-  CAPTURE(to_string(by.through), readers, outlived);
-  const scripted& on = by.on;
-  {
-    std::optional<loader> destroyed{by.load(make_identity_rows(256, 8), sequential{},
-                                            {.batch_size = 8,
-                                             .readers = readers,
-                                             .batches_per_slot = 1,
-                                             .staging_slots = 2,
-                                             .device_slots = 2})};
-    on.device->hold_work();
-    auto range = destroyed->epoch(0, by.stream);
-    std::optional<batch> kept;
-    for (int i = 0; i < 2; ++i) {
-      kept = range.next();
-      REQUIRE(kept);
-      on.device->launch(by.stream, [] {});
+  // Each case waits for a second or two until it is set aside: all of them at once.
+  std::vector<std::future<aftermath>> cases;
+  for (const way through : {way::stream, way::transformed, way::resident}) {
+    for (const int readers : {0, 2}) {
+      for (const bool outlived : {false, true})
+        cases.push_back(
+            std::async(std::launch::async, destroy_behind_work, through, readers, outlived));
     }
-    if (!outlived) kept.reset();
-    // The copies into both slots stand behind the work, and the slot scheduler waits for one of
-    // them.
-    if (readers != 0) on.device->wait_for_issued_copies(outlived ? 3 : 4);
-    destroyed.reset();
-    kept.reset();
   }
-  CHECK(on.device->allocated_bytes(memory_kind::device) != 0);
-  CHECK(on.device->freed_in_use() == 0);
-  on.device->allow_all_work();
-  detail::poll_until([&] {
-    detail::free_retired();
-    return on.device->allocated_bytes(memory_kind::device) == 0;
-  });
-  CHECK(on.device->allocated_bytes(memory_kind::staging) == 0);
-  CHECK(on.device->freed_in_use() == 0);
+  for (auto& each : cases) {
+    const aftermath left = each.get();
+    CAPTURE(to_string(left.through), left.readers, left.outlived);
+    CHECK(left.batches == 2);
+    CHECK(left.kept_device_bytes != 0);
+    CHECK(left.device_bytes == 0);
+    CHECK(left.staging_bytes == 0);
+    CHECK(left.handles == 1);  // the consumer's stream
+    CHECK(left.freed_in_use == 0);
+  }
 }
 
 TEST_CASE("destruction: of a loader that was never used, with epochs read ahead or not",

@@ -46,6 +46,7 @@ feedline_add_tests(feedline_results_tests SOURCES
   pipeline/results/end_test.cpp
   pipeline/results/order_test.cpp
   unit/results/slots_test.cpp
+  unit/results/source_lease_test.cpp
 )
 
 # What is killed must be a process of its own.

@@ -1,12 +1,15 @@
 /// Traces: what a loader tells of its threads and streams is what they did.
 
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
+#include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
+#include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
@@ -321,4 +324,50 @@ TEST_CASE("ranges for profilers: each thread ends what it begins, in the stages'
     CHECK(std::set<std::string>{"read", "transfer", "starved", "stalled", "wait for copy"}.count(
               name) == 1);
   }
+}
+
+TEST_CASE("trace: each setting that tuning makes is a mark, the first one too",
+          "[statistics][host]") {
+  loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1, .staging_slots = 2};
+  options.tuning = {.max_readers = 3, .max_pinned_bytes = std::size_t{2} * 4 * 256};
+  options.trace_events = 100;
+  detail::pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
+                              options};
+  REQUIRE(under_test.plan().staging_slots == 4);
+  const auto run = under_test.claim(0, {});
+  std::vector<batch> held;  // each that is held takes a slot away, so that tuning gives another
+  for (int i = 0; i < 4; ++i) held.push_back(under_test.next(run, {}).value());
+  const std::vector<trace_mark> marks = under_test.trace().marks;
+  std::vector<std::string> texts;
+  for (const trace_mark& mark : marks) texts.push_back(mark.text);
+  CHECK(texts == std::vector<std::string>{"readers 1, staging slots 2",
+                                          "readers 1, staging slots 3",
+                                          "readers 1, staging slots 4"});
+  CHECK(std::chrono::nanoseconds{0} <= marks.front().at);
+  CHECK(std::is_sorted(marks.begin(), marks.end(),
+                       [](const trace_mark& a, const trace_mark& b) { return a.at < b.at; }));
+}
+
+TEST_CASE("trace: the last mark is what tuning has set at last", "[statistics][host]") {
+  loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1};
+  options.tuning = {.max_readers = 6};
+  options.trace_events = 100;
+  const auto data = gated(make_identity_dataset(403, 37),
+                          [](auto) { std::this_thread::sleep_for(std::chrono::microseconds{20}); });
+  detail::pipeline under_test{data, sequential{}, make_host_device(), options};
+  under_test.set_tuning_window(std::chrono::nanoseconds{0});
+  const auto run = under_test.claim(0, {});
+  while (under_test.next(run, {})) {
+  }
+  const tuning_statistics set = under_test.statistics().tuning;
+  const std::vector<trace_mark> marks = under_test.trace().marks;
+  CHECK(marks.size() > 1);
+  REQUIRE(!marks.empty());
+  CHECK(marks.back().text == "readers " + std::to_string(set.readers) + ", staging slots " +
+                                 std::to_string(set.staging_slots));
+}
+
+TEST_CASE("trace: without tuning it has no mark", "[statistics][host]") {
+  const loader loader{make_identity_dataset(64, 8), sequential{}, make_host_device(), traced(1)};
+  CHECK(loader.trace().marks.empty());
 }

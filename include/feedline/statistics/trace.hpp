@@ -60,22 +60,32 @@ struct trace_event {
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 
+/// A moment at which something changed for all lanes.
+struct trace_mark {
+  std::chrono::nanoseconds at = {};  ///< since the loader was made
+  std::string text;                  ///< in UTF-8: "readers 4, staging slots 8", set by tuning
+
+  friend bool operator==(const trace_mark&, const trace_mark&) = default;
+};
+
 /// What the threads and streams of a loader did, and when: a plain value. `loader::trace` takes
 /// one; a program may make its own, to draw another loop in the same way.
 ///
 /// Events of one lane do not overlap.
 struct trace {
   std::vector<trace_lane> lanes;
-  std::vector<trace_event> events;  ///< in any order
+  std::vector<trace_event> events;     ///< in any order
+  std::vector<trace_mark> marks = {};  ///< likewise; a loader has the newest thousand
 
   friend bool operator==(const trace&, const trace&) = default;
 };
 
-/// The same lanes with the events of one epoch only.
+/// The same lanes with the events of one epoch only, and the marks between their begin and end.
 [[nodiscard]] trace only_epoch(const trace& from, std::uint64_t epoch);
 
 /// Writes a trace for Perfetto (ui.perfetto.dev) and chrome://tracing, in the Trace Event Format:
-/// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments.
+/// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments;
+/// marks as instant events ("i") of the process.
 ///
 /// This function and the next two block until the file is written, and replace a file that is
 /// there. If they throw an `error` while they write, the file is incomplete.
@@ -92,7 +102,8 @@ void write_trace_page(const trace& what, const std::string& path,
                       std::string_view title = "feedline");
 
 /// Writes the whole timeline as a drawing of about 1,200 pixels' width. What is too short to be
-/// seen gives its place to what takes longest there.
+/// seen gives its place to what takes longest there. A mark is a line across all lanes, and
+/// the pointer shows its text; marks before or behind all events are left out.
 /// @throws As `write_chrome_trace`.
 void write_trace_svg(const trace& what, const std::string& path,
                      std::string_view title = "feedline");

@@ -95,7 +95,7 @@ function sharesOf(lane) {
 let colors = {};
 function readColors() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "line", "text", "faint", ...activities.map((each) => each.name)])
+  for (const name of ["back", "line", "text", "faint", "mark", ...activities.map((each) => each.name)])
     colors[name] = style.getPropertyValue(`--${name}`).trim();
 }
 /** A canvas of so many pixels of CSS, sharp on any display. */
@@ -192,6 +192,19 @@ function drawOverview() {
   to.strokeStyle = colors.text;
   to.strokeRect(from + 0.5, 0.5, Math.max(till - from - 1, 2), overviewHeight - 1);
 }
+/** A line for each mark in view, and its text where the one before leaves room for it. */
+function drawMarks(to, width, height) {
+  let free = 0;
+  to.textAlign = "left";
+  to.fillStyle = colors.mark;
+  for (const mark of trace.marks.filter(({at}) => view.from <= at && at <= view.to)) {
+    const x = (mark.at - view.from) / (view.to - view.from) * width;
+    to.fillRect(x - 1, 18, 2, height - 18);
+    if (x < free) continue;
+    to.fillText(mark.text, x + 4, 27);
+    free = x + 10 + to.measureText(mark.text).width;
+  }
+}
 function draw() {
   const height = axisHeight + laneHeight * lanes.length;
   const {to, width} = prepare(canvas, height);
@@ -201,6 +214,7 @@ function draw() {
     const y = axisHeight + i * laneHeight;
     drawLane(to, lane, y + inset, barHeight, view, width, pointed?.batch >= 0 ? pointed : null);
   });
+  drawMarks(to, width, height);
   if (pointerX !== null) {
     to.fillStyle = colors.faint;
     to.fillRect(pointerX, 18, 1, height - 18);

@@ -8,7 +8,7 @@
 namespace feedline::test {
 
 /// Four batches through two lanes, whose names try what a writer must escape. Reading takes from
-/// 0 to 100 µs of each 200 µs, copying from 100 to 150, in whole batches.
+/// 0 to 100 µs of each 200 µs, copying from 100 to 150, in whole batches. A mark is at 350 µs.
 [[nodiscard]] inline trace example_trace() {
   using std::chrono::microseconds;
   trace all;
@@ -21,6 +21,7 @@ namespace feedline::test {
                           begin + microseconds{150}, 0, batch});
   }
   all.events.push_back({0, trace_activity::stalled, microseconds{700}, microseconds{800}, 1, {}});
+  all.marks.push_back({microseconds{350}, "readers < 2 & </script>"});
   return all;
 }
 

@@ -91,6 +91,13 @@ TEST_CASE("chrome trace: it is JSON, a row for each lane and each event with its
   CHECK(complete[5].at("tid") == 2);
 }
 
+TEST_CASE("chrome trace: a mark is an instant event of the whole process", "[statistics][host]") {
+  const auto read = nlohmann::json::parse(written(write_chrome_trace, example_trace()));
+  CHECK(read.at("traceEvents").back() ==
+        nlohmann::json::parse(R"({"ph":"i","s":"p","pid":1,"tid":0,"ts":350.0,"cat":"mark",
+                                  "name":"readers < 2 & </script>"})"));
+}
+
 TEST_CASE("chrome trace: no nanosecond is lost", "[statistics][host]") {
   using std::chrono::nanoseconds;
   trace odd{{{"one", lane_kind::thread, 0}}, {}};
@@ -124,6 +131,8 @@ TEST_CASE("trace page: it holds all events, and nothing in it ends the script ea
   CHECK(event(1) == std::vector<std::int64_t>{0, 0, 200'000, 100'000, 0, 1, 1});
   CHECK(event(4) == std::vector<std::int64_t>{0, 4, 700'000, 100'000, 1, -1, 1});
   CHECK(event(8) == std::vector<std::int64_t>{1, 1, 700'000, 50'000, 0, 3, 1});
+  CHECK(data.at("marks") ==
+        nlohmann::json::parse(R"([{"at":350000,"text":"readers < 2 & </script>"}])"));
   CHECK(count_of(page, "</script>") == 2);
   CHECK(count_of(page, "<title>A &quot;title&quot; &amp; &lt;b&gt;</title>") == 1);
   CHECK(count_of(page, "{{") == 0);
@@ -148,6 +157,20 @@ TEST_CASE("trace svg: it is well formed, with a bar and a description for each e
   CHECK(count_of(text, "&lt;/script&gt;&lt;b&gt; &quot;copy&quot; &amp; &#39;more&#39;") == 1);
   CHECK(count_of(text, ">busy 50 %<") == 1);
   CHECK(count_of(text, ">busy 25 %<") == 1);
+}
+
+TEST_CASE("trace svg: a mark among the events is a line at its time, another is left out",
+          "[statistics][host]") {
+  trace example = example_trace();
+  example.marks.push_back({std::chrono::microseconds{-1}, "before"});
+  example.marks.push_back({std::chrono::microseconds{801}, "behind"});
+  const std::string text = written(write_trace_svg, example);
+  CHECK(is_well_formed(text));
+  const double left = 24 + 7.2 * static_cast<double>(example.lanes[1].name.size());
+  const std::string x = std::to_string(left + 960 * 350 / 800.0);
+  CHECK(count_of(text, "d=\"M" + x.substr(0, x.find('.') + 3) + " ") == 1);
+  CHECK(count_of(text, "<title>readers &lt; 2 &amp; &lt;/script&gt;</title></path>") == 1);
+  CHECK(count_of(text, "class=\"mark\"") == 1);
 }
 
 TEST_CASE("trace svg: its size has a bound, however many events there are", "[statistics][host]") {
@@ -183,4 +206,6 @@ TEST_CASE("traces: those of one epoch keep all lanes", "[statistics][host]") {
   CHECK(first.events.size() == 8);
   REQUIRE(only_epoch(example, 1).events.size() == 1);
   CHECK(only_epoch(example, 1).events[0] == example.events.back());
+  CHECK(first.marks == example.marks);
+  CHECK(only_epoch(example, 1).marks.empty());  // they were before it
 }
