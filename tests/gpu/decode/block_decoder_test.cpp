@@ -85,8 +85,8 @@ TEST_CASE("block decoder: checksums that differ are found", "[cuda][decode][gpu]
       GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{4095}, std::size_t{300'001});
   const encoded_field field{{{fletcher32}}, size};
   std::vector<arriving_block> blocks{encoded(field, 0, plain_block(size, 1)),
-                                     encoded(field, 0, bytes(size)),
-                                     encoded(field, 0, bytes(size, std::byte{0xFF}))};
+                                     encoded(field, 0, std::vector<std::byte>(size)),
+                                     encoded(field, 0, std::vector(size, std::byte{0xFF}))};
   for (std::size_t at = 0; at < size + 4; at += size / 9 + 1) {
     blocks.push_back(blocks.front());
     blocks.back().stored[at] ^= std::byte{0x80};
@@ -140,7 +140,10 @@ TEST_CASE("block decoder: damaged, cut and lying streams are found, and nothing 
 TEST_CASE("block decoder: device_bytes needs no memory to be there yet", "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto decoders = make_cuda_device(0)->capabilities().decodes;
-  block_store store{.places = 3, .rows = 2, .max_loads = 4};
+  block_store store;
+  store.places = 3;
+  store.rows = 2;
+  store.max_loads = 4;
   store.fields = {{.block_bytes = 100, .steps = {{fletcher32}}, .max_stored_bytes = 104}};
   const std::size_t small = decoders->device_bytes(store);
   store.fields[0].steps = {{fletcher32}, {byte_shuffle, 2}};

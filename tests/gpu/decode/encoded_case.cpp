@@ -7,6 +7,7 @@
 #include "gpu/gpu_stream.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "support/checks/catch.hpp"
+#include "support/hdf5/encoders.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -154,9 +155,10 @@ void check_decoding(const std::vector<encoded_field>& fields,
   const gpu_copy landing_buffer{device, staged.memory};
   const std::size_t places = 2 * blocks.size() + 1;
   std::vector<std::unique_ptr<gpu_copy>> memory;
-  block_store store{.places = static_cast<std::uint32_t>(places),
-                    .rows = rows,
-                    .max_loads = static_cast<std::uint32_t>(blocks.size())};
+  block_store store;
+  store.places = static_cast<std::uint32_t>(places);
+  store.rows = rows;
+  store.max_loads = static_cast<std::uint32_t>(blocks.size());
   for (std::uint32_t i = 0; i < fields.size(); ++i) {
     memory.push_back(
         std::make_unique<gpu_copy>(device, bytes(places * fields[i].block_bytes, untouched)));

@@ -2,8 +2,6 @@
 
 #include <feedline/device/block_decoder.hpp>
 
-#include "support/hdf5/encoders.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,21 +18,22 @@ struct encoded_field {
 /// A block as it arrives.
 struct arriving_block {
   std::uint32_t field = 0;
-  bytes stored;
+  std::vector<std::byte> stored;
   std::uint32_t skipped = 0;
   bool missing = false;
 };
 
 /// Bytes that compress, and differ from block to block.
-[[nodiscard]] bytes plain_block(std::size_t size, std::uint32_t seed);
+[[nodiscard]] std::vector<std::byte> plain_block(std::size_t size, std::uint32_t seed);
 
 /// @param skipped Bit i: step i is left out.
 [[nodiscard]] arriving_block encoded(const encoded_field& field, std::uint32_t field_number,
-                                     const bytes& plain, std::uint32_t skipped = 0);
+                                     const std::vector<std::byte>& plain,
+                                     std::uint32_t skipped = 0);
 
 /// What feedline's filters on the CPU decode a block to; nothing if it does not decode.
-[[nodiscard]] std::optional<bytes> reference(const encoded_field& field,
-                                             const arriving_block& block);
+[[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
+                                                              const arriving_block& block);
 
 /// Decodes the blocks on the GPU, in one call, to every second place, and compares with the
 /// reference: bytes and states of those that decode, states alone of those that do not. The places
