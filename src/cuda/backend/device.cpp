@@ -4,6 +4,7 @@
 #include "cuda/assemble.hpp"
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
+#include "cuda/decode/decoders.hpp"
 #include "cuda/device_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
@@ -41,12 +42,16 @@ std::string name_of(int ordinal) {
 
 class cuda_device final : public device {
  public:
-  explicit cuda_device(int ordinal) : ordinal_{ordinal}, name_{name_of(ordinal)} {}
+  explicit cuda_device(int ordinal)
+      : ordinal_{ordinal},
+        name_{name_of(ordinal)},
+        decodes_{detail::make_cuda_block_decoders(ordinal, name_)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
     return {.name = name_,
             .reads_staging = false,
-            .id = {.kind = device_kind::cuda, .ordinal = ordinal_}};
+            .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
+            .decodes = decodes_};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
@@ -216,6 +221,7 @@ class cuda_device final : public device {
 
   const int ordinal_;
   const std::string name_;
+  const std::shared_ptr<const block_decoders> decodes_;
   mutable detail::cuda_context context_{ordinal_};
   const detail::profiler_ranges ranges_;
 };

@@ -1,0 +1,156 @@
+#include "cuda/decode/decoder.hpp"
+
+#include <feedline/error.hpp>
+
+#include "cuda/check.hpp"
+#include "cuda/decode/batch.hpp"
+#include "cuda/decode/kernels.hpp"
+#include "cuda/decode/nvcomp.hpp"
+#include "cuda/device_memory.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+/// Device memory, and what frees it.
+class gpu_memory {
+ public:
+  gpu_memory(std::shared_ptr<cuda_context> context, std::size_t bytes, const std::string& name)
+      : context_{std::move(context)} {
+    const cuda_current_device current{*context_};
+    data_ = static_cast<std::byte*>(allocate_on_gpu(bytes));
+    if (data_ == nullptr)
+      throw out_of_memory{bytes, memory_kind::device,
+                          name + " has no " + std::to_string(bytes) +
+                              " bytes of device memory to decode blocks with"};
+  }
+  gpu_memory(const gpu_memory&) = delete;
+  gpu_memory& operator=(const gpu_memory&) = delete;
+  ~gpu_memory() {
+    const cuda_current_device current{*context_, std::nothrow};
+    FEEDLINE_CUDA_LOG(cudaFree(data_));
+  }
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+
+ private:
+  std::shared_ptr<cuda_context> context_;
+  std::byte* data_ = nullptr;
+};
+
+/// Copies to device memory, and waits. On a stream of its own, so that it waits for no other work.
+void copy_to_gpu(std::byte* to, std::span<const std::byte> from) {
+  cudaStream_t stream = nullptr;
+  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaError_t copied =
+      cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream);
+  const cudaError_t done = cudaStreamSynchronize(stream);
+  FEEDLINE_CUDA_LOG(cudaStreamDestroy(stream));
+  FEEDLINE_CUDA_CHECK(copied);
+  FEEDLINE_CUDA_CHECK(done);
+}
+
+/// A batch's header: streams that decode to nothing.
+std::array<std::byte, batch_header_bytes> batch_header() {
+  std::array<std::byte, batch_header_bytes> header{};
+  constexpr unsigned char deflate[] = {0x03, 0x00};
+  constexpr unsigned char zstd[] = {0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x00, 0x01, 0x00, 0x00};
+  const auto put = [&](std::size_t at, std::span<const unsigned char> stream) {
+    std::ranges::transform(stream, header.begin() + static_cast<std::ptrdiff_t>(at),
+                           [](unsigned char each) { return std::byte{each}; });
+  };
+  put(empty_deflate_at, deflate);
+  put(empty_zstd_at, zstd);
+  return header;
+}
+
+class cuda_block_decoder final : public block_decoder {
+ public:
+  explicit cuda_block_decoder(decoder_parts parts)
+      : parts_{std::move(parts)}, memory_{parts_.context, parts_.layout.bytes, parts_.name} {
+    const cuda_current_device current{*parts_.context};
+    const decoder_layout& layout = parts_.layout;
+    std::byte* const memory = memory_.data();
+    copy_to_gpu(memory + layout.programs, std::as_bytes(std::span{parts_.programs}));
+    frame_.programs = reinterpret_cast<const decode_program*>(memory + layout.programs);
+    frame_.states = parts_.store.states;
+    frame_.bad = reinterpret_cast<std::uint32_t*>(memory + layout.bad);
+    frame_.checksum = reinterpret_cast<std::uint32_t*>(memory + layout.checksum);
+    for (std::size_t i = 0; i < 2; ++i) {
+      frame_.scratch[i] = memory + layout.scratch[i];
+      frame_.scratch_bytes[i] = layout.scratch_bytes[i];
+    }
+    frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
+    const codec_sizes sizes = sizes_for_codecs(parts_.programs);
+    if (sizes.inflated + sizes.unzstd == 0) return;
+    copy_to_gpu(memory + layout.batch, batch_header());
+    batch_ = batch_in(memory + layout.batch, parts_.store.max_loads);
+  }
+
+  void decode(const work& arrived, stream_ref stream) override {
+    if (arrived.loads > parts_.store.max_loads)
+      throw device_error{parts_.name + " was made to decode " +
+                         std::to_string(parts_.store.max_loads) + " blocks at once, not " +
+                         std::to_string(arrived.loads)};
+    const cuda_current_device current{*parts_.context};
+    auto* const native = static_cast<cudaStream_t>(stream.get());
+    const std::span loads{reinterpret_cast<const block_load*>(arrived.staged + arrived.loads_at),
+                          arrived.loads};
+    const decode_plan plan = plan_decoding(parts_.programs, loads);
+    frame_.landing_buffer = arrived.landing_buffer;
+    frame_.loads = reinterpret_cast<const block_load*>(arrived.landing_buffer + arrived.loads_at);
+    frame_.count = arrived.loads;
+    issue_begin(frame_, native);
+    for (std::uint32_t step = 0; step < plan.rounds; ++step) {
+      const decode_round& round = plan.round[step];
+      if (round.checked > 0) issue_checks(frame_, step, native);
+      if (round.moved > 0) issue_moves(frame_, step, round, native);
+      issue_codec(decode_operation::inflate, step, round.inflated, native);
+      issue_codec(decode_operation::decode_zstd, step, round.unzstd, native);
+    }
+    issue_states(frame_, native);
+  }
+
+  void find_bad(const check& samples, stream_ref stream) override {
+    const cuda_current_device current{*parts_.context};
+    auto* const native = static_cast<cudaStream_t>(stream.get());
+    FEEDLINE_CUDA_CHECK(
+        cudaMemsetAsync(samples.first_bad, 0xFF, sizeof *samples.first_bad, native));
+    issue_find_bad(samples, parts_.store.states, frame_.fields, parts_.store.places,
+                   parts_.store.rows, native);
+  }
+
+ private:
+  void issue_codec(decode_operation does, std::uint32_t step, std::uint32_t entries,
+                   cudaStream_t stream) {
+    if (entries == 0) return;
+    FEEDLINE_CUDA_CHECK(cudaMemsetAsync(batch_.count, 0, sizeof *batch_.count, stream));
+    issue_batch(frame_, step, does, batch_, stream);
+    const std::size_t temporary_bytes = parts_.layout.bytes - parts_.layout.codec;
+    nvcomp::get().decode(does, batch_, entries, memory_.data() + parts_.layout.codec,
+                         temporary_bytes, stream);
+    issue_verdicts(frame_, does, batch_, entries, stream);
+  }
+
+  const decoder_parts parts_;
+  gpu_memory memory_;
+  codec_batch batch_;
+  decode_frame frame_;
+};
+
+}  // namespace
+
+std::unique_ptr<block_decoder> make_cuda_block_decoder(decoder_parts parts) {
+  return std::make_unique<cuda_block_decoder>(std::move(parts));
+}
+
+}  // namespace feedline::detail

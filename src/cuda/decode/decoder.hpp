@@ -1,0 +1,27 @@
+#pragma once
+
+#include <feedline/device/block_decoder.hpp>
+
+#include "cuda/context.hpp"
+#include "cuda/decode/plan.hpp"
+#include "cuda/decode/program.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace feedline::detail {
+
+/// What a decoder is made from.
+struct decoder_parts {
+  block_store store;
+  std::vector<decode_program> programs;  ///< of its fields
+  decoder_layout layout;
+  std::shared_ptr<cuda_context> context;
+  std::string name;  ///< the device's, for messages
+};
+
+/// @throws out_of_memory, cuda_error.
+[[nodiscard]] std::unique_ptr<block_decoder> make_cuda_block_decoder(decoder_parts parts);
+
+}  // namespace feedline::detail

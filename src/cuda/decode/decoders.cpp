@@ -1,0 +1,92 @@
+#include "cuda/decode/decoders.hpp"
+
+#include <feedline/error.hpp>
+
+#include "cuda/check.hpp"
+#include "cuda/context.hpp"
+#include "cuda/decode/decoder.hpp"
+#include "cuda/decode/nvcomp.hpp"
+#include "cuda/decode/plan.hpp"
+#include "cuda/decode/program.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+bool needs_nvcomp(block_filter filter) noexcept {
+  return filter == block_filter::deflate || filter == block_filter::zstd;
+}
+
+/// Kernels count a block's bytes in 31 bits, as nvCOMP does those of Zstandard.
+void check_size(std::size_t bytes, const std::string& name) {
+  if (bytes > std::numeric_limits<std::int32_t>::max() - std::size_t{1024})
+    throw device_error{name + " decodes no blocks of " + std::to_string(bytes) + " bytes"};
+}
+
+class cuda_block_decoders final : public block_decoders {
+ public:
+  cuda_block_decoders(int ordinal, std::string name)
+      : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
+
+  [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (std::string why = refusal_of_program(steps.first(i + 1)); !why.empty()) return why;
+      if (needs_nvcomp(steps[i].filter) && !nvcomp::get().refusal().empty())
+        return name_of(steps[i].filter) + " needs nvCOMP: " + nvcomp::get().refusal();
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
+    return layout_of(programs_of(store), store).bytes;
+  }
+
+  [[nodiscard]] std::unique_ptr<block_decoder> make(const block_store& store) const override {
+    std::vector<decode_program> programs = programs_of(store);
+    const decoder_layout layout = layout_of(programs, store);
+    return make_cuda_block_decoder({.store = store,
+                                    .programs = std::move(programs),
+                                    .layout = layout,
+                                    .context = context_,
+                                    .name = name_});
+  }
+
+ private:
+  [[nodiscard]] std::vector<decode_program> programs_of(const block_store& store) const {
+    std::vector<decode_program> programs;
+    for (const block_store::field& field : store.fields) {
+      if (const std::string why = refusal(field.steps); !why.empty())
+        throw device_error{name_ + ": " + why};
+      check_size(field.block_bytes, name_);
+      check_size(field.max_stored_bytes, name_);
+      programs.push_back(make_program(field, store.places));
+    }
+    return programs;
+  }
+
+  [[nodiscard]] decoder_layout layout_of(std::span<const decode_program> programs,
+                                         const block_store& store) const {
+    const codec_sizes sizes = sizes_for_codecs(programs);
+    std::size_t codec_bytes = 0;
+    if (sizes.inflated + sizes.unzstd > 0) {
+      const cuda_current_device current{*context_};
+      codec_bytes = nvcomp::get().temporary_bytes(sizes, store.max_loads);
+    }
+    return lay_out_decoder(programs, store.max_loads, codec_bytes);
+  }
+
+  std::string name_;
+  std::shared_ptr<cuda_context> context_;
+};
+
+}  // namespace
+
+std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name) {
+  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name));
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <feedline/device/block_decoder.hpp>
+
+#include <memory>
+#include <string>
+
+namespace feedline::detail {
+
+/// What a GPU decodes: the shuffles, fletcher32 and blocks as they are by kernels of ours; deflate
+/// and Zstandard by nvCOMP, where it is there. Makes no context and loads nothing by itself.
+/// @param name The device's, for messages.
+[[nodiscard]] std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal,
+                                                                             std::string name);
+
+}  // namespace feedline::detail

@@ -1,0 +1,236 @@
+#include "cuda/check.hpp"
+#include "cuda/decode/checksums.cuh"
+#include "cuda/decode/kernels.hpp"
+#include "cuda/decode/moves.cuh"
+#include "cuda/decode/zstd_frames.hpp"
+
+#include <algorithm>
+
+namespace feedline::detail {
+namespace {
+
+/// Where a load's bytes lie.
+__device__ std::byte* address_of(const decode_frame& frame, std::uint32_t number,
+                                 const block_load& load, bytes_place place) {
+  const std::size_t at = number;
+  switch (place) {
+    case bytes_place::scratch_a:
+      return frame.scratch[0] + at * frame.scratch_bytes[0];
+    case bytes_place::scratch_b:
+      return frame.scratch[1] + at * frame.scratch_bytes[1];
+    case bytes_place::store: {
+      const decode_program& program = frame.programs[load.field];
+      return program.blocks + load.place * program.block_bytes;
+    }
+    case bytes_place::landing_buffer:
+      break;
+  }
+  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // read alone
+}
+
+/// What a step of a load is; nothing if it is known that the load does not decode.
+__device__ decode_task task_of(const decode_frame& frame, std::uint32_t number,
+                               std::uint32_t step) {
+  const block_load& load = frame.loads[number];
+  if (frame.bad[number] != 0 || step >= frame.programs[load.field].steps) return {};
+  return task_at(frame.programs[load.field], load, step);
+}
+
+__device__ std::uint32_t thread_number() {
+  return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ bool is_zlib_header(const std::byte* from) {
+  const auto method = static_cast<std::uint32_t>(from[0]);
+  const auto flags = static_cast<std::uint32_t>(from[1]);
+  constexpr std::uint32_t deflate = 8;
+  constexpr std::uint32_t max_window = 7;
+  constexpr std::uint32_t dictionary = 0x20;
+  return (method & 0xFU) == deflate && method >> 4U <= max_window &&
+         (method << 8U | flags) % 31 == 0 && (flags & dictionary) == 0;
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    begin_kernel(const __grid_constant__ decode_frame frame) {
+  const std::uint32_t number = thread_number();
+  if (number >= frame.count) return;
+  const block_load& load = frame.loads[number];
+  const bool can = load.field < frame.fields && can_decode(frame.programs[load.field], load);
+  frame.bad[number] = can ? 0 : 1;
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    check_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  const std::uint32_t number = blockIdx.x;
+  const decode_task task = task_of(frame, number, step);
+  if (task.does != decode_operation::check_fletcher32) return;
+  const std::byte* const from = address_of(frame, number, frame.loads[number], task.from);
+  const std::uint32_t is = fletcher32(from, static_cast<std::uint32_t>(task.to_bytes));
+  if (threadIdx.x != 0) return;
+  const auto said = static_cast<std::uint32_t>(number_at(from + task.to_bytes, 4));
+  const std::uint32_t swapped = ((is & 0x00FF00FFU) << 8U) | ((is & 0xFF00FF00U) >> 8U);
+  if (said != swapped && said != is) frame.bad[number] = 1;
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    move_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step,
+                std::uint32_t tiles) {
+  __shared__ alignas(16) std::byte shared[decode_tile_bytes];
+  const std::uint32_t number = blockIdx.x / tiles;
+  const tile_share share{blockIdx.x - number * tiles, tiles};
+  const decode_task task = task_of(frame, number, step);
+  if (!moves(task.does)) return;
+  const block_load& load = frame.loads[number];
+  const std::byte* const from = address_of(frame, number, load, task.from);
+  std::byte* const to = address_of(frame, number, load, task.to);
+  const auto bytes = static_cast<std::uint32_t>(task.to_bytes);
+  switch (task.does) {
+    case decode_operation::open_zlib:
+      if (share.first == 0 && threadIdx.x == 0) {
+        std::uint32_t said = 0;
+        for (std::uint32_t i = 0; i < checksum_bytes; ++i)
+          said = said << 8U | static_cast<std::uint32_t>(from[zlib_header_bytes + bytes + i]);
+        frame.checksum[number] = said;
+        if (!is_zlib_header(from)) frame.bad[number] = 1;
+      }
+      copy_tiles(to, from + zlib_header_bytes, bytes, share);
+      break;
+    case decode_operation::copy:
+      copy_tiles(to, from, bytes, share);
+      break;
+    case decode_operation::join_bytes:
+      join_bytes(to, from, bytes, task.element_bytes, share, shared);
+      break;
+    case decode_operation::join_bits:
+      join_bits(to, from, bytes, task.element_bytes, share, shared);
+      break;
+    default:
+      break;  // nvCOMP's
+  }
+}
+
+/// Loads that are known not to decode have an entry too, so that the host can count them: one that
+/// decodes to nothing.
+__global__ void __launch_bounds__(decode_threads)
+    batch_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step,
+                 decode_operation does, codec_batch batch) {
+  constexpr std::size_t empty_deflate_bytes = 2;
+  constexpr std::size_t empty_zstd_bytes = 9;
+  const std::uint32_t number = thread_number();
+  if (number >= frame.count) return;
+  const block_load& load = frame.loads[number];
+  if (load.field >= frame.fields) return;
+  const decode_program& program = frame.programs[load.field];
+  if (step >= program.steps || !can_decode(program, load)) return;
+  const decode_task task = task_at(program, load, step);
+  if (task.does != does) return;
+  const std::byte* from = address_of(frame, number, load, task.from);
+  std::size_t bytes = task.bytes;
+  if (does == decode_operation::decode_zstd && frame.bad[number] == 0 &&
+      !is_zstd_frame(from, bytes, task.to_bytes))
+    frame.bad[number] = 1;
+  if (frame.bad[number] != 0) {
+    const bool is_zstd = does == decode_operation::decode_zstd;
+    from = is_zstd ? batch.empty_zstd : batch.empty_deflate;
+    bytes = is_zstd ? empty_zstd_bytes : empty_deflate_bytes;
+  }
+  const std::uint32_t entry = atomicAdd(batch.count, 1U);
+  batch.from[entry] = from;
+  batch.to[entry] = address_of(frame, number, load, task.to);
+  batch.from_bytes[entry] = bytes;
+  batch.to_bytes[entry] = task.to_bytes;
+  batch.decoded_bytes[entry] = 0;
+  batch.status[entry] = -1;  // until nvCOMP says otherwise
+  batch.load[entry] = number;
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    verdict_kernel(const __grid_constant__ decode_frame frame, decode_operation does,
+                   codec_batch batch) {
+  const std::uint32_t entry = blockIdx.x;
+  const std::uint32_t number = batch.load[entry];
+  const std::size_t bytes = batch.to_bytes[entry];
+  if (frame.bad[number] != 0) return;
+  bool good = batch.status[entry] == 0 && batch.decoded_bytes[entry] == bytes;
+  if (good && does == decode_operation::inflate) {
+    const auto* const decoded = static_cast<const std::byte*>(batch.to[entry]);
+    good = adler32(decoded, static_cast<std::uint32_t>(bytes)) == frame.checksum[number];
+  }
+  if (threadIdx.x == 0 && !good) frame.bad[number] = 1;
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    state_kernel(const __grid_constant__ decode_frame frame) {
+  const std::uint32_t number = thread_number();
+  if (number >= frame.count) return;
+  const block_load& load = frame.loads[number];
+  if (load.field >= frame.fields || load.place >= frame.programs[load.field].places) return;
+  frame.states[std::size_t{load.place} * frame.fields + load.field] = frame.bad[number];
+}
+
+__global__ void __launch_bounds__(decode_threads)
+    find_bad_kernel(block_decoder::check check, const std::uint32_t* states, std::uint32_t fields,
+                    std::uint32_t places, std::uint32_t rows) {
+  const std::uint32_t sample = thread_number();
+  if (sample >= check.samples) return;
+  const std::uint32_t place = check.sources[sample] / rows;
+  bool bad = place >= places;
+  for (std::uint32_t field = 0; field < fields && !bad; ++field)
+    bad = states[std::size_t{place} * fields + field] != 0;
+  if (bad) atomicMin(check.first_bad, sample);
+}
+
+/// Not by <<<>>>: see assemble.cu.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), std::uint32_t blocks, cudaStream_t stream,
+            Parameters... parameters) {
+  void* addresses[] = {&parameters...};
+  FEEDLINE_CUDA_CHECK(
+      cudaLaunchKernel(kernel, dim3{blocks}, dim3{decode_threads}, addresses, 0, stream));
+}
+
+std::uint32_t blocks_for(std::uint32_t threads) {
+  return threads / decode_threads + (threads % decode_threads != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+void issue_begin(const decode_frame& frame, cudaStream_t stream) {
+  launch(begin_kernel, blocks_for(frame.count), stream, decode_frame{frame});
+}
+
+void issue_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(check_kernel, frame.count, stream, decode_frame{frame}, step);
+}
+
+void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_round& round,
+                 cudaStream_t stream) {
+  constexpr std::uint64_t max_tiles = 256;
+  const auto tiles =
+      static_cast<std::uint32_t>(std::min(round.moved_bytes / decode_tile_bytes + 1, max_tiles));
+  launch(move_kernel, frame.count * tiles, stream, decode_frame{frame}, step, std::uint32_t{tiles});
+}
+
+void issue_batch(const decode_frame& frame, std::uint32_t step, decode_operation does,
+                 const codec_batch& batch, cudaStream_t stream) {
+  launch(batch_kernel, blocks_for(frame.count), stream, decode_frame{frame}, step, does,
+         codec_batch{batch});
+}
+
+void issue_verdicts(const decode_frame& frame, decode_operation does, const codec_batch& batch,
+                    std::uint32_t entries, cudaStream_t stream) {
+  launch(verdict_kernel, entries, stream, decode_frame{frame}, does, codec_batch{batch});
+}
+
+void issue_states(const decode_frame& frame, cudaStream_t stream) {
+  launch(state_kernel, blocks_for(frame.count), stream, decode_frame{frame});
+}
+
+void issue_find_bad(const block_decoder::check& check, const std::uint32_t* states,
+                    std::uint32_t fields, std::uint32_t places, std::uint32_t rows,
+                    cudaStream_t stream) {
+  launch(find_bad_kernel, blocks_for(check.samples), stream, block_decoder::check{check}, states,
+         fields, places, rows);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <feedline/device/block_decoder.hpp>
+
+#include "cuda/decode/batch.hpp"
+#include "cuda/decode/plan.hpp"
+#include "cuda/decode/program.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// What the kernels of a call know: all pointers are to device memory.
+struct decode_frame {
+  const decode_program* programs = nullptr;
+  const block_load* loads = nullptr;
+  const std::byte* landing_buffer = nullptr;
+  std::uint32_t* states = nullptr;
+  std::uint32_t* bad = nullptr;       ///< of each load
+  std::uint32_t* checksum = nullptr;  ///< of each load
+  std::byte* scratch[2] = {};
+  std::size_t scratch_bytes[2] = {};  ///< of a load
+  std::uint32_t fields = 0;
+  std::uint32_t count = 0;  ///< loads
+};
+
+// Each issues one kernel on a stream of the current GPU. @throws cuda_error.
+
+/// Notes which loads can be worked at. First of all.
+void issue_begin(const decode_frame& frame, cudaStream_t stream);
+/// Compares the checksums of the loads that have one in a step.
+void issue_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Moves the bytes of the loads that a kernel of ours moves in a step.
+void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_round& round,
+                 cudaStream_t stream);
+/// Writes nvCOMP's arrays for a step of one kind; their count was zeroed.
+void issue_batch(const decode_frame& frame, std::uint32_t step, decode_operation does,
+                 const codec_batch& batch, cudaStream_t stream);
+/// Looks at what nvCOMP says of a batch, and at what came out of zlib streams.
+void issue_verdicts(const decode_frame& frame, decode_operation does, const codec_batch& batch,
+                    std::uint32_t entries, cudaStream_t stream);
+/// Writes the states of the loads' blocks. Last of all.
+void issue_states(const decode_frame& frame, cudaStream_t stream);
+
+/// The smallest sample whose block is not decoded; `first_bad` was set to 0xFFFFFFFF.
+void issue_find_bad(const block_decoder::check& check, const std::uint32_t* states,
+                    std::uint32_t fields, std::uint32_t places, std::uint32_t rows,
+                    cudaStream_t stream);
+
+}  // namespace feedline::detail

@@ -1,0 +1,96 @@
+#include "cuda/decode/program.hpp"
+
+namespace feedline::detail {
+namespace {
+
+bool is_compression(block_filter filter) noexcept {
+  return filter == block_filter::deflate || filter == block_filter::zstd ||
+         filter == block_filter::lz4;
+}
+
+class program_writer {
+ public:
+  explicit program_writer(decode_program& program) noexcept : program_{program} {}
+
+  void add(decode_operation does, std::size_t bit, std::uint32_t element_bytes = 1) noexcept {
+    program_.step[program_.steps++] = {does, static_cast<std::uint8_t>(bit), element_bytes};
+  }
+
+ private:
+  decode_program& program_;
+};
+
+}  // namespace
+
+std::string name_of(block_filter filter) {
+  switch (filter) {
+    case block_filter::deflate:
+      return "deflate";
+    case block_filter::zstd:
+      return "zstd";
+    case block_filter::lz4:
+      return "lz4";
+    case block_filter::byte_shuffle:
+      return "byte shuffle";
+    case block_filter::bit_shuffle:
+      return "bit shuffle";
+    case block_filter::fletcher32:
+      return "fletcher32";
+    case block_filter::other:
+      break;
+  }
+  return "a filter of its own";
+}
+
+std::string refusal_of_program(std::span<const block_step> steps) {
+  if (steps.size() > never_skipped)
+    return std::to_string(steps.size()) + " steps are more than the GPU undoes";
+  bool compressed = false;
+  for (const block_step& step : steps) {
+    if (step.filter == block_filter::other)
+      return name_of(step.filter) + " is undone by CPUs alone";
+    if (step.filter == block_filter::lz4) return "lz4 is not decoded by the GPU";
+    if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
+    if (!is_compression(step.filter)) continue;
+    if (compressed) return name_of(step.filter) + " of what is compressed already";
+    compressed = true;
+  }
+  return {};
+}
+
+decode_program make_program(const block_store::field& field, std::uint32_t places) {
+  decode_program program;
+  program.blocks = field.blocks;
+  program.block_bytes = field.block_bytes;
+  program.max_stored_bytes = field.max_stored_bytes;
+  program.places = places;
+  program_writer writer{program};
+  for (std::size_t i = field.steps.size(); i-- > 0;) {
+    const block_step& step = field.steps[i];
+    switch (step.filter) {
+      case block_filter::deflate:
+        writer.add(decode_operation::open_zlib, i);
+        writer.add(decode_operation::inflate, i);
+        break;
+      case block_filter::zstd:
+        writer.add(decode_operation::decode_zstd, i);
+        break;
+      case block_filter::byte_shuffle:
+        if (step.element_bytes > 1) writer.add(decode_operation::join_bytes, i, step.element_bytes);
+        break;
+      case block_filter::bit_shuffle:
+        writer.add(decode_operation::join_bits, i, step.element_bytes);
+        break;
+      case block_filter::fletcher32:
+        writer.add(decode_operation::check_fletcher32, i);
+        break;
+      case block_filter::lz4:
+      case block_filter::other:
+        break;  // refused
+    }
+  }
+  writer.add(decode_operation::copy, never_skipped);
+  return program;
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <feedline/dataset/encoded_blocks.hpp>
+#include <feedline/device/block_decoder.hpp>
+
+#include "detail/host_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace feedline::detail {
+
+// How a field's blocks are decoded, in steps that host and kernels work out alike: what a load's
+// step does, from where to where, follows from the field's program and the load alone.
+
+/// What a step does.
+enum class decode_operation : std::uint8_t {
+  none,              ///< of a load that has left the step out
+  check_fletcher32,  ///< compares the checksum, and drops it
+  open_zlib,         ///< checks a zlib stream's frame, and puts what is in it where nvCOMP takes it
+  inflate,
+  decode_zstd,
+  join_bytes,  ///< undoes the byte shuffle
+  join_bits,   ///< undoes the bit shuffle
+  copy,        ///< to the block's place, if it is not there yet
+};
+
+struct decode_step {
+  decode_operation does = decode_operation::none;
+  std::uint8_t bit = 0;  ///< of `block_load::skipped`; `never_skipped`: none
+  std::uint32_t element_bytes = 1;
+};
+
+inline constexpr std::uint8_t never_skipped = 32;
+/// One for each step of an encoding, one more for zlib's frame, and the copy.
+inline constexpr std::size_t max_decode_steps = 34;
+inline constexpr std::uint32_t checksum_bytes = 4;
+inline constexpr std::uint32_t zlib_header_bytes = 2;
+inline constexpr std::uint32_t zlib_frame_bytes = zlib_header_bytes + checksum_bytes;
+
+/// A field's steps in the order in which they are done.
+struct decode_program {
+  std::byte* blocks = nullptr;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t max_stored_bytes = 0;
+  std::uint32_t places = 0;
+  std::uint32_t steps = 0;
+  decode_step step[max_decode_steps];
+};
+
+/// Where a load's bytes lie.
+enum class bytes_place : std::uint8_t { landing_buffer, scratch_a, scratch_b, store };
+
+/// What a load's step is.
+struct decode_task {
+  decode_operation does = decode_operation::none;
+  bytes_place from = bytes_place::landing_buffer;
+  bytes_place to = bytes_place::landing_buffer;
+  bool possible = true;  ///< else the load's sizes do not fit: nothing is done
+  std::uint32_t element_bytes = 1;
+  std::uint64_t bytes = 0;
+  std::uint64_t to_bytes = 0;  ///< exactly as many must come out
+};
+
+/// Whether a step's bytes come out elsewhere than they went in.
+FEEDLINE_HOST_DEVICE constexpr bool moves(decode_operation does) noexcept {
+  return does != decode_operation::none && does != decode_operation::check_fletcher32;
+}
+
+FEEDLINE_HOST_DEVICE constexpr bool takes_step(const decode_step& step,
+                                               std::uint32_t skipped) noexcept {
+  return step.bit == never_skipped || ((skipped >> step.bit) & 1U) == 0;
+}
+
+/// A block's bytes with the checksums that are still behind them once a step is done.
+FEEDLINE_HOST_DEVICE constexpr std::uint64_t bytes_behind(const decode_program& program,
+                                                          std::uint32_t skipped,
+                                                          std::uint32_t step) noexcept {
+  std::uint64_t bytes = program.block_bytes;
+  for (std::uint32_t i = step + 1; i < program.steps; ++i)
+    if (program.step[i].does == decode_operation::check_fletcher32 &&
+        takes_step(program.step[i], skipped))
+      bytes += checksum_bytes;
+  return bytes;
+}
+
+/// A step of a load whose bytes lie at `from`.
+FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& program,
+                                                     const block_load& load, std::uint32_t step,
+                                                     bytes_place from,
+                                                     std::uint64_t bytes) noexcept {
+  const decode_step& is = program.step[step];
+  decode_task task;
+  task.from = task.to = from;
+  task.bytes = task.to_bytes = bytes;
+  if (!takes_step(is, load.skipped)) return task;
+  if (is.does == decode_operation::copy && from == bytes_place::store) return task;
+  task.does = is.does;
+  task.element_bytes = is.element_bytes;
+  switch (is.does) {
+    case decode_operation::check_fletcher32:
+      task.possible = bytes >= checksum_bytes;
+      task.to_bytes = bytes - checksum_bytes;
+      break;
+    case decode_operation::open_zlib:
+      task.possible = bytes > zlib_frame_bytes;
+      task.to_bytes = bytes - zlib_frame_bytes;
+      break;
+    case decode_operation::inflate:
+    case decode_operation::decode_zstd:
+      task.to_bytes = bytes_behind(program, load.skipped, step);
+      break;
+    case decode_operation::join_bits:
+      task.possible = bytes % is.element_bytes == 0;
+      break;
+    case decode_operation::copy:
+      task.possible = bytes == program.block_bytes;
+      break;
+    case decode_operation::none:
+    case decode_operation::join_bytes:
+      break;
+  }
+  if (!moves(is.does)) return task;
+  bool is_last = task.to_bytes == program.block_bytes;
+  for (std::uint32_t i = step + 1; i + 1 < program.steps; ++i)
+    if (takes_step(program.step[i], load.skipped)) is_last = false;
+  task.to = is_last || is.does == decode_operation::copy ? bytes_place::store
+            : from == bytes_place::scratch_a             ? bytes_place::scratch_b
+                                                         : bytes_place::scratch_a;
+  return task;
+}
+
+/// A step of a load. Not possible if one before it is not.
+FEEDLINE_HOST_DEVICE constexpr decode_task task_at(const decode_program& program,
+                                                   const block_load& load,
+                                                   std::uint32_t step) noexcept {
+  decode_task task;
+  task.to_bytes = load.bytes;
+  task.possible =
+      load.missing == 0 && load.place < program.places && load.bytes <= program.max_stored_bytes;
+  for (std::uint32_t i = 0; i <= step && task.possible; ++i)
+    task = next_task(program, load, i, task.to, task.to_bytes);
+  return task;
+}
+
+/// Whether all steps of a load are possible: whether it is worked at.
+FEEDLINE_HOST_DEVICE constexpr bool can_decode(const decode_program& program,
+                                               const block_load& load) noexcept {
+  return task_at(program, load, program.steps - 1).possible;
+}
+
+/// Why a field's blocks are not decoded, whatever libraries there are; empty if they are. Names the
+/// first step that is not undone.
+[[nodiscard]] std::string refusal_of_program(std::span<const block_step> steps);
+
+/// A step's name: "deflate".
+[[nodiscard]] std::string name_of(block_filter filter);
+
+/// @param field What `refusal_of_program` does not refuse.
+[[nodiscard]] decode_program make_program(const block_store::field& field, std::uint32_t places);
+
+}  // namespace feedline::detail

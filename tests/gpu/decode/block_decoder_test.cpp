@@ -1,0 +1,153 @@
+/// Blocks decoded by the GPU, against feedline's filters on the CPU, byte for byte.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/device/block_decoder.hpp>
+#include <feedline/error.hpp>
+
+#include "gpu/decode/encoded_case.hpp"
+#include "gpu/gpu_stream.hpp"
+#include "support/checks/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+using enum block_filter;
+
+std::string refusal_of(const std::vector<block_step>& steps) {
+  return make_cuda_device(0)->capabilities().decodes->refusal(steps);
+}
+
+/// Blocks that decode: each way of leaving steps out.
+std::vector<arriving_block> good_blocks(const encoded_field& field, std::uint32_t number = 0) {
+  std::vector<arriving_block> blocks;
+  for (std::uint32_t skipped = 0; skipped < 1U << field.steps.size(); ++skipped)
+    blocks.push_back(encoded(field, number, plain_block(field.block_bytes, skipped), skipped));
+  return blocks;
+}
+
+/// Damage of each sort, with a good block in front and behind.
+std::vector<arriving_block> damaged_blocks(const encoded_field& field) {
+  const arriving_block good = encoded(field, 0, plain_block(field.block_bytes, 1));
+  std::vector<arriving_block> blocks{good};
+  const auto add = [&](auto change) {
+    blocks.push_back(good);
+    change(blocks.back());
+  };
+  const std::size_t size = good.stored.size();
+  for (const std::size_t kept : {std::size_t{1}, std::size_t{5}, std::size_t{6}, std::size_t{7},
+                                 size / 2, size - 5, size - 1})
+    add([&](arriving_block& block) { block.stored.resize(kept); });
+  for (std::size_t at = 0; at < size; at += at < 12 ? 1 : size / 23 + 1)
+    add([&](arriving_block& block) { block.stored[at] ^= std::byte{0x41}; });
+  add([&](arriving_block& block) { block.stored.back() ^= std::byte{1}; });
+  add([](arriving_block& block) { block.missing = true; });
+  // What decodes well, but to other than a block's bytes.
+  for (const std::size_t bytes : {field.block_bytes - 1, field.block_bytes + 1,
+                                  2 * field.block_bytes, 100 * field.block_bytes})
+    blocks.push_back(encoded(field, 0, plain_block(bytes, 2)));
+  blocks.push_back(good);
+  return blocks;
+}
+
+}  // namespace
+
+/// Ends the test case as skipped where the GPU, or nvCOMP, is not there.
+#define FEEDLINE_NEEDS_DECODER(steps) \
+  FEEDLINE_NEEDS_GPU();               \
+  if (const std::string why = refusal_of(steps); !why.empty()) FEEDLINE_SKIP(why)
+
+TEST_CASE("block decoder: what needs no other library is decoded, whatever is left out",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const std::uint32_t element = GENERATE(1U, 2U, 3U, 4U, 8U, 12U, 100U, 1500U);
+  const std::size_t elements = GENERATE(std::size_t{1}, std::size_t{40}, std::size_t{5003});
+  const std::size_t rest = GENERATE(std::size_t{0}, std::size_t{1});
+  check_decoding({{{}, elements}}, good_blocks({{}, elements}));
+  const encoded_field bytes_first{{{byte_shuffle, element}, {fletcher32}},
+                                  element * elements + (element == 1 ? 0 : rest)};
+  check_decoding({bytes_first}, good_blocks(bytes_first));
+  const encoded_field bits{{{fletcher32}, {byte_shuffle, 4}}, element * elements};
+  check_decoding({bits}, good_blocks(bits));
+  const encoded_field joined{{{bit_shuffle, element}}, element * elements};
+  check_decoding({joined}, good_blocks(joined));
+}
+
+TEST_CASE("block decoder: checksums that differ are found", "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const std::size_t size =
+      GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{4095}, std::size_t{300'001});
+  const encoded_field field{{{fletcher32}}, size};
+  std::vector<arriving_block> blocks{encoded(field, 0, plain_block(size, 1)),
+                                     encoded(field, 0, std::vector<std::byte>(size)),
+                                     encoded(field, 0, std::vector(size, std::byte{0xFF}))};
+  for (std::size_t at = 0; at < size + 4; at += size / 9 + 1) {
+    blocks.push_back(blocks.front());
+    blocks.back().stored[at] ^= std::byte{0x80};
+  }
+  check_decoding({field}, blocks);
+}
+
+TEST_CASE("block decoder: deflate and zstd are decoded, with shuffles and checksums about them",
+          "[cuda][decode][gpu]") {
+  const block_filter compression = GENERATE(deflate, zstd);
+  FEEDLINE_NEEDS_DECODER(std::vector<block_step>{{compression}});
+  const std::size_t size =
+      GENERATE(std::size_t{8}, std::size_t{4096}, std::size_t{70'001}, std::size_t{400'000});
+  const std::vector<std::vector<block_step>> pipelines{
+      {{compression}},
+      {{byte_shuffle, 4}, {compression}},
+      {{byte_shuffle, 4}, {compression}, {fletcher32}},
+      {{fletcher32}, {byte_shuffle, 2}, {compression}},
+      {{bit_shuffle, 1}, {compression}, {byte_shuffle, 2}}};
+  for (const auto& steps : pipelines) {
+    const encoded_field field{steps, size};
+    check_decoding({field}, good_blocks(field));
+  }
+}
+
+TEST_CASE("block decoder: fields with different steps are decoded in one call",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_DECODER((std::vector<block_step>{{deflate}, {byte_shuffle, 4}}));
+  FEEDLINE_NEEDS_DECODER(std::vector<block_step>{{zstd}});
+  const std::vector<encoded_field> fields{
+      {{{byte_shuffle, 4}, {deflate}}, 100'000}, {{{zstd}, {fletcher32}}, 5001}, {{}, 256}};
+  std::vector<arriving_block> blocks;
+  for (std::uint32_t i = 0; i < fields.size(); ++i)
+    for (arriving_block& block : good_blocks(fields[i], i)) blocks.push_back(std::move(block));
+  blocks[1].missing = true;
+  check_decoding(fields, blocks);
+}
+
+TEST_CASE("block decoder: damaged, cut and lying streams are found, and nothing else is written",
+          "[cuda][decode][gpu]") {
+  const block_filter compression = GENERATE(deflate, zstd);
+  FEEDLINE_NEEDS_DECODER(std::vector<block_step>{{compression}});
+  const std::size_t size = GENERATE(std::size_t{3000}, std::size_t{200'000});
+  // Zstandard by itself has no checksum: damage to what is literally there decodes, on CPU and GPU.
+  const encoded_field plain{{{compression}}, size};
+  if (compression == deflate) check_decoding({plain}, damaged_blocks(plain));
+  const encoded_field checked{{{byte_shuffle, 4}, {compression}, {fletcher32}}, size};
+  check_decoding({checked}, damaged_blocks(checked));
+}
+
+TEST_CASE("block decoder: device_bytes needs no memory to be there yet", "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto decoders = make_cuda_device(0)->capabilities().decodes;
+  block_store store;
+  store.places = 3;
+  store.rows = 2;
+  store.max_loads = 4;
+  store.fields = {{.block_bytes = 100, .steps = {{fletcher32}}, .max_stored_bytes = 104}};
+  const std::size_t small = decoders->device_bytes(store);
+  store.fields[0].steps = {{fletcher32}, {byte_shuffle, 2}};
+  CHECK(decoders->device_bytes(store) == small + 4 * 256);
+  store.fields[0].steps = {{lz4}};
+  CHECK_THROWS_AS(decoders->device_bytes(store), device_error);
+}

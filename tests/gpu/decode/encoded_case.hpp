@@ -1,0 +1,44 @@
+#pragma once
+
+#include <feedline/device/block_decoder.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace feedline::test {
+
+/// A field's blocks, encoded by the libraries that files are written with.
+struct encoded_field {
+  std::vector<block_step> steps;
+  std::size_t block_bytes = 0;
+};
+
+/// A block as it arrives.
+struct arriving_block {
+  std::uint32_t field = 0;
+  std::vector<std::byte> stored;
+  std::uint32_t skipped = 0;
+  bool missing = false;
+};
+
+/// Bytes that compress, and differ from block to block.
+[[nodiscard]] std::vector<std::byte> plain_block(std::size_t size, std::uint32_t seed);
+
+/// @param skipped Bit i: step i is left out.
+[[nodiscard]] arriving_block encoded(const encoded_field& field, std::uint32_t field_number,
+                                     const std::vector<std::byte>& plain,
+                                     std::uint32_t skipped = 0);
+
+/// What feedline's filters on the CPU decode a block to; nothing if it does not decode.
+[[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
+                                                              const arriving_block& block);
+
+/// Decodes the blocks on the GPU, in one call, to every second place, and compares with the
+/// reference: bytes and states of those that decode, states alone of those that do not. The places
+/// between, and what is before and behind all, must be as they were.
+void check_decoding(const std::vector<encoded_field>& fields,
+                    const std::vector<arriving_block>& blocks);
+
+}  // namespace feedline::test
