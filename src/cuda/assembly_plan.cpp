@@ -2,7 +2,6 @@
 
 #include <feedline/error.hpp>
 
-#include "cuda/row_alignment.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -179,6 +178,15 @@ planned_part plan_moves(const assembly& work, std::size_t place, conversion by) 
   return {part, by};
 }
 
+/// A part for images that are resized.
+assembly_part plan_augment(const assembly& work, std::size_t place, const conversion& by) {
+  assembly_part part = of_field(work, place, part_kind::augment);
+  set_items(part, work.samples,
+            divide_up<std::uint64_t>(std::uint64_t{by.to_height} * by.to_width, block_pixels),
+            {1, work.fields[place].cached_on_host ? max_bus_blocks : max_blocks, block_threads});
+  return part;
+}
+
 }  // namespace
 
 slot_frame plan_frame(const assembly& work) {
@@ -218,6 +226,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.conversion.what == field_conversion::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
+  } else if (field.conversion.augmentation.any()) {
+    add(plan_augment(work, place, by), by);
   } else if (is_whole(field.conversion.to)) {
     add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {

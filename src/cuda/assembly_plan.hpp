@@ -5,6 +5,7 @@
 #include "cuda/tile_plan.hpp"
 #include "detail/divider.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ enum class part_kind : std::uint8_t {
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
   cast,     ///< whole numbers to such, by groups of elements of the slot
+  augment,  ///< images that are resized: a block `block_pixels` of the slot
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, groups of
@@ -93,9 +95,14 @@ inline constexpr std::uint32_t warp_threads = 32;
 inline constexpr std::uint32_t block_warps = block_threads / warp_threads;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
+/// Pixels that a block augments together.
+inline constexpr std::uint32_t block_pixels = 2048;
 
-/// Parts that one launch can do.
-inline constexpr std::uint32_t max_parts = 8;
+/// Parts that one launch can do: at most 8, and no more than every driver takes as a kernel's
+/// parameters, which is 4096 bytes.
+template <class Part>
+inline constexpr std::uint32_t max_parts = static_cast<std::uint32_t>(
+    std::min<std::size_t>(8, (4096 - sizeof(slot_frame) - 16) / sizeof(Part)));
 
 /// The parts that one field makes.
 struct field_parts {

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -46,6 +48,32 @@ void bind_transforms(nb::module_& module) {
           nb::kw_only(), "height"_a, "width"_a, "padding"_a = crop.padding,
           "random"_a = crop.random);
 
+  nb::class_<image_resize>(module, "ImageResize", "Each image, made this large.")
+      .def(
+          "__init__",
+          [](image_resize* self, std::uint64_t height, std::uint64_t width) {
+            new (self) image_resize{.height = height, .width = width};
+          },
+          nb::kw_only(), "height"_a, "width"_a);
+
+  using range = std::pair<double, double>;
+  const random_resized_crop window;
+  nb::class_<random_resized_crop>(module, "RandomResizedCrop",
+                                  "A window of each image, drawn for each sample and epoch, and "
+                                  "resized.")
+      .def(
+          "__init__",
+          [](random_resized_crop* self, std::uint64_t height, std::uint64_t width, range scale,
+             range ratio) {
+            new (self) random_resized_crop{.height = height,
+                                           .width = width,
+                                           .scale = {scale.first, scale.second},
+                                           .ratio = {ratio.first, ratio.second}};
+          },
+          nb::kw_only(), "height"_a, "width"_a,
+          "scale"_a = range{window.scale.low, window.scale.high},
+          "ratio"_a = range{window.ratio.low, window.ratio.high});
+
   const field_transform none;
   nb::class_<field_transform>(module, "FieldTransform",
                               "What becomes of one field between the dataset and the batch.")
@@ -55,7 +83,8 @@ void bind_transforms(nb::module_& module) {
              std::vector<double> mean, std::vector<double> stddev,
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
-             std::optional<image_crop> cut, std::uint64_t one_hot) {
+             std::optional<image_crop> cut, std::optional<image_resize> resize,
+             std::optional<random_resized_crop> resized_crop, std::uint64_t one_hot) {
             field_transform made{.field = std::move(field),
                                  .to = to,
                                  .scale = scale,
@@ -63,6 +92,8 @@ void bind_transforms(nb::module_& module) {
                                  .stddev = std::move(stddev),
                                  .flip = flip,
                                  .crop = cut,
+                                 .resize = resize,
+                                 .resized_crop = resized_crop,
                                  .one_hot = one_hot};
             if (layout) made.layout = *layout;
             if (to_layout) made.to_layout = *to_layout;
@@ -71,7 +102,7 @@ void bind_transforms(nb::module_& module) {
           "field"_a, nb::kw_only(), "to"_a = dtype{none.to}, "scale"_a = none.scale,
           "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
-          "one_hot"_a = none.one_hot)
+          "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "one_hot"_a = none.one_hot)
       .def("__repr__", [](const field_transform& self) {
         return "<feedline.FieldTransform " + to_string(self) + ">";
       });

@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
+#include <feedline/transform/augmentation.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,8 @@ struct field_transform {
   std::optional<image_layout> to_layout = {};  ///< of the batch; empty: as it is
   double flip = 0.0;                           ///< probability of a left-right flip
   std::optional<image_crop> crop = {};
+  std::optional<image_resize> resize = {};  ///< of this, `resized_crop` and `crop` one at most
+  std::optional<random_resized_crop> resized_crop = {};
   std::uint64_t one_hot = 0;  ///< classes: a scalar integer field becomes so many elements, 1 at
                               ///< its value, else 0 (all 0 where the value is no class); 0: not
 };
