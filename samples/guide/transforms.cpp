@@ -45,7 +45,9 @@ feedline::loader_options augmentation() {
        .layout = feedline::image_layout::hwc,
        .to_layout = feedline::image_layout::chw,
        .flip = 0.5,
-       .resized_crop = feedline::random_resized_crop{.height = 224, .width = 224}},
+       .resized_crop = feedline::random_resized_crop{.height = 224, .width = 224},
+       .jitter = feedline::color_jitter{.brightness = 0.4, .contrast = 0.4, .saturation = 0.4},
+       .erasing = feedline::random_erasing{.probability = 0.25}},
   };
   // [/augmentation_on_the_device]
   return options;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -31,6 +32,30 @@ void set_else(image_augmentation& to, const image_extents& image, const value_ra
   if (width / height > ratio.high) to.else_width = whole(height * ratio.high, width);
 }
 
+/// Of 32-bit draws: at a probability of 1, each is below.
+std::uint64_t bound_of(double probability) {
+  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
+}
+
+void set_jitter(image_augmentation& to, const color_jitter& jitter) {
+  const auto around_1 = [](double by) { return narrow({std::max(0.0, 1 - by), 1 + by}); };
+  to.jitters = true;
+  to.brightness = around_1(jitter.brightness);
+  to.contrast = around_1(jitter.contrast);
+  to.saturation = around_1(jitter.saturation);
+  to.hue = narrow({-jitter.hue, jitter.hue});
+}
+
+void set_erasing(image_augmentation& to, const random_erasing& erasing) {
+  to.erase_below = bound_of(erasing.probability);
+  to.erase_area = narrow(erasing.scale);
+  // Of width over height, here.
+  to.erase_log_ratio = logarithms({1 / erasing.ratio.high, 1 / erasing.ratio.low});
+  to.erases_per_channel = erasing.value.size() > 1;
+  for (std::size_t c = 0; c < erasing.value.size(); ++c)
+    to.erase_value[c] = static_cast<float>(erasing.value[c]);
+}
+
 }  // namespace
 
 void set_augmentation(field_conversion& conversion, const field_transform& transform,
@@ -50,6 +75,8 @@ void set_augmentation(field_conversion& conversion, const field_transform& trans
     to.log_ratio = logarithms(crop.ratio);
     set_else(to, image, crop.ratio);
   }
+  if (transform.jitter) set_jitter(to, *transform.jitter);
+  if (transform.erasing) set_erasing(to, *transform.erasing);
 }
 
 std::string augmentation_text(const field_transform& transform) {
@@ -66,6 +93,19 @@ std::string augmentation_text(const field_transform& transform) {
     const random_resized_crop& crop = *transform.resized_crop;
     text += ", resized_crop" + extents(crop.height, crop.width) + " scale" + range(crop.scale) +
             " ratio" + range(crop.ratio);
+  }
+  if (transform.jitter) {
+    const color_jitter& jitter = *transform.jitter;
+    text += ", jitter brightness " + text_of(jitter.brightness) + " contrast " +
+            text_of(jitter.contrast) + " saturation " + text_of(jitter.saturation) + " hue " +
+            text_of(jitter.hue);
+  }
+  if (transform.erasing) {
+    const random_erasing& erasing = *transform.erasing;
+    text += ", erasing " + text_of(erasing.probability) + " scale" + range(erasing.scale) +
+            " ratio" + range(erasing.ratio);
+    if (!erasing.value.empty()) text += " value";
+    for (const double value : erasing.value) text += ' ' + text_of(value);
   }
   return text;
 }

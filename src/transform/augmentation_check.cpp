@@ -6,6 +6,7 @@
 #include "transform/augmentation.hpp"
 #include "transform/field_conversions.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -32,6 +33,8 @@ class augmentation_check {
       check_area("resized_crop.scale", crop.scale);
       check_ratio("resized_crop.ratio", crop.ratio);
     }
+    if (transform_.jitter) check_jitter(*transform_.jitter);
+    if (transform_.erasing) check_erasing(*transform_.erasing);
   }
 
  private:
@@ -80,6 +83,38 @@ class augmentation_check {
              "say a range within " + text_of(1 / max_ratio) + " to " + text_of(max_ratio));
   }
 
+  void check_jitter(const color_jitter& jitter) const {
+    const std::uint64_t channels = extents_of(field_, transform_).channels;
+    if (field_.type != element_type::u8 || (channels != 1 && channels != 3))
+      refuse("jitter is set and the field is " + to_string(field_),
+             "colours of uint8 change, in one channel or three");
+    const auto in_range = [&](const std::string& member, double value, double most) {
+      if (!(value >= 0 && value <= most))
+        refuse("jitter." + member + " is " + text_of(value), "say 0 to " + text_of(most));
+    };
+    in_range("brightness", jitter.brightness, max_ratio);
+    in_range("contrast", jitter.contrast, max_ratio);
+    in_range("saturation", jitter.saturation, max_ratio);
+    in_range("hue", jitter.hue, 0.5);
+  }
+
+  void check_erasing(const random_erasing& erasing) const {
+    if (!(erasing.probability >= 0 && erasing.probability <= 1))
+      refuse("erasing.probability is " + text_of(erasing.probability), "say 0 to 1");
+    check_area("erasing.scale", erasing.scale);
+    check_ratio("erasing.ratio", erasing.ratio);
+    const std::uint64_t channels = extents_of(field_, transform_).channels;
+    const std::uint64_t values = erasing.value.size();
+    if (values > 1 && (values != channels || values > image_augmentation::max_channels))
+      refuse("erasing.value has " + std::to_string(values) + " values and the field is " +
+                 to_string(field_),
+             "say one for all channels, or one for each of up to " +
+                 std::to_string(image_augmentation::max_channels));
+    for (const double value : erasing.value)
+      if (!(std::abs(value) <= double{std::numeric_limits<float>::max()}))
+        refuse("erasing.value is " + text_of(value), "say finite numbers, of a float32");
+  }
+
   static std::string text_of_range(const value_range& range) {
     return " is " + text_of(range.low) + " to " + text_of(range.high);
   }
@@ -93,6 +128,8 @@ class augmentation_check {
 std::string_view first_augmentation(const field_transform& transform) noexcept {
   if (transform.resize) return "resize";
   if (transform.resized_crop) return "resized_crop";
+  if (transform.jitter) return "jitter";
+  if (transform.erasing) return "erasing";
   return {};
 }
 

@@ -230,6 +230,11 @@ TEST_CASE("assembly plan: images that are resized go by blocks of pixels, from w
   CHECK(part.kind == part_kind::augment);
   CHECK(part.row_items.divisor() == 25);  // of 2048 of 50,176 pixels
   CHECK(part.blocks == 200 * 25);
+  conversion.augmentation.jitters = true;
+  CHECK(images.only_part().blocks == 200 * 25);
+  conversion.augmentation.contrast = {0.5F, 1.5F};  // of the distance from the image's mean
+  CHECK(images.only_part().blocks == 200);
+  conversion.augmentation.jitters = false;
   images.field.cached_on_host = true;
   CHECK(images.only_part().kind == part_kind::augment);
   CHECK(images.only_part().blocks == 64);

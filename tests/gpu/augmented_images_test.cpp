@@ -1,4 +1,4 @@
-/// Images that are resized by the GPU, against `assemble_on_host`, bit for bit.
+/// Images that the GPU resizes, colours and erases, against `assemble_on_host`, bit for bit.
 
 #include <feedline/device/assembly.hpp>
 
@@ -37,6 +37,16 @@ void resize_windows(field_conversion& conversion) {
   conversion.augmentation.log_ratio = {-0.415F, 0.415F};
   conversion.augmentation.else_height = conversion.height;
   conversion.augmentation.else_width = conversion.width;
+}
+
+void erase_parts(field_conversion& conversion) {
+  conversion.augmentation.erase_below = std::uint64_t{1} << 31;
+  conversion.augmentation.erase_area = {0.02F, 0.33F};
+  conversion.augmentation.erase_log_ratio = {-1.7F, 1.7F};
+  conversion.augmentation.erases_per_channel =
+      conversion.channels <= image_augmentation::max_channels;
+  for (std::size_t i = 0; i < image_augmentation::max_channels; ++i)
+    conversion.augmentation.erase_value[i] = static_cast<float>(i) - 3.5F;
 }
 
 }  // namespace
@@ -81,6 +91,39 @@ TEST_CASE("assembly: large windows are resized, flipped and laid out anew, bit f
   resize_windows(conversion);
   check_on_gpu({.batch_size = 6, .samples = 9, .run_samples = 4}, {augmented_field(conversion)}, 3,
                kept_in::device);
+}
+
+TEST_CASE("assembly: colours change and parts are erased as on the host, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{17}));
+  std::mt19937_64 random{seed};
+  std::vector<case_field> fields{copied(5)};
+  for (const bool resizes : {false, true}) {
+    field_conversion conversion = converted(element_type::u8, to, random).conversion;
+    conversion.channels = random() % 2 == 0 ? 1 : 3;
+    image_augmentation& augmentation = conversion.augmentation;
+    augmentation.jitters = true;
+    if (random() % 2 == 0) augmentation.brightness = {0.6F, 1.4F};
+    if (random() % 2 == 0) augmentation.contrast = {0.6F, 1.4F};
+    if (random() % 2 == 0) augmentation.saturation = {0.0F, 2.0F};
+    if (random() % 2 == 0) augmentation.hue = {-0.5F, 0.5F};
+    if (random() % 2 == 0) erase_parts(conversion);
+    if (resizes) {
+      conversion.padding = 0;
+      conversion.random_crop = false;
+      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 80);
+      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
+      resize_windows(conversion);
+    }
+    fields.push_back(augmented_field(conversion));
+  }
+  field_conversion erased = converted(element_type::f32, to, random).conversion;
+  erase_parts(erased);
+  fields.push_back(augmented_field(erased));
+  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed,
+               seed % 4 == 0 ? kept_in::host : kept_in::device);
 }
 
 TEST_CASE("assembly: images that are resized go beside others, more than a launch takes",

@@ -137,6 +137,11 @@ TEST_CASE("transforms: images are resized from windows of their own, the same ev
   loader_options options = options_of(2);
   options.transforms[0].crop = {};
   options.transforms[0].resized_crop = random_resized_crop{.height = 7, .width = 3};
+  if (GENERATE(false, true)) {
+    options.transforms[0].jitter =
+        color_jitter{.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1};
+    options.transforms[0].erasing = random_erasing{};
+  }
   loader_options reference = options;
   reference.readers = 0;
   const table expected = deliver(way::in_place, reference);

@@ -145,3 +145,65 @@ TEST_CASE("augmentation: a resize is of images, into floats, and no other crop s
   transform.crop = image_crop{.height = 2, .width = 2};
   CHECK(refusal(transform) == "crop and resized_crop" + one);
 }
+
+TEST_CASE("augmentation: factors lie around 1, a hue around 0, and a rectangle's ratio turns over",
+          "[transfer][host]") {
+  field_transform transform{.field = "x", .layout = image_layout::hwc};
+  transform.jitter = color_jitter{.brightness = 0.4, .contrast = 2, .saturation = 0.1, .hue = 0.25};
+  transform.erasing =
+      random_erasing{.probability = 0.25, .scale = {0.1, 0.2}, .ratio = {0.5, 4}, .value = {3}};
+  const auto converted = detail::convert_fields({{"x", element_type::u8, {8, 6, 3}}}, {transform});
+  CHECK(converted.random);
+  const image_augmentation& to = converted.conversions[0].augmentation;
+  CHECK(to.jitters);
+  CHECK(to.needs_mean());
+  CHECK(to.brightness.low == 0.6F);
+  CHECK(to.brightness.high == 1.4F);
+  CHECK(to.contrast.low == 0.0F);
+  CHECK(to.contrast.high == 3.0F);
+  CHECK(to.saturation.low == 0.9F);
+  CHECK(to.hue.low == -0.25F);
+  CHECK(to.hue.high == 0.25F);
+  CHECK(to.erase_below == 0x4000'0000);
+  CHECK(to.erase_area.high == 0.2F);
+  CHECK(to.erase_log_ratio.low == -2.0F);
+  CHECK(to.erase_log_ratio.high == 1.0F);
+  CHECK_FALSE(to.erases_per_channel);
+  CHECK(to.erase_value[0] == 3.0F);
+  CHECK(to_string(transform) ==
+        "x: float32, layout hwc, jitter brightness 0.4 contrast 2 saturation 0.1 hue 0.25, erasing "
+        "0.25 scale 0.1 to 0.2 ratio 0.5 to 4 value 3");
+}
+
+TEST_CASE("augmentation: colours and rectangles that cannot be had are refused",
+          "[transfer][host]") {
+  const auto jitter = [](color_jitter of, element_type type, shape extents) {
+    return refusal({.field = "x", .layout = image_layout::hwc, .jitter = of}, std::move(extents),
+                   type);
+  };
+  const auto u8 = element_type::u8;
+  CHECK(jitter({.brightness = 1000}, u8, {8, 6}) == accepted);
+  CHECK(jitter({.hue = 0.5}, u8, {8, 6, 3}) == accepted);
+  CHECK(jitter({}, element_type::f32, {8, 6, 3}) ==
+        "jitter is set and the field is x: float32[8, 6, 3]: colours of uint8 change, in one "
+        "channel or three");
+  CHECK(jitter({}, u8, {8, 6, 2}).find("jitter is set and the field is x: uint8[8, 6, 2]") == 0);
+  CHECK(jitter({.brightness = -1}, u8, {8, 6}) == "jitter.brightness is -1: say 0 to 1000");
+  CHECK(jitter({.contrast = 1001}, u8, {8, 6}) == "jitter.contrast is 1001: say 0 to 1000");
+  CHECK(jitter({.saturation = -0.1}, u8, {8, 6}) == "jitter.saturation is -0.1: say 0 to 1000");
+  CHECK(jitter({.hue = 0.6}, u8, {8, 6}) == "jitter.hue is 0.6: say 0 to 0.5");
+
+  const auto erasing = [](const random_erasing& of, shape extents = {8, 6, 3}) {
+    return refusal({.field = "x", .layout = image_layout::hwc, .erasing = of}, std::move(extents));
+  };
+  CHECK(erasing({}) == accepted);
+  CHECK(erasing({.value = {1, 2, 3}}) == accepted);
+  CHECK(erasing({.probability = 1.5}) == "erasing.probability is 1.5: say 0 to 1");
+  CHECK(erasing({.scale = {0, 1}}).find("erasing.scale is 0 to 1: shares") == 0);
+  CHECK(erasing({.ratio = {0, 1}}) == "erasing.ratio is 0 to 1: say a range within 0.001 to 1000");
+  CHECK(erasing({.value = {1, 2}}) ==
+        "erasing.value has 2 values and the field is x: uint8[8, 6, 3]: say one for all channels, "
+        "or one for each of up to 32");
+  CHECK(erasing({.value = std::vector(33, 1.0)}, {8, 6, 33}).find("erasing.value has 33") == 0);
+  CHECK(erasing({.value = {1e39}}) == "erasing.value is 1e+39: say finite numbers, of a float32");
+}
