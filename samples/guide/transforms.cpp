@@ -32,6 +32,27 @@ feedline::loader on_the_device(const feedline::dataset_ptr& train,
   return loader;
 }
 
+feedline::loader_options augmentation() {
+  // [augmentation_on_the_device]
+  feedline::loader_options options{.batch_size = 256, .epochs = 90};
+  // Images of one size, stored as bytes: a window of each becomes 224 × 224 pixels.
+  options.transforms = {
+      {.field = "image",
+       .to = feedline::element_type::f16,
+       .scale = 1 / 255.0,
+       .mean = {0.485, 0.456, 0.406},
+       .stddev = {0.229, 0.224, 0.225},
+       .layout = feedline::image_layout::hwc,
+       .to_layout = feedline::image_layout::chw,
+       .flip = 0.5,
+       .resized_crop = feedline::random_resized_crop{.height = 224, .width = 224},
+       .jitter = feedline::color_jitter{.brightness = 0.4, .contrast = 0.4, .saturation = 0.4},
+       .erasing = feedline::random_erasing{.probability = 0.25}},
+  };
+  // [/augmentation_on_the_device]
+  return options;
+}
+
 feedline::loader_options batch_transform() {
   // [batch_transform]
   feedline::loader_options options{.batch_size = 256};

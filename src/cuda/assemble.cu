@@ -1,5 +1,6 @@
 #include "cuda/assemble.hpp"
 #include "cuda/assembly_plan.hpp"
+#include "cuda/augment_rows.cuh"
 #include "cuda/check.hpp"
 #include "cuda/convert_rows.cuh"
 #include "cuda/copy_engine.hpp"
@@ -20,7 +21,7 @@ template <class Part>
 struct launch {
   slot_frame frame;
   std::uint32_t count = 0;
-  Part parts[max_parts];
+  Part parts[max_parts<Part>];
 };
 
 // What every driver takes as a kernel's parameters.
@@ -70,7 +71,18 @@ __global__ void __launch_bounds__(block_threads)
     case part_kind::cast:
       return visit_element(
           by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
+    case part_kind::augment:
+      return;  // by the kernel below
   }
+}
+
+/// One of its own, for it takes more registers than the others need.
+__global__ void __launch_bounds__(block_threads)
+    augment_kernel(const __grid_constant__ launch<planned_part> work) {
+  const planned_part& part = part_of_block(work);
+  visit_element(part.by.from, [&](auto type) {
+    augment_samples<decltype(type)>(work.frame, part, part.by, blockIdx.x - part.first_block);
+  });
 }
 
 /// Collects parts and launches them, as many at once as fit.
@@ -86,7 +98,7 @@ class launcher {
 
   void add(const Part& part) {
     if (part.items == 0) return;
-    if (launch_.count == max_parts) flush();
+    if (launch_.count == max_parts<Part>) flush();
     launch_.parts[launch_.count++] = part;
   }
 
@@ -121,19 +133,25 @@ class launcher {
 void issue_assembly(const assembly& work, cudaStream_t stream) {
   const slot_frame frame = plan_frame(work);
   field_parts planned;
-  const auto issue = [&](auto launcher) {
+  const auto for_each_part = [&](const auto& add) {
     for (std::size_t place = 0; place < work.fields.size(); ++place) {
       if (gather_by_copy_engine(work, work.fields[place], stream)) continue;
       plan_field(work, place, planned);
-      for (std::size_t i = 0; i < planned.count; ++i) launcher.add(planned.parts[i]);
+      for (std::size_t i = 0; i < planned.count; ++i) add(planned.parts[i]);
     }
-    launcher.flush();
   };
   if (only_copies(work)) {
-    issue(launcher<assembly_part>{copy_kernel, frame, stream});
-  } else {
-    issue(launcher<planned_part>{convert_kernel, frame, stream});
+    launcher<assembly_part> copies{copy_kernel, frame, stream};
+    for_each_part([&](const planned_part& part) { copies.add(part); });
+    return copies.flush();
   }
+  launcher<planned_part> augments{augment_kernel, frame, stream};
+  launcher<planned_part> converts{convert_kernel, frame, stream};
+  for_each_part([&](const planned_part& part) {
+    (part.kind == part_kind::augment ? augments : converts).add(part);
+  });
+  augments.flush();
+  converts.flush();
 }
 
 }  // namespace feedline::detail

@@ -2,7 +2,6 @@
 
 #include <feedline/error.hpp>
 
-#include "cuda/row_alignment.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>
@@ -179,6 +178,17 @@ planned_part plan_moves(const assembly& work, std::size_t place, conversion by) 
   return {part, by};
 }
 
+/// A part for images with an augmentation.
+planned_part plan_augment(const assembly& work, std::size_t place, conversion by) {
+  const std::uint32_t pixels = by.to_height * by.to_width;
+  by.needs_mean = by.augmentation.needs_mean();
+  if (by.needs_mean) by.item_pixels = pixels;
+  assembly_part part = of_field(work, place, part_kind::augment);
+  set_items(part, work.samples, divide_up(pixels, by.item_pixels),
+            {1, work.fields[place].cached_on_host ? max_bus_blocks : max_blocks, block_threads});
+  return {part, by};
+}
+
 }  // namespace
 
 slot_frame plan_frame(const assembly& work) {
@@ -218,6 +228,8 @@ void plan_field(const assembly& work, std::size_t place, field_parts& parts) {
   const conversion by = plan_conversion(work, field);
   if (field.conversion.what == field_conversion::operation::one_hot) {
     add(plan_groups(work, place, part_kind::one_hot, by), by);
+  } else if (field.conversion.augmentation.any()) {
+    parts.parts[parts.count++] = plan_augment(work, place, by);
   } else if (is_whole(field.conversion.to)) {
     add(plan_groups(work, place, part_kind::cast, by), by);
   } else if (is_for_lines(field) && by.aligned_loads) {

@@ -5,6 +5,7 @@
 #include "cuda/tile_plan.hpp"
 #include "detail/divider.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ enum class part_kind : std::uint8_t {
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
   cast,     ///< whole numbers to such, by groups of elements of the slot
+  augment,  ///< images with an augmentation: a block `item_pixels` of the slot
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, groups of
@@ -67,6 +69,9 @@ inline constexpr std::uint32_t group_elements = 4;
 /// The same, of one byte each.
 inline constexpr std::uint32_t wide_elements = 16;
 
+/// Pixels that a block augments together, unless it must know the whole image before.
+inline constexpr std::uint32_t block_pixels = 2048;
+
 /// `field_conversion`, with what else a kernel needs.
 struct conversion : field_conversion {
   std::uint32_t to_elements = 1;  ///< of a row
@@ -80,6 +85,8 @@ struct conversion : field_conversion {
   bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
   bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
   bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
+  bool needs_mean = false;  ///< of `augment`: an item is an image, whose mean grey is taken first
+  std::uint32_t item_pixels = block_pixels;  ///< of `augment`
 };
 
 /// A part of an assembly with all that any kind of part needs.
@@ -94,8 +101,11 @@ inline constexpr std::uint32_t block_warps = block_threads / warp_threads;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;
 
-/// Parts that one launch can do.
-inline constexpr std::uint32_t max_parts = 8;
+/// Parts that one launch can do: at most 8, and no more than every driver takes as a kernel's
+/// parameters, which is 4096 bytes.
+template <class Part>
+inline constexpr std::uint32_t max_parts = static_cast<std::uint32_t>(
+    std::min<std::size_t>(8, (4096 - sizeof(slot_frame) - 16) / sizeof(Part)));
 
 /// The parts that one field makes.
 struct field_parts {

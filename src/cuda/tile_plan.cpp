@@ -1,6 +1,5 @@
 #include "cuda/tile_plan.hpp"
 
-#include "cuda/row_alignment.hpp"
 #include "detail/arithmetic.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "device/transform_row.hpp"
 
+#include "device/augment_row.hpp"
 #include "device/element_lines.hpp"
 #include "device/sample_random_bits.hpp"
 
@@ -173,7 +174,9 @@ void transform_row(const field_conversion& conversion, const std::byte* row, std
       std::memcpy(out, row, row_bytes);
       return;
     case field_conversion::operation::convert:
-      if (is_whole(conversion.to)) {
+      if (conversion.augmentation.any()) {
+        augment_row(conversion, row, random_bits, out);
+      } else if (is_whole(conversion.to)) {
         row_converter<std::uint64_t>{conversion, random_bits}.convert(row, out);
       } else {
         row_converter<float>{conversion, random_bits}.convert(row, out);

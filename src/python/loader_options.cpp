@@ -6,10 +6,12 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -46,6 +48,63 @@ void bind_transforms(nb::module_& module) {
           nb::kw_only(), "height"_a, "width"_a, "padding"_a = crop.padding,
           "random"_a = crop.random);
 
+  nb::class_<image_resize>(module, "ImageResize", "Each image, made this large.")
+      .def(
+          "__init__",
+          [](image_resize* self, std::uint64_t height, std::uint64_t width) {
+            new (self) image_resize{.height = height, .width = width};
+          },
+          nb::kw_only(), "height"_a, "width"_a);
+
+  using range = std::pair<double, double>;
+  const random_resized_crop window;
+  nb::class_<random_resized_crop>(module, "RandomResizedCrop",
+                                  "A window of each image, drawn for each sample and epoch, and "
+                                  "resized.")
+      .def(
+          "__init__",
+          [](random_resized_crop* self, std::uint64_t height, std::uint64_t width, range scale,
+             range ratio) {
+            new (self) random_resized_crop{.height = height,
+                                           .width = width,
+                                           .scale = {scale.first, scale.second},
+                                           .ratio = {ratio.first, ratio.second}};
+          },
+          nb::kw_only(), "height"_a, "width"_a,
+          "scale"_a = range{window.scale.low, window.scale.high},
+          "ratio"_a = range{window.ratio.low, window.ratio.high});
+
+  const color_jitter same;
+  nb::class_<color_jitter>(module, "ColorJitter", "Other colours for each sample and epoch.")
+      .def(
+          "__init__",
+          [](color_jitter* self, double brightness, double contrast, double saturation,
+             double hue) {
+            new (self) color_jitter{.brightness = brightness,
+                                    .contrast = contrast,
+                                    .saturation = saturation,
+                                    .hue = hue};
+          },
+          nb::kw_only(), "brightness"_a = same.brightness, "contrast"_a = same.contrast,
+          "saturation"_a = same.saturation, "hue"_a = same.hue);
+
+  const random_erasing part;
+  nb::class_<random_erasing>(module, "RandomErasing",
+                             "A rectangle of each image, drawn for each sample and epoch, set to "
+                             "one value.")
+      .def(
+          "__init__",
+          [](random_erasing* self, double probability, range scale, range ratio,
+             std::vector<double> value) {
+            new (self) random_erasing{.probability = probability,
+                                      .scale = {scale.first, scale.second},
+                                      .ratio = {ratio.first, ratio.second},
+                                      .value = std::move(value)};
+          },
+          nb::kw_only(), "probability"_a = part.probability,
+          "scale"_a = range{part.scale.low, part.scale.high},
+          "ratio"_a = range{part.ratio.low, part.ratio.high}, "value"_a = part.value);
+
   const field_transform none;
   nb::class_<field_transform>(module, "FieldTransform",
                               "What becomes of one field between the dataset and the batch.")
@@ -55,7 +114,9 @@ void bind_transforms(nb::module_& module) {
              std::vector<double> mean, std::vector<double> stddev,
              const std::optional<named<image_layout>>& layout,
              const std::optional<named<image_layout>>& to_layout, double flip,
-             std::optional<image_crop> cut, std::uint64_t one_hot) {
+             std::optional<image_crop> cut, std::optional<image_resize> resize,
+             std::optional<random_resized_crop> resized_crop, std::optional<color_jitter> jitter,
+             std::optional<random_erasing> erasing, std::uint64_t one_hot) {
             field_transform made{.field = std::move(field),
                                  .to = to,
                                  .scale = scale,
@@ -63,6 +124,10 @@ void bind_transforms(nb::module_& module) {
                                  .stddev = std::move(stddev),
                                  .flip = flip,
                                  .crop = cut,
+                                 .resize = resize,
+                                 .resized_crop = resized_crop,
+                                 .jitter = jitter,
+                                 .erasing = std::move(erasing),
                                  .one_hot = one_hot};
             if (layout) made.layout = *layout;
             if (to_layout) made.to_layout = *to_layout;
@@ -71,7 +136,8 @@ void bind_transforms(nb::module_& module) {
           "field"_a, nb::kw_only(), "to"_a = dtype_argument{none.to}, "scale"_a = none.scale,
           "mean"_a = none.mean, "stddev"_a = none.stddev, "layout"_a = nb::none(),
           "to_layout"_a = nb::none(), "flip"_a = none.flip, "crop"_a = nb::none(),
-          "one_hot"_a = none.one_hot)
+          "resize"_a = nb::none(), "resized_crop"_a = nb::none(), "jitter"_a = nb::none(),
+          "erasing"_a = nb::none(), "one_hot"_a = none.one_hot)
       .def("__repr__", [](const field_transform& self) {
         return "<feedline.FieldTransform " + to_string(self) + ">";
       });

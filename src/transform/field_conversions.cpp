@@ -2,6 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "transform/augmentation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -59,6 +61,7 @@ field_conversion conversion_of(const field& of, const field_transform& transform
                            crop.width == image.width + 2 * crop.padding;
     conversion.random_crop = crop.random && !one_place;
   }
+  set_augmentation(conversion, transform, image);
   constexpr double draws = 4294967296.0;  // 2^32: at a probability of 1, each is below
   conversion.flip_below = static_cast<std::uint64_t>(std::llround(transform.flip * draws));
   set_affine(conversion, transform);
@@ -108,6 +111,7 @@ converted_fields convert_fields(const std::vector<field>& fields,
     converted.fields[place].shape = shape_of(fields[place], transform, conversion);
     converted.any = true;
     converted.random = converted.random || conversion.random_crop || conversion.flip_below != 0;
+    if (conversion.augmentation.is_random()) converted.random = true;
   }
   return converted;
 }

@@ -1,6 +1,7 @@
 #include <feedline/transform/field_transform.hpp>
 
 #include "detail/text.hpp"
+#include "transform/augmentation.hpp"
 
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ std::string to_string(const field_transform& transform) {
     text += ", crop " + std::to_string(crop.height) + " x " + std::to_string(crop.width) +
             " padding " + std::to_string(crop.padding) + (crop.random ? " random" : " middle");
   }
+  text += detail::augmentation_text(transform);
   if (transform.one_hot != 0) text += ", one_hot " + std::to_string(transform.one_hot);
   return text;
 }

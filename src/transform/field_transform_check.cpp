@@ -2,6 +2,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/text.hpp"
+#include "transform/augmentation.hpp"
 #include "transform/field_conversions.hpp"
 
 #include <algorithm>
@@ -43,6 +44,7 @@ class transform_check {
     check_counts("stddev", transform_.stddev.size());
     check_quotients();
     check_crop();
+    check_augmentation(field_, transform_);
   }
 
  private:
@@ -70,6 +72,7 @@ class transform_check {
     alone(transform_.scale == 1.0, "scale");
     alone(transform_.mean.empty(), "mean");
     alone(transform_.stddev.empty(), "stddev");
+    alone(augmentation_.empty(), augmentation_);
   }
 
   void check_one_hot() const {
@@ -90,6 +93,7 @@ class transform_check {
     alone(!transform_.to_layout, "to_layout");
     alone(transform_.flip == 0.0, "flip");
     alone(!transform_.crop, "crop");
+    alone(augmentation_.empty(), augmentation_);
   }
 
   void check_numbers() const {
@@ -131,6 +135,7 @@ class transform_check {
     needs_layout(!transform_.to_layout, "to_layout");
     needs_layout(transform_.flip == 0.0, "flip");
     needs_layout(!transform_.crop, "crop");
+    needs_layout(augmentation_.empty(), augmentation_);
   }
 
   void check_counts(const std::string& member, std::size_t count) const {
@@ -200,6 +205,7 @@ class transform_check {
 
   const field& field_;
   const field_transform& transform_;
+  std::string_view augmentation_ = first_augmentation(transform_);  ///< one that is set, or empty
 };
 
 }  // namespace

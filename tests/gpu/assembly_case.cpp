@@ -70,6 +70,7 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
     batch_bytes_ += round_up(field.to_row_bytes * options.batch_size);
     format_.row_bytes.push_back(field.row_bytes);
     format_.varies |= field.conversion.random_crop || field.conversion.flip_below != 0;
+    if (field.conversion.augmentation.is_random()) format_.varies = true;
     field.cached.resize(device_row_cache * field.row_bytes);
     field.arriving.resize(rows * field.row_bytes);
     fill(field.cached, field, random);

@@ -215,6 +215,31 @@ TEST_CASE(
   CHECK(planned().kind == part_kind::single);
 }
 
+TEST_CASE("assembly plan: images that are resized go by blocks of pixels, from wherever they are",
+          "[cuda][host]") {
+  planned_case images{std::size_t{256} * 256 * 3};
+  images.field.to_row_bytes = std::size_t{2} * 224 * 224 * 3;
+  field_conversion& conversion = images.field.conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f16;
+  conversion.channels = 3;
+  conversion.height = conversion.width = 256;
+  conversion.to_height = conversion.to_width = 224;
+  conversion.augmentation.resizes = true;
+  const assembly_part part = images.only_part();
+  CHECK(part.kind == part_kind::augment);
+  CHECK(part.row_items.divisor() == 25);  // of 2048 of 50,176 pixels
+  CHECK(part.blocks == 200 * 25);
+  conversion.augmentation.jitters = true;
+  CHECK(images.only_part().blocks == 200 * 25);
+  conversion.augmentation.contrast = {0.5F, 1.5F};  // of the distance from the image's mean
+  CHECK(images.only_part().blocks == 200);
+  conversion.augmentation.jitters = false;
+  images.field.cached_on_host = true;
+  CHECK(images.only_part().kind == part_kind::augment);
+  CHECK(images.only_part().blocks == 64);
+}
+
 TEST_CASE("assembly plan: what is more than a kernel counts is refused in words", "[cuda][host]") {
   planned_case images{784};
   const auto message = [&] {

@@ -130,6 +130,25 @@ TEST_CASE("transforms: halves are the same everywhere too", "[loader][host]") {
   CHECK((deliver(through, options) == deliver(way::in_place, reference)));
 }
 
+TEST_CASE("transforms: images are resized from windows of their own, the same everywhere",
+          "[loader][host]") {
+  const way through = GENERATE(from_range(all_ways()));
+  CAPTURE(to_string(through));
+  loader_options options = options_of(2);
+  options.transforms[0].crop = {};
+  options.transforms[0].resized_crop = random_resized_crop{.height = 7, .width = 3};
+  if (GENERATE(false, true)) {
+    options.transforms[0].jitter =
+        color_jitter{.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1};
+    options.transforms[0].erasing = random_erasing{};
+  }
+  loader_options reference = options;
+  reference.readers = 0;
+  const table expected = deliver(way::in_place, reference);
+  CHECK((deliver(through, options) == expected));
+  CHECK(expected.at({0, 3}) != expected.at({1, 3}));
+}
+
 TEST_CASE(
     "transforms: integers are cast to integers everywhere, masks flipped and cropped likewise",
     "[loader][host]") {

@@ -128,6 +128,32 @@ def test_transforms_are_applied():
     assert next(loader.epoch(0))["image"].shape == (2, 1, 2, 3)
 
 
+def test_images_are_resized():
+    dataset = feedline.make_memory_dataset({"image": np.full((2, 8, 6, 3), 7, np.uint8)})
+    for kind, member in [
+        (feedline.ImageResize(height=4, width=5), "resize"),
+        (feedline.RandomResizedCrop(height=4, width=5, scale=(0.5, 1)), "resized_crop"),
+    ]:
+        transform = feedline.FieldTransform("image", layout="hwc", **{member: kind})
+        assert f"{member} 4 x 5" in repr(transform)
+        loader = feedline.Loader(dataset, batch_size=2, transforms=[transform])
+        assert (next(loader.epoch(0))["image"].numpy() == np.full((2, 4, 5, 3), 7)).all()
+
+
+def test_colours_change_and_parts_are_erased():
+    dataset = feedline.make_memory_dataset({"image": np.full((2, 8, 6, 3), 100, np.uint8)})
+    transform = feedline.FieldTransform(
+        "image",
+        layout="hwc",
+        jitter=feedline.ColorJitter(brightness=0.5),
+        erasing=feedline.RandomErasing(probability=1, scale=(0.2, 0.4), value=[-1]),
+    )
+    loader = feedline.Loader(dataset, batch_size=2, transforms=[transform])
+    for image in next(loader.epoch(0))["image"].numpy():
+        values = np.unique(image)
+        assert values[0] == -1 and len(values) == 2 and 50 <= values[1] <= 150
+
+
 def test_a_run_goes_on_where_its_state_says(numbered):
     def make():
         return feedline.Loader(numbered, feedline.shuffle(seed=8), batch_size=64)

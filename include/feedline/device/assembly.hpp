@@ -1,6 +1,7 @@
 #pragma once
 
 #include <feedline/dataset/element_type.hpp>
+#include <feedline/device/augmentation.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -39,6 +40,7 @@ struct field_conversion {
   std::uint64_t flip_below = 0;  ///< flipped if the sample's 32-bit draw is below it; 0: never
   float scale[max_channels] = {};
   float offset[max_channels] = {};
+  image_augmentation augmentation = {};  ///< of convert, if `to` is a float
 };
 
 /// One field of an assembly.

@@ -3,6 +3,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
+#include <feedline/transform/augmentation.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,7 @@ struct image_crop {
 /// in binary32, rounded to nearest even into `to`. Where `to` is an integer or boolean it is cast
 /// instead, exactly: a value that `to` does not hold wraps around (modulo 2 to its bits, as in
 /// NumPy and PyTorch), and any number but 0 is true; neither scale, mean nor stddev may be set. A
-/// crop comes before a flip; both choose by a counter-based generator keyed by
+/// crop or resize comes first, then flip, jitter and erasing. All choose by a generator keyed by
 /// (`loader_options::transform_seed`, epoch, sample), so that neither placement nor readers change
 /// the choice; fields of one sample share it, so that an image and its mask stay aligned.
 struct field_transform {
@@ -46,6 +47,10 @@ struct field_transform {
   std::optional<image_layout> to_layout = {};  ///< of the batch; empty: as it is
   double flip = 0.0;                           ///< probability of a left-right flip
   std::optional<image_crop> crop = {};
+  std::optional<image_resize> resize = {};  ///< of this, `resized_crop` and `crop` one at most
+  std::optional<random_resized_crop> resized_crop = {};
+  std::optional<color_jitter> jitter = {};
+  std::optional<random_erasing> erasing = {};
   std::uint64_t one_hot = 0;  ///< classes: a scalar integer field becomes so many elements, 1 at
                               ///< its value, else 0 (all 0 where the value is no class); 0: not
 };

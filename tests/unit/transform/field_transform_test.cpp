@@ -25,3 +25,12 @@ TEST_CASE("field transform: its text names all that is not left at its default",
                                   .crop = image_crop{.height = 1, .width = 2, .random = false}}) ==
         "image: float32, crop 1 x 2 padding 0 middle");
 }
+
+TEST_CASE("field transform: its text names what resizes images, with all ranges",
+          "[transform][host]") {
+  CHECK(to_string(field_transform{.field = "image", .resize = image_resize{224, 192}}) ==
+        "image: float32, resize 224 x 192");
+  CHECK(to_string(field_transform{.field = "image",
+                                  .resized_crop = random_resized_crop{.height = 8, .width = 6}}) ==
+        "image: float32, resized_crop 8 x 6 scale 0.08 to 1 ratio 0.75 to 1.3333333333333333");
+}

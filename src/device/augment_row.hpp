@@ -1,0 +1,14 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// `transform_row` where the conversion has an augmentation.
+void augment_row(const field_conversion& conversion, const std::byte* row,
+                 std::uint32_t random_bits, std::byte* out) noexcept;
+
+}  // namespace feedline::detail

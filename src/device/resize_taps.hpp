@@ -1,0 +1,75 @@
+#pragma once
+
+#include "device/rounded.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Which elements of an axis make up one of the resized axis, and how much.
+///
+/// A triangle as wide as two resized elements (two of the source, when enlarging) lies over the
+/// source, as in `resample_axis`. Here weights are whole numbers, exact in a float: element t of
+/// `from` lies |(2t + 1) to - (2i + 1) from| / 2 to away from resized element i, and the triangle
+/// reaches max(from, to) / to; both are multiplied by 2 to.
+struct resize_taps {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;    ///< at least 1; all weights are above 0
+  std::int32_t distance = 0;  ///< of the first
+  std::int32_t step = 0;      ///< from one distance to the next
+  std::int32_t reach = 0;
+  float total = 1.0F;  ///< of all weights, rounded
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE float weight(std::uint32_t tap) const noexcept {
+    const std::int32_t from_centre = distance + static_cast<std::int32_t>(tap) * step;
+    return static_cast<float>(reach - (from_centre < 0 ? -from_centre : from_centre));
+  }
+};
+
+/// The longest axis: weights are below 2^17.
+inline constexpr std::uint32_t max_resized = 65535;
+
+/// @param i Below `to`. @param from, to 1 to `max_resized`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline resize_taps taps_of(std::uint32_t i, std::uint32_t from,
+                                                              std::uint32_t to) noexcept {
+  const std::int64_t step = std::int64_t{2} * to;
+  const std::int64_t centre = (std::int64_t{2} * i + 1) * from;
+  const std::int64_t reach = std::int64_t{2} * (from > to ? from : to);
+  const std::int64_t before = centre - reach - to;  // in front of the first that counts
+  const std::int64_t first = before < 0 ? 0 : before / step + 1;
+  const std::int64_t behind = (centre + reach - to + step - 1) / step;
+  const std::int64_t end = behind < from ? behind : from;
+
+  resize_taps taps;
+  taps.first = static_cast<std::uint32_t>(first);
+  taps.count = static_cast<std::uint32_t>(end - first);
+  taps.distance = static_cast<std::int32_t>((2 * first + 1) * to - centre);
+  taps.step = static_cast<std::int32_t>(step);
+  taps.reach = static_cast<std::int32_t>(reach);
+  std::int64_t total = 0;
+  for (std::int64_t distance = taps.distance, tap = first; tap < end; ++tap, distance += step)
+    total += reach - (distance < 0 ? -distance : distance);
+  taps.total = static_cast<float>(total);
+  return taps;
+}
+
+/// A pixel's value of one channel: along each line a sum in order of columns, divided by the
+/// weights' total, then the same over the lines. Kernels compute it so; the host makes lines once.
+/// @param load Gives the window's element at (y, x).
+template <class Load>
+[[nodiscard]] FEEDLINE_HOST_DEVICE float resized_value(const resize_taps& rows,
+                                                       const resize_taps& columns,
+                                                       const Load& load) noexcept {
+  float of_rows = 0.0F;
+  for (std::uint32_t row = 0; row < rows.count; ++row) {
+    float of_columns = 0.0F;
+    for (std::uint32_t column = 0; column < columns.count; ++column)
+      of_columns = sum(of_columns, product(columns.weight(column),
+                                           load(rows.first + row, columns.first + column)));
+    of_rows = sum(of_rows, product(rows.weight(row), quotient(of_columns, columns.total)));
+  }
+  return quotient(of_rows, rows.total);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+#include <feedline/transform/field_transform.hpp>
+
+#include "transform/field_conversions.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace feedline::detail {
+
+/// What is set of a transform's augmentations, the first; empty: nothing.
+[[nodiscard]] std::string_view first_augmentation(const field_transform& transform) noexcept;
+
+/// Checks them. @param transform Otherwise checked, and with a layout if there are any.
+/// @throws usage_error naming the field, the member, its value and what is allowed.
+void check_augmentation(const field& of, const field_transform& transform);
+
+/// Sets what devices are told of them. @param image The dataset's.
+void set_augmentation(field_conversion& conversion, const field_transform& transform,
+                      const image_extents& image);
+
+/// What `to_string` says of them: ", resize 8 x 6", or nothing.
+[[nodiscard]] std::string augmentation_text(const field_transform& transform);
+
+}  // namespace feedline::detail

@@ -1,0 +1,145 @@
+/// Images that the GPU resizes, colours and erases, against `assemble_on_host`, bit for bit.
+
+#include <feedline/device/assembly.hpp>
+
+#include "gpu/assembly_case.hpp"
+#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/gpu_stream.hpp"
+#include "support/checks/catch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+/// The field whose rows a conversion of images takes and makes.
+case_field augmented_field(const field_conversion& conversion) {
+  const auto row_bytes = [&](std::uint32_t height, std::uint32_t width, element_type type) {
+    return std::size_t{conversion.channels} * height * width * size_bytes(type);
+  };
+  case_field field;
+  field.conversion = conversion;
+  field.row_bytes = row_bytes(conversion.height, conversion.width, conversion.from);
+  field.to_row_bytes = row_bytes(conversion.to_height, conversion.to_width, conversion.to);
+  return field;
+}
+
+void resize_windows(field_conversion& conversion) {
+  conversion.augmentation.resizes = true;
+  conversion.augmentation.random_window = true;
+  conversion.augmentation.area = {0.08F, 1.0F};
+  conversion.augmentation.log_ratio = {-0.415F, 0.415F};
+  conversion.augmentation.else_height = conversion.height;
+  conversion.augmentation.else_width = conversion.width;
+}
+
+void erase_parts(field_conversion& conversion) {
+  conversion.augmentation.erase_below = std::uint64_t{1} << 31;
+  conversion.augmentation.erase_area = {0.02F, 0.33F};
+  conversion.augmentation.erase_log_ratio = {-1.7F, 1.7F};
+  conversion.augmentation.erases_per_channel =
+      conversion.channels <= image_augmentation::max_channels;
+  for (std::size_t i = 0; i < image_augmentation::max_channels; ++i)
+    conversion.augmentation.erase_value[i] = static_cast<float>(i) - 3.5F;
+}
+
+}  // namespace
+
+TEST_CASE("assembly: images of every type and size are resized as on the host, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto from = GENERATE(from_range(std::begin(all_types), std::end(all_types)));
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{9}));
+  const auto where = seed % 4 == 0 ? kept_in::host : kept_in::device;
+  std::mt19937_64 random{seed};
+  std::vector<case_field> fields{copied(5)};
+  for (const element_type to : all_targets) {
+    field_conversion conversion = converted(from, to, random).conversion;
+    conversion.padding = 0;
+    conversion.random_crop = false;
+    conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 40);
+    conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 40);
+    resize_windows(conversion);
+    conversion.augmentation.random_window = random() % 3 != 0;
+    fields.push_back(augmented_field(conversion));
+  }
+  const std::size_t shift = seed % 2 == 0 ? 0 : random() % 128;
+  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed, where, shift);
+}
+
+TEST_CASE("assembly: large windows are resized, flipped and laid out anew, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  field_conversion conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f16;
+  conversion.channels = 3;
+  conversion.channels_last = true;
+  conversion.to_channels_last = GENERATE(false, true);
+  conversion.height = 375;
+  conversion.width = 500;
+  conversion.to_height = conversion.to_width = 224;
+  conversion.flip_below = std::uint64_t{1} << 31;
+  conversion.scale[0] = 1.0F / 255.0F;
+  conversion.offset[0] = -0.5F;
+  resize_windows(conversion);
+  check_on_gpu({.batch_size = 6, .samples = 9, .run_samples = 4}, {augmented_field(conversion)}, 3,
+               kept_in::device);
+}
+
+TEST_CASE("assembly: colours change and parts are erased as on the host, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto to = GENERATE(from_range(std::begin(all_targets), std::end(all_targets)));
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{17}));
+  std::mt19937_64 random{seed};
+  std::vector<case_field> fields{copied(5)};
+  for (const bool resizes : {false, true}) {
+    field_conversion conversion = converted(element_type::u8, to, random).conversion;
+    conversion.channels = random() % 2 == 0 ? 1 : 3;
+    image_augmentation& augmentation = conversion.augmentation;
+    augmentation.jitters = true;
+    if (random() % 2 == 0) augmentation.brightness = {0.6F, 1.4F};
+    if (random() % 2 == 0) augmentation.contrast = {0.6F, 1.4F};
+    if (random() % 2 == 0) augmentation.saturation = {0.0F, 2.0F};
+    if (random() % 2 == 0) augmentation.hue = {-0.5F, 0.5F};
+    if (random() % 2 == 0) erase_parts(conversion);
+    if (resizes) {
+      conversion.padding = 0;
+      conversion.random_crop = false;
+      conversion.to_height = 1 + static_cast<std::uint32_t>(random() % 80);
+      conversion.to_width = 1 + static_cast<std::uint32_t>(random() % 80);
+      resize_windows(conversion);
+    }
+    fields.push_back(augmented_field(conversion));
+  }
+  field_conversion erased = converted(element_type::f32, to, random).conversion;
+  erase_parts(erased);
+  fields.push_back(augmented_field(erased));
+  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 7}, fields, seed,
+               seed % 4 == 0 ? kept_in::host : kept_in::device);
+}
+
+TEST_CASE("assembly: images that are resized go beside others, more than a launch takes",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::mt19937_64 random{4};
+  std::vector<case_field> fields;
+  for (std::size_t i = 0; i < 21; ++i) {
+    case_field field = converted(element_type::u8, element_type::f32, random);
+    if (i % 2 == 0) {
+      field.conversion.padding = 0;
+      field.conversion.random_crop = false;
+      resize_windows(field.conversion);
+    }
+    fields.push_back(augmented_field(field.conversion));
+  }
+  check_on_gpu({.batch_size = 32, .samples = 70, .run_samples = 32, .keeps = true}, fields, 5,
+               kept_in::device);
+}

@@ -1,0 +1,220 @@
+#include "device/augmentation_draws.hpp"
+#include "device/transform_row.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/random_conversion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+constexpr std::uint64_t always = std::uint64_t{1} << 32;
+
+std::vector<float> augmented(const field_conversion& conversion, const bytes& row,
+                             std::uint32_t random_bits) {
+  std::vector<float> out(test::to_row_bytes_of(conversion, row.size()) / sizeof(float));
+  transform_row(conversion, row.data(), row.size(), random_bits,
+                reinterpret_cast<std::byte*>(out.data()));
+  return out;
+}
+
+/// An image of bytes that is not moved.
+field_conversion image_of(std::uint32_t channels, std::uint32_t height, std::uint32_t width) {
+  field_conversion conversion;
+  conversion.what = field_conversion::operation::convert;
+  conversion.to = element_type::f32;
+  conversion.channels = channels;
+  conversion.channels_last = conversion.to_channels_last = true;
+  conversion.height = conversion.to_height = height;
+  conversion.width = conversion.to_width = width;
+  conversion.scale[0] = 1.0F;
+  return conversion;
+}
+
+bytes random_image(const field_conversion& conversion, std::mt19937& random) {
+  bytes row(test::row_bytes_of(conversion, 0));
+  for (std::byte& each : row) each = static_cast<std::byte>(random());
+  return row;
+}
+
+using rgb = std::array<double, 3>;
+
+double grey(const rgb& of) {
+  return 0.2989 * of[0] + 0.587 * of[1] + 0.114 * of[2];
+}
+rgb mixed(const rgb& of, double other, double factor) {
+  rgb result{};
+  for (std::size_t c = 0; c < 3; ++c)
+    result[c] = std::clamp(factor * of[c] + (1 - factor) * other, 0.0, 255.0);
+  return result;
+}
+
+/// As torchvision's _rgb2hsv and _hsv2rgb.
+rgb turned(const rgb& of, double by) {
+  const double most = std::max({of[0], of[1], of[2]});
+  const double spread = most - std::min({of[0], of[1], of[2]});
+  if (spread == 0) return of;
+  const double saturation = spread / most;
+  double hue = most == of[0]   ? (of[1] - of[2]) / spread
+               : most == of[1] ? 2 + (of[2] - of[0]) / spread
+                               : 4 + (of[0] - of[1]) / spread;
+  hue = hue / 6 + by;
+  hue = 6 * (hue - std::floor(hue));
+  const double rest = hue - std::floor(hue);
+  const double p = most * (1 - saturation);
+  const double q = most * (1 - saturation * rest);
+  const double t = most * (1 - saturation * (1 - rest));
+  const std::array<rgb, 6> sixths{
+      {{most, t, p}, {q, most, p}, {p, most, t}, {p, q, most}, {t, p, most}, {most, p, q}}};
+  return sixths[static_cast<std::size_t>(hue) % 6];
+}
+
+}  // namespace
+
+TEST_CASE("augment row: without a change of colour it is the crop and flip of other conversions",
+          "[device][host]") {
+  std::mt19937 random{3};
+  int seen = 0;
+  while (seen < 300) {
+    field_conversion plain = test::random_conversion(random);
+    if (plain.what != field_conversion::operation::convert || is_whole(plain.to)) continue;
+    ++seen;
+    const bytes row = test::random_row(plain, random);
+    const auto random_bits = static_cast<std::uint32_t>(random());
+    INFO(test::describe(plain));
+    const auto transformed = [&](const field_conversion& by) {
+      bytes out(test::to_row_bytes_of(by, 0));
+      transform_row(by, row.data(), row.size(), random_bits, out.data());
+      return out;
+    };
+    field_conversion erasing = plain;
+    erasing.augmentation.erase_below = 1;  // and then in one draw of 2^32
+    REQUIRE(transformed(erasing) == transformed(plain));
+    if (plain.from != element_type::u8 || (plain.channels != 1 && plain.channels != 3)) continue;
+    field_conversion jittering = plain;
+    jittering.augmentation.jitters = true;
+    REQUIRE(transformed(jittering) == transformed(plain));
+  }
+}
+
+TEST_CASE("augment row: colours change as torchvision's do, factor after factor",
+          "[device][host]") {
+  std::mt19937 random{8};
+  const bool resizes = GENERATE(false, true);
+  for (std::uint32_t random_bits = 0; random_bits < 100; ++random_bits) {
+    field_conversion by = image_of(3, 7, 70);
+    by.flip_below = always / 2;
+    field_conversion plain = by;
+    by.augmentation.jitters = true;
+    by.augmentation.brightness = {0.6F, 1.4F};
+    by.augmentation.contrast = {0.5F, 1.5F};
+    by.augmentation.saturation = {0.0F, 2.0F};
+    by.augmentation.hue = {-0.5F, 0.5F};
+    if (resizes) {
+      by.augmentation.resizes = plain.augmentation.resizes = true;
+      by.to_height = plain.to_height = 9;
+      by.to_width = plain.to_width = 33;
+    }
+    const bytes row = random_image(by, random);
+    const std::vector<float> from = augmented(plain, row, random_bits);
+    const std::vector<float> out = augmented(by, row, random_bits);
+    const color_factors factors = color_factors_of(by.augmentation, random_bits);
+    std::vector<rgb> pixels;
+    double mean = 0;
+    for (std::size_t i = 0; i < from.size(); i += 3) {
+      pixels.push_back(mixed({from[i], from[i + 1], from[i + 2]}, 0, factors.brightness));
+      mean += grey(pixels.back()) * 3 / static_cast<double>(from.size());
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const rgb contrasted = mixed(pixels[i], mean, factors.contrast);
+      const rgb saturated = mixed(contrasted, grey(contrasted), factors.saturation);
+      const rgb expected = turned(saturated, factors.hue);
+      for (std::size_t c = 0; c < 3; ++c)
+        worst = std::max(worst, std::abs(double{out[3 * i + c]} - expected[c]));
+    }
+    REQUIRE(worst < 0.01);
+  }
+}
+
+TEST_CASE("augment row: a colour's factors are drawn between their bounds", "[device][host]") {
+  field_conversion by = image_of(1, 1, 1);
+  by.augmentation.jitters = true;
+  by.augmentation.brightness = {0.5F, 1.5F};
+  float least = 255;
+  float most = 0;
+  for (std::uint32_t bits = 0; bits < 1000; ++bits) {
+    const float value = augmented(by, {std::byte{100}}, bits)[0];
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  CHECK(least >= 50);
+  CHECK(least < 51);
+  CHECK(most <= 150);
+  CHECK(most > 149);
+  by.augmentation.brightness = {3.0F, 3.0F};
+  CHECK(augmented(by, {std::byte{100}}, 0)[0] == 255);
+  // Grey has a contrast with its mean, and neither saturation nor hue.
+  by = image_of(1, 1, 2);
+  by.augmentation.jitters = true;
+  by.augmentation.contrast = {0.5F, 0.5F};
+  by.augmentation.saturation = {0.0F, 0.0F};
+  by.augmentation.hue = {0.5F, 0.5F};
+  CHECK(augmented(by, {std::byte{100}, std::byte{200}}, 0) == std::vector<float>{125, 175});
+}
+
+TEST_CASE("augment row: a rectangle is erased, of the area and ratio that are asked for",
+          "[device][host]") {
+  field_conversion by = image_of(2, 60, 80);
+  by.flip_below = always / 2;
+  by.augmentation.erase_below = always / 4;
+  by.augmentation.erase_area = {0.1F, 0.3F};
+  by.augmentation.erase_log_ratio = {-1.0F, 1.0F};
+  by.augmentation.erases_per_channel = true;
+  by.augmentation.erase_value[0] = -7.0F;
+  by.augmentation.erase_value[1] = -9.0F;
+  const bytes row(test::row_bytes_of(by, 0), std::byte{5});
+  int erased = 0;
+  for (std::uint32_t random_bits = 0; random_bits < 2000; ++random_bits) {
+    const image_part part = erased_part_of(by, random_bits);
+    const std::vector<float> out = augmented(by, row, random_bits);
+    bool same = true;
+    for (std::uint32_t i = 0; i < 4800; ++i) {
+      const std::uint32_t y = i / 80;
+      const std::uint32_t x = i % 80;
+      const bool inside = y >= part.top && y < part.top + part.height && x >= part.left &&
+                          x < part.left + part.width;
+      same = same && out[2 * i] == (inside ? -7.0F : 5.0F) &&
+             out[2 * i + 1] == (inside ? -9.0F : 5.0F);
+    }
+    REQUIRE(same);
+    if (part.height == 0) continue;
+    ++erased;
+    const double area = part.height * part.width / 4800.0;
+    REQUIRE(area > 0.09);
+    REQUIRE(area < 0.32);
+    const double ratio = 1.0 * part.width / part.height;
+    REQUIRE(ratio > 0.45);
+    REQUIRE(ratio < 2.2);
+    REQUIRE(part.top + part.height <= 60);
+    REQUIRE(part.left + part.width <= 80);
+  }
+  CHECK(erased > 400);
+  CHECK(erased < 600);
+}
+
+TEST_CASE("augment row: an image of one line has nothing that could be erased", "[device][host]") {
+  field_conversion by = image_of(1, 1, 80);
+  by.augmentation.erase_below = always;
+  by.augmentation.erase_area = {0.1F, 0.3F};
+  CHECK(augmented(by, bytes(80, std::byte{5}), 3) == std::vector<float>(80, 5.0F));
+}
