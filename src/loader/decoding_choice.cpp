@@ -6,7 +6,6 @@
 #include "transfer/decoding_stage.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -29,6 +28,8 @@ namespace {
 /// Blocks that a staging slot brings, at most, so that what is decoded at once stays within this.
 constexpr std::size_t max_decoded_bytes = std::size_t{64} << 20;
 constexpr std::uint64_t max_blocks = 2048;
+/// What a block may take as it is stored: a damaged file may claim any number.
+constexpr std::size_t max_stored_bytes = std::size_t{256} << 20;
 
 /// Why the device cannot decode the blocks of these fields; empty if it can.
 std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& fields,
@@ -36,8 +37,9 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
   for (std::size_t place = 0; place < fields.size(); ++place) {
     const std::string refusal = device.decodes->refusal(blocks.steps(place));
     if (!refusal.empty()) return "field '" + fields[place].name + "': " + refusal;
-    if (blocks.max_stored_bytes(place) > std::numeric_limits<std::uint32_t>::max())
-      return "field '" + fields[place].name + "' has blocks of 4 GiB and more";
+    if (const std::size_t bytes = blocks.max_stored_bytes(place); bytes > max_stored_bytes)
+      return "field '" + fields[place].name + "' has a block of " + std::to_string(bytes) +
+             " bytes, and " + std::to_string(max_stored_bytes) + " are the most";
   }
   return {};
 }
@@ -98,7 +100,8 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples) noexcept {
   // is loaded ahead to the same part.
   const std::uint64_t of_slot = divide_up(slot_samples, blocks.order.rows());
   const std::uint64_t most = 2 * blocks.order.max_window() + 2 * of_slot + 3;
-  blocks.places = static_cast<std::uint32_t>(std::min(most, blocks.order.blocks()));
+  blocks.places = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({most, blocks.order.blocks(), 0xFFFF'FFFF}));
 }
 
 std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
@@ -111,8 +114,21 @@ decoding_bytes bytes_of(block_plan blocks, const std::vector<std::size_t>& row_b
                         const device_capabilities& device, std::uint64_t slot_samples,
                         std::size_t slots) {
   size_store(blocks, slot_samples);
-  return {device_row_cache::bytes(row_bytes, blocks.places * blocks.order.rows()),
-          decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots)};
+  const std::uint64_t rows = blocks.places * blocks.order.rows();
+  return {.store = device_row_cache::bytes(row_bytes, rows),
+          .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
+          .rows = rows};
+}
+
+std::string too_many(const decoding_bytes& decoded, const loader_options& options) {
+  if (options.max_device_cache_bytes != 0 && decoded.store > options.max_device_cache_bytes)
+    return "decoded blocks would take " + std::to_string(decoded.store) +
+           " bytes, and max_device_cache_bytes is " +
+           std::to_string(options.max_device_cache_bytes) + ": raise it, or mix fewer chunks";
+  if (decoded.rows >= assembly::arrived)
+    return "windows hold " + std::to_string(decoded.rows) +
+           " rows, and 2^31 - 1 can be numbered: mix fewer chunks";
+  return {};
 }
 
 }  // namespace detail

@@ -41,9 +41,12 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples) noexcept;
 struct decoding_bytes {
   std::size_t store = 0;
   std::size_t decoder = 0;
+  std::uint64_t rows = 0;  ///< that the store holds
 };
 [[nodiscard]] decoding_bytes bytes_of(block_plan blocks, const std::vector<std::size_t>& row_bytes,
                                       const device_capabilities& device, std::uint64_t slot_samples,
                                       std::size_t slots);
+/// Why there may not be so many decoded blocks; empty: there may.
+[[nodiscard]] std::string too_many(const decoding_bytes& decoded, const loader_options& options);
 
 }  // namespace feedline::detail

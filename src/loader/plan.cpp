@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -102,16 +103,13 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
       " bytes do not fit in 64 bits: lower batch_size, batches_per_slot or the number of slots"};
 }
 
-/// The plan where decoded blocks would take more than they may.
+/// The plan where there would be more decoded blocks than there may be.
 loader_plan undecoded_plan(const dataset& dataset, const sampler& sampler,
                            const device_capabilities& device, loader_options options,
-                           std::size_t store_bytes) {
+                           std::string why_not) {
   options.decode_on = decode_on::cpu;
   loader_plan plan = untuned_plan(dataset, sampler, device, options);
-  plan.decode_note = "decoded blocks would take " + std::to_string(store_bytes) +
-                     " bytes, and max_device_cache_bytes is " +
-                     std::to_string(options.max_device_cache_bytes) +
-                     ": raise it, or mix fewer chunks";
+  plan.decode_note = std::move(why_not);
   return plan;
 }
 
@@ -131,9 +129,9 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       device.reads_staging,  readers,
       decoding.loads_bytes()};
   const auto decoder_bytes = [&](std::uint64_t count, std::size_t slots) {
-    if (!decoding.blocks) return decoding_bytes{};
-    return bytes_of(*decoding.blocks, row_bytes_of(dataset), device, count * options.batch_size,
-                    slots);
+    return decoding.blocks ? bytes_of(*decoding.blocks, row_bytes_of(dataset), device,
+                                      count * options.batch_size, slots)
+                           : decoding_bytes{};
   };
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
@@ -184,8 +182,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
     plan.device_slot_bytes = sizes.device_bytes(batches);
     plan.device_slots = depth_of(on_device, batches);
     const decoding_bytes decoder = decoder_bytes(batches, plan.device_slots);
-    if (options.max_device_cache_bytes != 0 && decoder.store > options.max_device_cache_bytes)
-      return undecoded_plan(dataset, sampler, device, options, decoder.store);
+    if (std::string why = too_many(decoder, options); !why.empty())
+      return undecoded_plan(dataset, sampler, device, options, std::move(why));
     plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
     plan.cache_bytes += decoder.store;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +

@@ -1,0 +1,58 @@
+# The tests of the CUDA device. Included by tests/CMakeLists.txt, so paths are relative
+# to tests/.
+
+# What contexts a loader makes shows only in a process of its own.
+add_executable(feedline_cuda_context_program gpu/cuda_context_program.cpp)
+target_include_directories(feedline_cuda_context_program PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(feedline_cuda_context_program PRIVATE
+  feedline_test_support feedline::cuda CUDA::cudart_static)
+feedline_private_options(feedline_cuda_context_program)
+# Nor can a process go on whose context is broken.
+add_executable(feedline_sticky_error_program gpu/broken_kernel.cu gpu/sticky_error_program.cpp)
+target_link_libraries(feedline_sticky_error_program PRIVATE
+  feedline_test_support feedline::cuda CUDA::cudart_static)
+set_property(TARGET feedline_sticky_error_program PROPERTY CUDA_RUNTIME_LIBRARY Static)
+feedline_private_options(feedline_sticky_error_program)
+feedline_add_tests(feedline_gpu_tests
+  LIBRARIES feedline::cuda CUDA::cudart_static spdlog::spdlog
+  SOURCES
+  gpu/assembly_case.cpp
+  gpu/assembly_on_gpu.cpp
+  gpu/assembly_plan_test.cpp
+  gpu/assembly_test.cpp
+  gpu/augmented_images_test.cpp
+  gpu/capture_test.cpp
+  gpu/checksums.cu
+  gpu/cuda_edge_test.cpp
+  gpu/cuda_errors_test.cpp
+  gpu/cuda_loader_test.cpp
+  gpu/cuda_manners_test.cpp
+  gpu/decode/program_test.cpp
+  gpu/decode/refusals_test.cpp
+  gpu/gate.cu
+  gpu/interop_test.cpp
+  gpu/mapped_memory_test.cpp
+  gpu/moved_images_test.cpp
+  gpu/page_uses_test.cpp
+  gpu/pinned_memory_test.cpp
+  gpu/results_test.cpp
+  gpu/step_graphs_test.cpp
+  gpu/sticky_error_test.cpp
+  gpu/tile_plan_test.cpp
+)
+set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
+if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/block_decoder_test.cpp
+    gpu/decode/encoded_case.cpp gpu/decode/zstd_frames_test.cpp)
+  target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders)
+endif()
+if(FEEDLINE_nvcomp_LIBRARY_DIR)  # searched by dlopen
+  set_property(TARGET feedline_gpu_tests PROPERTY BUILD_RPATH ${FEEDLINE_nvcomp_LIBRARY_DIR})
+endif()
+add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)
+set_source_files_properties(gpu/sticky_error_test.cpp PROPERTIES COMPILE_DEFINITIONS
+  "FEEDLINE_STICKY_ERROR_PROGRAM=\"$<TARGET_FILE:feedline_sticky_error_program>\"")
+set_source_files_properties(gpu/cuda_manners_test.cpp PROPERTIES COMPILE_DEFINITIONS
+  "FEEDLINE_CUDA_CONTEXT_PROGRAM=\"$<TARGET_FILE:feedline_cuda_context_program>\"")
+
+include(gpu/nvtx.cmake)

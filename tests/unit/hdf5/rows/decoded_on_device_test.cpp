@@ -1,0 +1,114 @@
+/// HDF5's chunks as a device decodes them: the same batches and errors as readers give.
+
+#include <feedline/error.hpp>
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/datasets/encoded_check.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/files/file_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+#include "support/hdf5/writer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+const hdf5_options nothing_resident{.max_resident_bytes = 0};
+
+constexpr std::uint64_t rows = 150;
+constexpr std::uint64_t row_values = 12;
+
+/// Images in chunks of 16, and labels in chunks of 40, both compressed; the last of each is short.
+std::filesystem::path write_file(const temporary_directory& folder) {
+  const auto compressed = [](hid_t creation) {
+    require_hdf5(H5Pset_shuffle(creation) >= 0 && H5Pset_deflate(creation, 4) >= 0, "set filters");
+  };
+  const std::vector<std::byte> bytes = various_bytes(rows * row_values * 4);
+  hdf5_writer writer{folder.path() / "x.h5"};
+  writer.write("image", H5T_STD_I32LE, {rows, row_values}, H5T_NATIVE_INT32, bytes.data(),
+               chunked("", {16, row_values}, compressed));
+  writer.write("label", H5T_STD_U8LE, {rows}, H5T_NATIVE_UINT8, bytes.data(),
+               chunked("", {40}, compressed));
+  return writer.close();
+}
+
+struct epoch_result {
+  std::vector<std::vector<std::byte>> fields;  ///< of each batch
+  std::optional<std::string> error;
+};
+
+epoch_result deliver(const std::filesystem::path& file, decode_on who, const sampler& order) {
+  const scripted on;
+  loader loader{open_hdf5(file, {{"image"}, {"label"}}, nothing_resident),
+                order,
+                on.device,
+                {.batch_size = 10, .readers = 2, .decode_on = who}};
+  REQUIRE(loader.plan().decode_on == who);
+  epoch_result seen;
+  try {
+    for (const batch& batch : loader.epoch(0, on.stream)) {
+      on.device->drain(on.stream);
+      for (const char* const name : {"image", "label"})
+        seen.fields.emplace_back(batch[name].bytes().begin(), batch[name].bytes().end());
+    }
+  } catch (const stage_error& failure) {
+    // Tickets are numbered as slots are cut, which differs.
+    seen.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("hdf5 decoded on a device: batches are those that readers make", "[loader][host]") {
+  const temporary_directory folder;
+  const auto file = write_file(folder);
+  const sampler order = GENERATE(true, false) ? sampler{shuffle{.seed = 4, .within = chunks(3)}}
+                                              : sampler{sequential{}};
+  const epoch_result expected = deliver(file, decode_on::cpu, order);
+  const epoch_result seen = deliver(file, decode_on::device, order);
+  CHECK(expected.fields.size() == 2 * 15);
+  CHECK(seen.fields == expected.fields);
+  CHECK(seen.error == std::nullopt);
+}
+
+TEST_CASE("hdf5 decoded on a device: a damaged chunk is told as readers tell it",
+          "[loader][host]") {
+  const temporary_directory folder;
+  const auto file = write_file(folder);
+  const std::uint64_t chunk = GENERATE(0U, 4U, 9U);
+  auto bytes = bytes_of_file(file);
+  {
+    const auto data = open_hdf5(file, {{"image"}, {"label"}}, nothing_resident);
+    const auto blocks = data->encoded();
+    REQUIRE(blocks);
+    const auto stored = stored_bytes(*blocks, 0, chunk);
+    const auto at = std::search(bytes.begin(), bytes.end(), stored.begin(), stored.end());
+    REQUIRE(at != bytes.end());
+    *(at + static_cast<std::ptrdiff_t>(stored.size()) - 2) ^= std::byte{0x10};  // of the checksum
+  }
+  std::ofstream{file, std::ios::binary}.write(reinterpret_cast<const char*>(bytes.data()),
+                                              static_cast<std::streamsize>(bytes.size()));
+  const epoch_result expected = deliver(file, decode_on::cpu, sequential{});
+  const epoch_result seen = deliver(file, decode_on::device, sequential{});
+  REQUIRE(expected.error);
+  CHECK_THAT(*expected.error, Catch::Matchers::Contains("image"));
+  CHECK(seen.error == expected.error);
+  CHECK(seen.fields == expected.fields);
+  CHECK(seen.fields.size() == chunk * 16 / 10 * 2);
+}
