@@ -169,7 +169,7 @@ class pipeline {
   [[nodiscard]] bool verify(slot_index slot, const take_limits& limits);
   /// Why a sample of a slot misses its block: the device knows that, and reading it on the CPU says
   /// why, as if the CPU had decoded it at once.
-  [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t sample);
+  [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t bad);
   void accept(slot_index slot);
   /// Behind each slot that was taken.
   void tune() noexcept;

@@ -65,7 +65,7 @@ std::size_t chunk_layout::write_places(std::uint64_t first,
   return write_rows<true>(first, out);
 }
 
-template <bool As_places>
+template <bool AsPlaces>
 std::size_t chunk_layout::write_rows(std::uint64_t first,
                                      std::span<sample_index> out) const noexcept {
   const window of = window_with(first);
@@ -74,14 +74,14 @@ std::size_t chunk_layout::write_rows(std::uint64_t first,
   const auto run = out.first(std::min<std::uint64_t>(out.size(), end - first));
   bijection{end - begin, window_seed_, of.number}.evaluate(position{first - begin}, run);
   for (std::size_t at = 0; at < run.size(); at += block_samples)
-    to_samples<As_places>(of.first, begin, end - begin + missing_,
-                          run.subspan(at, std::min(block_samples, run.size() - at)));
+    to_samples<AsPlaces>(of.first, begin, end - begin + missing_,
+                         run.subspan(at, std::min(block_samples, run.size() - at)));
   return run.size();
 }
 
 /// From numbers within a window, whose chunks are told off in order of place, to samples.
 /// @param numbers What they are below, even if the short chunk were full.
-template <bool As_places>
+template <bool AsPlaces>
 void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
                               std::span<sample_index> run) const noexcept {
   // Numbers from here on lie behind the short chunk, if that is in this window.
@@ -104,7 +104,7 @@ void chunk_layout::to_samples(std::uint64_t first_place, std::uint64_t begin, st
   } else {
     split([this](std::uint64_t number) { return number / chunk_samples_; });
   }
-  if constexpr (!As_places) places_.evaluate(run);
+  if constexpr (!AsPlaces) places_.evaluate(run);
   for (std::size_t i = 0; i < run.size(); ++i)
     run[i] = sample_index{run[i].value * chunk_samples_ + row[i]};
 }

@@ -88,9 +88,9 @@ class chunk_layout {
   }
   /// The window that a row is in, if it were of full chunks.
   [[nodiscard]] window window_with(std::uint64_t row) const noexcept;
-  template <bool As_places>
+  template <bool AsPlaces>
   std::size_t write_rows(std::uint64_t first, std::span<sample_index> out) const noexcept;
-  template <bool As_places>
+  template <bool AsPlaces>
   void to_samples(std::uint64_t first_place, std::uint64_t begin, std::uint64_t numbers,
                   std::span<sample_index> run) const noexcept;
 
