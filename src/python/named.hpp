@@ -6,6 +6,7 @@
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/tokens.hpp>
+#include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/ragged/pack.hpp>
 #include <feedline/ragged/pad.hpp>
@@ -41,6 +42,12 @@ struct names<feedline::placement> {
                                                              {"gather", placement::gather},
                                                              {"resident", placement::resident},
                                                              {"cached", placement::cached}};
+};
+template <>
+struct names<feedline::decode_on> {
+  static constexpr std::string_view what = "decode_on";
+  static constexpr named_value<feedline::decode_on> all[] = {{"cpu", decode_on::cpu},
+                                                             {"device", decode_on::device}};
 };
 template <>
 struct names<feedline::partial_batch> {

@@ -28,6 +28,8 @@ void bind_plan(nb::module_& module) {
   nb::class_<plan>(module, "Plan", "What a loader chose, in full.")
       .def_ro("fields", &plan::fields, "As batches have them.")
       .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
+      .def_prop_ro("decode_on", [](const plan& self) { return named<decode_on>{self.decode_on}; })
+      .def_ro("decode_note", &plan::decode_note)
       .def_ro("assembled", &plan::assembled)
       .def_ro("shard", &plan::shard)
       .def_ro("samples_per_epoch", &plan::samples_per_epoch)

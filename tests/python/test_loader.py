@@ -86,6 +86,15 @@ def test_options_that_there_are_not_are_type_errors(numbered):
     feedline.Loader(numbered, expected_fields=["row", ("label", "int32")])
 
 
+def test_the_plan_says_who_decodes_and_why(numbered):
+    plan = feedline.Loader(numbered, decode_on="device").plan()
+    assert plan.decode_on == "cpu"
+    assert "reads staging memory" in plan.decode_note
+    assert feedline.Loader(numbered).plan().decode_note == ""
+    with pytest.raises(feedline.UsageError, match="'cpu', 'device'"):
+        feedline.Loader(numbered, decode_on="nobody")
+
+
 def test_every_option_reaches_the_loader(numbered):
     loader = feedline.Loader(
         numbered,
