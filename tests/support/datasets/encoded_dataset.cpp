@@ -79,7 +79,7 @@ class blocks final : public encoded_blocks {
     const std::uint64_t first = block * rows_;
     std::vector<sample_index> samples;
     for (std::uint64_t at = first; at < std::min(first + rows_, of_->size()); ++at)
-      samples.emplace_back(at);
+      samples.push_back(sample_index{at});
     std::vector<std::vector<std::byte>> all;
     std::vector<std::span<std::byte>> spans;
     for (const std::size_t bytes : row_bytes_) all.emplace_back(samples.size() * bytes);
