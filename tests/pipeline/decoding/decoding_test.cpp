@@ -8,6 +8,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/encoded_dataset.hpp"
@@ -185,7 +186,7 @@ TEST_CASE("decoding on the device: an epoch left before a damaged block leaves n
   CHECK(last.batches.size() == 20);
   CHECK(in_order_and_intact(last.batches));
   REQUIRE(last.error);
-  CHECK_THAT(*last.error, Catch::Matchers::Contains("block 20 is damaged"));
+  CHECK(contains(*last.error, "block 20 is damaged"));
 }
 
 TEST_CASE("decoding on the device: transforms see the decoded rows, with the same random choices",
@@ -319,8 +320,8 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
     each.build(options, order, *script);
     loader loader{make_encoded(rows, 8, script), order, on.device, options};
     CHECK(loader.plan().decode_on == decode_on::cpu);
-    CHECK_THAT(loader.plan().decode_note, Catch::Matchers::Contains(each.why));
-    CHECK_THAT(to_string(loader.plan()), Catch::Matchers::Contains(each.why));
+    CHECK(contains(loader.plan().decode_note, each.why));
+    CHECK(contains(to_string(loader.plan()), each.why));
     CHECK(all_intact(consume(loader, on, 1).batches));
     CHECK(script->sample_reads != 0);
   }
@@ -331,12 +332,12 @@ TEST_CASE("decoding on the device: a dataset or device without blocks is read as
   const scripted on;
   loader plain{
       make_identity_rows(10, 4), sequential{}, on.device, {.decode_on = decode_on::device}};
-  CHECK_THAT(plain.plan().decode_note, Catch::Matchers::Contains("not stored in blocks"));
+  CHECK(contains(plain.plan().decode_note, "not stored in blocks"));
   loader host{make_encoded(make_identity_rows(10, 4), 4),
               sequential{},
               make_host_device(),
               {.decode_on = decode_on::device}};
-  CHECK_THAT(host.plan().decode_note, Catch::Matchers::Contains("reads staging memory"));
+  CHECK(contains(host.plan().decode_note, "reads staging memory"));
   loader unasked{make_encoded(make_identity_rows(10, 4), 4), sequential{}, on.device, {}};
   CHECK(unasked.plan().decode_note.empty());
   CHECK(unasked.plan().decode_on == decode_on::cpu);
