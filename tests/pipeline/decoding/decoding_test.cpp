@@ -101,10 +101,10 @@ sampler order_of(bool shuffled) {
 TEST_CASE("decoding on the device: the same batches as readers make, however slots are cut",
           "[loader][host]") {
   const bool shuffled = GENERATE(true, false);
-  const std::uint64_t rows = GENERATE(2U, 7U, 16U, 100U);
-  const std::uint64_t batch_size = GENERATE(1U, 16U, 50U);
-  const int readers = GENERATE(0, 1, 4);
-  const std::uint64_t batches_per_slot = GENERATE(0U, 1U, 5U);
+  const std::uint64_t rows = GENERATE(3U, 100U);
+  const std::uint64_t batch_size = GENERATE(7U, 50U);
+  const int readers = GENERATE(0, 4);
+  const std::uint64_t batches_per_slot = GENERATE(0U, 5U);
   const loader_options options{
       .batch_size = batch_size, .readers = readers, .batches_per_slot = batches_per_slot};
   CAPTURE(shuffled, rows, batch_size, readers, batches_per_slot);
@@ -145,8 +145,8 @@ TEST_CASE("decoding on the device: a damaged block ends the epoch as it does whe
           "[loader][host]") {
   const bool shuffled = GENERATE(true, false);
   const bool lost = GENERATE(true, false);
-  const std::uint64_t rows = GENERATE(7U, 30U);
-  const std::uint64_t batches_per_slot = GENERATE(0U, 1U, 4U);
+  const std::uint64_t rows = 30;
+  const std::uint64_t batches_per_slot = GENERATE(0U, 4U);
   const loader_options options{
       .batch_size = 10, .readers = 2, .batches_per_slot = batches_per_slot};
   for (std::uint64_t block = 0; block < blocks_of(rows); ++block) {
