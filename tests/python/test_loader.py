@@ -307,6 +307,8 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import feedline
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests may ignore it
+
 inside = threading.Event()
 def read(index):
     if index > 0:
