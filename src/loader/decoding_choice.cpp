@@ -52,6 +52,8 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
     return "placement " + std::string{to_string(where)} + " keeps rows as readers decode them";
   if (options.errors.action != error_action::fail)
     return "the error policy replaces samples, for which readers must decode them";
+  if (options.errors.retries > 0)
+    return "the error policy tries reads again, which is done for samples alone";
   if (options.shard.world > 1) return "each rank of a shard takes a part of every block";
   if (options.partial_batch == partial_batch::fill)
     return "partial_batch::fill takes samples from the epoch's beginning again";
@@ -110,9 +112,10 @@ std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
   return row_bytes;
 }
 
-decoding_bytes bytes_of(block_plan blocks, const std::vector<std::size_t>& row_bytes,
+decoding_bytes bytes_of(block_plan blocks, const dataset& dataset,
                         const device_capabilities& device, std::uint64_t slot_samples,
                         std::size_t slots) {
+  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   size_store(blocks, slot_samples);
   const std::uint64_t rows = blocks.places * blocks.order.rows();
   return {.store = device_row_cache::bytes(row_bytes, rows),

@@ -43,7 +43,7 @@ struct decoding_bytes {
   std::size_t decoder = 0;
   std::uint64_t rows = 0;  ///< that the store holds
 };
-[[nodiscard]] decoding_bytes bytes_of(block_plan blocks, const std::vector<std::size_t>& row_bytes,
+[[nodiscard]] decoding_bytes bytes_of(block_plan blocks, const dataset& dataset,
                                       const device_capabilities& device, std::uint64_t slot_samples,
                                       std::size_t slots);
 /// Why there may not be so many decoded blocks; empty: there may.

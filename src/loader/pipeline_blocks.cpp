@@ -65,8 +65,8 @@ failure pipeline::failure_of(const slot_work& work, std::uint64_t bad) {
     source_.read(*work.run, {&sample, 1}, at, out, none);
     throw dataset_error{{.path = {}, .field = {}, .sample = sample.value, .offset = {}},
                         device_->capabilities().name +
-                            " could not decode the sample's block, which the CPU can: set "
-                            "loader_options::decode_on to cpu"};
+                            " misses the sample's block, which was not read or did not decode "
+                            "there, but the CPU reads it: set loader_options::decode_on to cpu"};
   } catch (...) {
     slot_failure why = current_failure(work, bad, plan_.batch_size);
     return {std::move(why.where), why.cause};

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/placement.hpp>
 
+#include "loader/decoding_choice.hpp"
 #include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
 
@@ -98,8 +99,7 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   }
   if (wanted == placement::gather) return gather(dataset);
 
-  std::vector<std::size_t> row_bytes;
-  for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
+  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t all_bytes = device_row_cache::bytes(row_bytes, samples);
   const std::size_t budget = options.max_device_cache_bytes;
   const std::string numbers =

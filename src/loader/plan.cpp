@@ -129,9 +129,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       device.reads_staging,  readers,
       decoding.loads_bytes()};
   const auto decoder_bytes = [&](std::uint64_t count, std::size_t slots) {
-    return decoding.blocks ? bytes_of(*decoding.blocks, row_bytes_of(dataset), device,
-                                      count * options.batch_size, slots)
-                           : decoding_bytes{};
+    if (!decoding.blocks) return decoding_bytes{};
+    return bytes_of(*decoding.blocks, dataset, device, count * options.batch_size, slots);
   };
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);

@@ -1,15 +1,10 @@
 """A loader gives the order, the content and the options of the C++ library."""
 
 import datetime
-import gc
 import inspect
 import json
-import os
 import pickle
 import re
-import signal
-import subprocess
-import sys
 import threading
 import warnings
 from pathlib import Path
@@ -301,108 +296,3 @@ def test_a_loader_is_closed_while_another_thread_waits():
     assert not waiting.is_alive()
     gate.set()
     loader.close()
-
-
-INTERRUPTED = """
-import os, signal, sys, threading
-import feedline
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests may ignore it
-
-inside = threading.Event()
-def read(index):
-    if index > 0:
-        inside.set()
-        gate.wait(60)
-    return {"y": index}
-gate = threading.Event()
-loader = feedline.Loader(feedline.sequence_dataset(read, size=9), batch_size=1, readers=1)
-def interrupt():  # while the main thread waits for the second batch
-    inside.wait(60)
-    while loader.statistics().consumer.batches < 1:
-        pass
-    before = loader.statistics().consumer.starved
-    while (loader.statistics().consumer.starved - before).total_seconds() < 0.02:
-        pass
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt).start()
-epoch = loader.epoch(0)
-try:
-    for batch in epoch:
-        pass
-except KeyboardInterrupt:
-    gate.set()
-    print("interrupted,", sum(1 for _ in epoch), "batches are left")
-"""
-
-
-def python(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
-    )
-
-
-def test_ctrl_c_ends_a_wait_and_loses_nothing():
-    ran = python(INTERRUPTED)
-    assert (ran.stdout, ran.returncode) == ("interrupted, 8 batches are left\n", 0), ran.stderr
-
-
-def test_a_program_ends_with_a_loader_whose_reader_is_in_python():
-    ran = python(
-        "import builtins, feedline, numpy\n"
-        "def read(i):\n"
-        "    for _ in range(2_000_000 if i else 0): pass\n"
-        "    return {'y': i}\n"
-        "loader = feedline.Loader(feedline.sequence_dataset(read, size=1000), batch_size=1)\n"
-        "builtins.loader = loader  # is not taken apart with the module\n"
-        "builtins.view = next(loader.epoch(0))['y'].numpy()\n"
-        "print(builtins.view.sum())\n"
-    )
-    assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)
-
-
-def test_a_child_of_fork_ends_and_destroys_nothing(numbered):
-    loader = feedline.Loader(numbered, batch_size=10)
-    epoch = loader.epoch(0)
-    batch = next(epoch)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            try:
-                next(epoch)
-            except feedline.UsageError:
-                code = 0
-            del batch, epoch, loader
-            gc.collect()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert next(epoch).index == 1
-
-
-def test_handlers_of_signals_run_while_a_batch_is_waited_for(await_waiting):
-    asked, gate = threading.Event(), threading.Event()
-
-    def read(index):
-        if index == 1:
-            asked.set()
-            assert gate.wait(60)  # the handler opens it
-        return {"y": index}
-
-    def interrupt():
-        asked.wait(60)
-        await_waiting(loader, 1)
-        os.kill(os.getpid(), signal.SIGUSR1)
-
-    before = signal.signal(signal.SIGUSR1, lambda *_: gate.set())
-    try:
-        loader = feedline.Loader(feedline.sequence_dataset(read, size=2), batch_size=1)
-        epoch = loader.epoch(0)
-        next(epoch)
-        other = threading.Thread(target=interrupt)
-        other.start()
-        assert next(epoch)["y"].numpy() == 1
-        other.join()
-    finally:
-        signal.signal(signal.SIGUSR1, before)

@@ -15,7 +15,8 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// What a loader chose, in full; fixed at construction. `staging_bytes` and `device_bytes` are all
 /// the memory that the loader ever allocates for samples, except up to 4 MiB of staging memory: the
-/// small fields of a gather pass through it while the loader is made.
+/// small fields of a gather pass through it while the loader is made; and four bytes of it for each
+/// device slot where the device decodes.
 struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`

@@ -292,6 +292,7 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
        [](auto& options, auto&, auto&) { options.placement = placement::resident; }},
       {"the error policy",
        [](auto& options, auto&, auto&) { options.errors.action = error_action::skip; }},
+      {"tries reads again", [](auto& options, auto&, auto&) { options.errors.retries = 1; }},
       {"each rank of a shard",
        [](auto& options, auto&, auto&) {
          options.shard = {1, 2};
