@@ -15,8 +15,9 @@ enum class decode_on : std::uint8_t {
            ///< why. Blocks cross the bus as they are stored, once an epoch. It needs a dataset
            ///< whose rows lie in such blocks, an order that takes blocks window after window
            ///< (`sequential`, or `shuffle` with `within` and one lane, without a `shard`),
-  ///< placement `stream`, and an error policy that ends the epoch at once. `next` then waits until
-  ///< a slot's blocks are decoded, because only then is it known whether they are whole
+           ///< placement `stream`, and an error policy that ends the epoch at once. `next` then
+           ///< waits until a slot's blocks are decoded, because only then is it known whether
+           ///< they are whole
 };
 
 /// "cpu", "device".
