@@ -250,6 +250,7 @@ TEST_CASE("cuda capture: a tensor is not made for a captured stream, and may be 
   capture graph{further.get()};
   gpu_recorder record{consumer.get()};
   loader loader{eight_batches(), sequential{}, make_cuda_device(0), one_batch_slots(2)};
+  feedline::loader other{eight_batches(), sequential{}, make_cuda_device(0), one_batch_slots(2)};
   auto range = loader.epoch(0, consumer.ref());
   {
     const auto batch = std::make_shared<const feedline::batch>(std::move(*range.next()));
@@ -257,13 +258,13 @@ TEST_CASE("cuda capture: a tensor is not made for a captured stream, and may be 
     const auto tensor = to_dlpack(batch, "row", further.ref());
     graph.begin();
     CHECK_THROWS_AS((void)to_dlpack(batch, "id", further.ref()), usage_error);
+    CHECK_THROWS_AS((void)other.epoch(0, further.ref()), usage_error);
   }
-  {
-    auto second = range.next();
-    REQUIRE(second);
-    record(*second);
-  }
+  auto second = range.next();
+  REQUIRE(second);
   CHECK(graph.end() == 1);
+  record(*second);
+  second.reset();
   while (auto batch = range.next()) record(*batch);
   const auto seen = record.seen();
   CHECK(seen.size() == 8);

@@ -127,7 +127,8 @@ class device {
 
   /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
   /// consumer, and by who pushes results on another stream than before.
-  /// @throws usage_error if it needs a stream and has none, or the stream is another device's.
+  /// @throws usage_error if it needs a stream and has none, or the stream is another device's, or
+  /// is being captured so that the device cannot tell.
   virtual void check(stream_ref stream) const = 0;
 };
 

@@ -173,16 +173,7 @@ class cuda_device final : public device {
 
   [[nodiscard]] bool is_capturing(stream_ref stream) override {
     const cuda_current_device current{context_};
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
-    if (answer == cudaErrorStreamCaptureImplicit) {
-      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used
-      // meanwhile.
-      detail::clear_error(answer);
-      return true;
-    }
-    FEEDLINE_CUDA_CHECK(answer);
-    return status != cudaStreamCaptureStatusNone;
+    return is_capturing_now(stream);
   }
 
   /// The legacy stream waits for those of all threads.
@@ -202,6 +193,10 @@ class cuda_device final : public device {
     const cuda_current_device current{context_};
     int owner = ordinal_;
     if (native(stream) != cudaStreamLegacy && native(stream) != cudaStreamPerThread) {
+      if (is_capturing_now(stream))
+        throw usage_error{
+            "the stream is being captured, so that CUDA does not tell whose it is: name it before "
+            "the capture begins, or after it"};
       FEEDLINE_CUDA_CHECK(cudaStreamGetDevice(native(stream), &owner));
     }
     if (owner != ordinal_) {
@@ -211,6 +206,20 @@ class cuda_device final : public device {
   }
 
  private:
+  /// `is_capturing`, where this GPU is the current one.
+  [[nodiscard]] static bool is_capturing_now(stream_ref stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t answer = cudaStreamIsCapturing(native(stream), &status);
+    if (answer == cudaErrorStreamCaptureImplicit) {
+      // cudaStreamLegacy, while a stream is captured that waits for it: it cannot be used
+      // meanwhile.
+      detail::clear_error(answer);
+      return true;
+    }
+    FEEDLINE_CUDA_CHECK(answer);
+    return status != cudaStreamCaptureStatusNone;
+  }
+
   /// Never with cudaEventBlockingSync: the GPU then interrupts the host at each record.
   [[nodiscard]] event_handle make_event_with(unsigned flags) {
     const cuda_current_device current{context_};
