@@ -82,13 +82,16 @@ class race {
     const auto issue = [&] { model_.train(digits, score_, 0.01F); };
     by_graphs ? graphs_.run(batch, issue) : issue();
   }
-  double time(const std::function<void()>& work) {
-    (void)on_.take_times();  // waits for the stream
-    const auto began = std::chrono::steady_clock::now();
-    work();
+  void wait_for_stream() {
     on_.begin_wait();
     on_.end_wait();
     (void)on_.take_times();
+  }
+  double time(const std::function<void()>& work) {
+    wait_for_stream();
+    const auto began = std::chrono::steady_clock::now();
+    work();
+    wait_for_stream();
     return seconds{std::chrono::steady_clock::now() - began}.count();
   }
 
