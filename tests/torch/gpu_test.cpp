@@ -13,6 +13,7 @@
 #include "gpu/held_device.hpp"
 #include "torch/support.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -214,28 +215,34 @@ TEST_CASE("torch: tensors go to threads with streams of their own, which free th
           "[batch][gpu]") {
   FEEDLINE_NEEDS_GPU();
   constexpr std::uint64_t batches = 60;
+  struct user {
+    CUDAStream stream = new_stream();
+    std::optional<checker> check;
+  };
   const CUDAStream consumers = new_stream();
-  loader loader = make_loader(make_cuda_device(0), batches);
-  std::vector<std::int64_t> wrong;
-  auto range = loader.epoch(0, ref(consumers));
-  for (std::uint64_t round = 0; round < batches / 2; ++round) {
-    std::vector<std::int64_t> found(2, -1);
-    std::vector<std::thread> users;
-    for (std::int64_t& here : found) {
-      users.emplace_back([&here, fields = batch_tensors{std::move(*range.next())}]() mutable {
-        const CUDAStreamGuard on_mine{new_stream()};
-        checker check;
-        gpu_gate slow;
-        slow.hold(c10::cuda::getCurrentCUDAStream(0).stream());
-        const std::uint64_t index = fields.batch().index();
-        check(fields["row"], index);
-        { const batch_tensors ended = std::move(fields); }
-        slow.open();
-        here = check.wrong();
-      });
-    }
-    for (std::thread& each : users) each.join();
-    wrong.insert(wrong.end(), found.begin(), found.end());
+  std::array<user, 2> users;
+  for (user& each : users) {
+    const CUDAStreamGuard on_its{each.stream};
+    each.check.emplace();
   }
-  CHECK(wrong == std::vector<std::int64_t>(batches, 0));
+  loader loader = make_loader(make_cuda_device(0), batches);
+  auto range = loader.epoch(0, ref(consumers));
+  for (std::uint64_t round = 0; round < batches / users.size(); ++round) {
+    // Made and freed here: either waits for the whole device, so for the other thread's gate.
+    std::array<gpu_gate, 2> slow;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < users.size(); ++i)
+      threads.emplace_back([&of = users[i], &gate = slow[i],
+                            fields = batch_tensors{std::move(*range.next())}]() mutable {
+        const CUDAStreamGuard on_mine{of.stream};
+        gate.hold(of.stream.stream());
+        const std::uint64_t index = fields.batch().index();
+        (*of.check)(fields["row"], index);
+        { const batch_tensors ended = std::move(fields); }
+        gate.open();
+      });
+    for (std::thread& each : threads) each.join();
+  }
+  CHECK(!range.next());
+  for (const user& each : users) CHECK(each.check->wrong() == 0);
 }
