@@ -1,0 +1,210 @@
+/// Who decodes compressed chunks of HDF5 files: readers, or the GPU. Beside both, the decoder alone.
+///
+///     feedline_bench_decoding                            # all encodings
+///     feedline_bench_decoding --encoding deflate --readers 1,4 --window 1024
+///
+/// Method: rows of 28 × 28 values are drawn, of bytes (deflate makes about a fifth of them) or of
+/// floats as half precision has them (with shuffled bytes, about half), and written to a file that
+/// stays in the page cache. They are taken in shuffle{.within = chunks(window)} and stream
+/// placement by a consumer that does nothing; rates are of decoded bytes. "alone": what the GPU
+/// decodes of chunks that are in its memory, so many at a time, by one stream; the bus allows its
+/// rate times the ratio. Content is not checked here: the tests do that.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/hdf5/dataset.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/hdf5/encodings.hpp"
+#include "bench/support/consume.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+#include "device/owned.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct options : common_options {
+  std::string encoding;
+  std::vector<int> readers{1, 4};
+  std::vector<std::uint32_t> alone{64, 512, 2048};
+  std::uint64_t batch_size = 1024;
+  std::uint64_t window = 2048;
+  std::uint64_t chunks = 8192;
+  fs::path folder = fs::temp_directory_path();
+  bool keep = false;
+};
+
+/// Chunks in the GPU's memory, and a decoder for as many.
+class decoder_alone {
+ public:
+  decoder_alone(const encoding& as, const encoded_file& file, std::uint32_t count)
+      : decoded_bytes_{count * file.chunk_bytes()} {
+    std::vector<block_load> loads;
+    std::vector<std::byte> landing;
+    std::size_t most = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto& stored = file.stored[i % file.stored.size()];
+      loads.push_back({.place = i,
+                       .bytes = static_cast<std::uint32_t>(stored.size()),
+                       .at = static_cast<std::uint32_t>(landing.size() / 16)});
+      landing.insert(landing.end(), stored.begin(), stored.end());
+      landing.resize((landing.size() + 255) / 256 * 256);
+      most = std::max(most, stored.size());
+    }
+    const std::size_t loads_at = landing.size();
+    const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
+    landing.insert(landing.end(), table, table + loads.size() * sizeof(block_load));
+    staged_ = detail::device_memory{device_, memory_kind::staging, landing.size()};
+    std::memcpy(staged_.data(), landing.data(), landing.size());
+    landing_ = detail::device_memory{device_, memory_kind::device, landing.size()};
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(landing_.data(), staged_.data(), landing.size(),
+                                        cudaMemcpyHostToDevice, stream_.get()));
+    store_ = detail::device_memory{device_, memory_kind::device, decoded_bytes_};
+    states_ = detail::device_memory{device_, memory_kind::device, count * sizeof(std::uint32_t)};
+    decoder_ = device_->capabilities().decodes->make(
+        {.fields = {{.blocks = store_.data(),
+                     .block_bytes = file.chunk_bytes(),
+                     .steps = as.steps,
+                     .max_stored_bytes = most}},
+         .states = reinterpret_cast<std::uint32_t*>(states_.data()),
+         .places = count,
+         .rows = static_cast<std::uint32_t>(file.rows_per_chunk),
+         .max_loads = count,
+         .reference = nullptr});
+    work_ = {.landing_buffer = landing_.data(),
+             .staged = staged_.data(),
+             .loads_at = loads_at,
+             .loads = count};
+    run(1);
+  }
+
+  /// Decoded bytes a second.
+  double rate(double seconds) {
+    const auto turns = static_cast<int>(std::clamp(seconds / run(1), 2.0, 1e4));
+    return static_cast<double>(decoded_bytes_) * turns / run(turns);
+  }
+
+ private:
+  double run(int turns) {
+    const auto start = clock_type::now();
+    for (int i = 0; i < turns; ++i) decoder_->decode(work_, stream_ref{stream_.get()});
+    stream_.sync();
+    return seconds_since(start);
+  }
+
+  device_ptr device_ = make_cuda_device(0);
+  gpu_stream stream_;
+  std::size_t decoded_bytes_;
+  detail::device_memory staged_;
+  detail::device_memory landing_;
+  detail::device_memory store_;
+  detail::device_memory states_;
+  std::unique_ptr<block_decoder> decoder_;
+  block_decoder::work work_;
+};
+
+void run_loader(const encoding& as, const encoded_file& file, decode_on who, int readers,
+                const options& options, const gpu_stream& stream, results& found) {
+  // Of a chunk that is kept, with room for how often its samples were found.
+  const std::size_t cache = 2 * options.window * (file.chunk_bytes() + 512);
+  loader loader{open_hdf5(file.path, {{"image"}, {"label"}}, {.max_host_cache_bytes = cache}),
+                shuffle{.seed = 1, .within = feedline::chunks(options.window)},
+                make_cuda_device(0),
+                {.batch_size = options.batch_size,
+                 .readers = readers,
+                 .epochs = UINT64_MAX,
+                 .placement = placement::stream,
+                 .decode_on = who}};
+  const std::string by{to_string(loader.plan().decode_on)};
+  if (loader.plan().decode_on != who) std::printf("%s\n", loader.plan().decode_note.c_str());
+  std::uint64_t epoch = 0;
+  (void)consume(loader, epoch, stream, 0);  // warm up
+  const spread runs = repeat(who == decode_on::cpu ? 1 : options.runs,
+                             [&] { return consume(loader, epoch, stream, options.seconds); });
+  const delivered& median = runs.median();
+  const double rows = median.batches_per_second() * static_cast<double>(options.batch_size);
+  std::printf("%-16s %-7s %8d %12.0f %8.2f [%6.2f, %6.2f] %10.2f %9.2f\n", as.name.c_str(),
+              by.c_str(), readers, rows, median.bytes_per_second() / 1e9,
+              runs.least().bytes_per_second() / 1e9, runs.most().bytes_per_second() / 1e9,
+              median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
+  std::fflush(stdout);
+  found.add(
+      {{"encoding", as.name}, {"decodes", by}, {"readers", readers}, {"rows_per_second", rows}},
+      runs);
+}
+
+void run_encoding(const encoding& as, const options& options, const gpu_stream& stream,
+                  results& found) {
+  const encoded_file file = write_encoded(options.folder, as, options.chunks);
+  std::printf("%-16s %zu rows a chunk of %zu bytes, ratio %.2f\n", as.name.c_str(),
+              static_cast<std::size_t>(file.rows_per_chunk), file.chunk_bytes(), file.ratio());
+  const std::string why = make_cuda_device(0)->capabilities().decodes->refusal(as.steps);
+  if (why.empty()) {
+    for (const std::uint32_t count : options.alone) {
+      const double rate = decoder_alone{as, file, count}.rate(options.seconds);
+      std::printf("%-16s alone, %u chunks at a time: %.2f GB/s\n", as.name.c_str(), count,
+                  rate / 1e9);
+      found.add({{"encoding", as.name},
+                 {"decodes", "alone"},
+                 {"chunks", count},
+                 {"bytes_per_second", rate}});
+    }
+  }
+  for (const int readers : options.readers)
+    for (const decode_on who : {decode_on::cpu, decode_on::device})
+      run_loader(as, file, who, readers, options, stream, found);
+  if (!options.keep) fs::remove(file.path);
+}
+
+void run(const options& options) {
+  results found{"decoding", machine_facts()};
+  std::printf("%s", describe_machine().c_str());
+  std::printf(
+      "method:    shuffled within windows of %ju of %ju chunks, batches of %ju, stream placement,\n"
+      "           empty consumer; where the GPU decodes, median of %d runs of %.1f s [least, "
+      "most];\n           files in the page cache of %s\n\n",
+      std::uintmax_t{options.window}, std::uintmax_t{options.chunks},
+      std::uintmax_t{options.batch_size}, options.runs, options.seconds, options.folder.c_str());
+  std::printf("%-16s %-7s %8s %12s %8s %16s %10s %9s\n", "encoding", "decodes", "readers", "rows/s",
+              "GB/s", "", "busy cores", "GPU MB");
+  const gpu_stream stream;
+  for (const encoding& each : encodings_named(options.encoding))
+    run_encoding(each, options, stream, found);
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Who decodes compressed chunks: readers, or the GPU"};
+  options options;
+  add_common_options(app, options);
+  app.remove_option(app.get_option("--shape"));
+  app.add_option("--encoding", options.encoding, "one of them");
+  app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
+  app.add_option("--alone", options.alone, "chunks at a time, for the decoder alone")
+      ->delimiter(',');
+  app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
+  app.add_option("--window", options.window, "chunks")->capture_default_str();
+  app.add_option("--chunks", options.chunks, "of a file")->capture_default_str();
+  app.add_option("--folder", options.folder, "where the files are written")->capture_default_str();
+  app.add_flag("--keep", options.keep, "leaves the files there");
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+}
