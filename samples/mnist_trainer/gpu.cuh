@@ -94,6 +94,7 @@ class gpu {
       MNIST_CHECK(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     MNIST_CHECK(cublasCreate(&blas_));
     MNIST_CHECK(cublasSetStream(blas_, stream_));
+    MNIST_CHECK(cublasSetMathMode(blas_, CUBLAS_TF32_TENSOR_OP_MATH));
   }
   gpu(const gpu&) = delete;
   gpu& operator=(const gpu&) = delete;

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +73,7 @@ class race {
   static feedline::loader_options options() {
     mnist::trainer_options all;
     feedline::loader_options made = mnist::loading(all, {}, batch_size);
-    made.epochs = feedline::loader_options{}.epochs;
+    made.epochs = std::numeric_limits<std::uint64_t>::max();
     made.batches_per_slot = 32;
     made.partial_batch = feedline::partial_batch::drop;
     return made;

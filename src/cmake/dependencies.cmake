@@ -13,26 +13,6 @@ if(FEEDLINE_HAS_CUDA)
   feedline_after_cuda_toolkit()
 endif()
 
-# What decodes deflate and Zstandard on the GPU: its headers, as the wheel nvidia-libnvcomp-cu13 has
-# them. Nothing is linked.
-set(FEEDLINE_nvcomp_LIBRARY_DIR "")
-if(FEEDLINE_HAS_CUDA)
-  if(nvcomp IN_LIST FEEDLINE_WITHOUT)
-    unset(FEEDLINE_nvcomp_INCLUDE_DIR CACHE)
-  else()
-    find_path(FEEDLINE_nvcomp_INCLUDE_DIR nvcomp/deflate.h
-      HINTS ${nvcomp_ROOT} ENV nvcomp_ROOT PATH_SUFFIXES include)
-    mark_as_advanced(FEEDLINE_nvcomp_INCLUDE_DIR)
-  endif()
-  if(FEEDLINE_nvcomp_INCLUDE_DIR)
-    message(STATUS "Blocks are decoded on the GPU by nvCOMP: ${FEEDLINE_nvcomp_INCLUDE_DIR}")
-    cmake_path(GET FEEDLINE_nvcomp_INCLUDE_DIR PARENT_PATH folder)
-    set(FEEDLINE_nvcomp_LIBRARY_DIR ${folder}/lib64)  # where the tests look for it
-  else()
-    message(STATUS "nvCOMP is not there (nvcomp_ROOT): CPUs decode deflate and Zstandard")
-  endif()
-endif()
-
 set(FEEDLINE_HAS_HDF5 OFF)
 if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
   find_package(HDF5 COMPONENTS C)

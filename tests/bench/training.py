@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What feeding costs a training loop in Python: the loop of libtorch/training.cpp, its networks,
-optimizer and images, on one batch that lies on the GPU and under torch.utils.data.DataLoader.
+optimizer and images, on one batch that lies on the GPU, under torch.utils.data.DataLoader, and
+under feedline and SPDL where their packages are installed.
 
     python3 tests/bench/training.py [--networks resnet18,resnet50] [--workers 8] [--steps 20]
         [--runs 5] [--seconds 60] [--json FILE]
 
 DataLoader  fetches whole batches by index (the fast way to use it), shuffled, pinned, by workers
             that live on; the next batch is copied and normalized on a side stream
+SPDL        the same by its pipeline: as many threads fetch and pin, one copies and normalizes
+feedline    its package (pip install .): placement stream, normalized by its own kernel
 
 Method: as training.cpp. Each round is a line when it is done; the results are written anew when a
 network is done.
@@ -14,7 +17,10 @@ network is done.
 
 import argparse
 import collections
+import concurrent.futures
 import functools
+import importlib.util
+import itertools
 import json
 import statistics
 import sys
@@ -27,6 +33,7 @@ from rows import Rows
 
 BATCH, SAMPLES, SIZE = 256, 4_096, 224
 PREFETCHED = 2  # batches a worker of the DataLoader has under way
+FEEDLINE_AHEAD = 8  # batches of this size that its slots hold, at most
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -108,10 +115,26 @@ def fixed_batch():
         yield batch
 
 
+def shuffled_indices(rows):
+    return torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), BATCH,
+                                         drop_last=True)
+
+
+def on_gpu(images, labels):
+    """What the network takes of a pinned batch, on the current stream."""
+    return (normalized(images.to("cuda", non_blocking=True)),
+            labels.to("cuda", non_blocking=True).long())
+
+
+def for_current_stream(batch):
+    for tensor in batch:
+        tensor.record_stream(torch.cuda.current_stream())
+    return batch
+
+
 def data_loader(rows, workers):
     """Batches, epoch after epoch; the next one's copy has been issued when one is given."""
-    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), BATCH,
-                                            drop_last=True)
+    sampler = shuffled_indices(rows)
     loader = torch.utils.data.DataLoader(rows, sampler=sampler, batch_size=None,
                                          num_workers=workers, pin_memory=True,
                                          persistent_workers=True, prefetch_factor=PREFETCHED)
@@ -120,14 +143,54 @@ def data_loader(rows, workers):
     while True:
         for images, labels in loader:
             with torch.cuda.stream(side):
-                following = (normalized(images.to("cuda", non_blocking=True)),
-                             labels.to("cuda", non_blocking=True).long())
+                following = on_gpu(images, labels)
             if ready is not None:
                 yield ready
             torch.cuda.current_stream().wait_stream(side)
-            for tensor in following:
-                tensor.record_stream(torch.cuda.current_stream())
-            ready = following
+            ready = for_current_stream(following)
+
+
+def spdl_pipeline(rows, threads):
+    """Batches, epoch after epoch; copied when they are given."""
+    from spdl.pipeline import PipelineBuilder
+
+    side = torch.cuda.Stream()
+
+    def fetch(indices):
+        return [tensor.pin_memory() for tensor in rows[indices]]
+
+    def copy(batch):
+        with torch.cuda.stream(side):
+            copied = on_gpu(*batch)
+        side.synchronize()
+        return copied
+
+    sampler = shuffled_indices(rows)
+    pipeline = (PipelineBuilder()
+                .add_source(itertools.chain.from_iterable(itertools.repeat(sampler)))
+                .pipe(fetch, concurrency=threads)
+                .pipe(copy, executor=concurrent.futures.ThreadPoolExecutor(1))
+                .add_sink(PREFETCHED)
+                .build(num_threads=threads))
+    with pipeline.auto_stop():
+        for batch in pipeline:
+            yield for_current_stream(batch)
+
+
+def feedline_loader(rows):
+    """Batches, epoch after epoch; each is the loader's memory."""
+    import feedline
+
+    loader = feedline.Loader(
+        feedline.make_memory_dataset({"image": rows.images, "label": rows.labels}),
+        feedline.shuffle(seed=1), feedline.make_cuda_device(0), batch_size=BATCH, epochs=1_000_000,
+        partial_batch="drop", placement="stream",
+        transforms=[feedline.FieldTransform("image", to="bfloat16", scale=1 / 255, mean=MEAN,
+                                            stddev=DEVIATION, layout="hwc"),
+                    feedline.FieldTransform("label", to="int64")])
+    for epoch in itertools.count():
+        for batch in loader.epoch(epoch):
+            yield batch["image"].torch().permute(0, 3, 1, 2), batch["label"].torch()
 
 
 # Its name, its batches, and how many of them may lie ready before a turn.
@@ -225,6 +288,11 @@ def main():
     feeds = [Feed("a fixed batch", fixed_batch(), 0),
              Feed(f"PyTorch DataLoader, {options.workers} workers",
                   data_loader(rows, options.workers), PREFETCHED * options.workers + 1)]
+    if importlib.util.find_spec("spdl"):
+        feeds.append(Feed(f"SPDL, {options.workers} threads", spdl_pipeline(rows, options.workers),
+                          options.workers + PREFETCHED + 1))
+    if importlib.util.find_spec("feedline"):
+        feeds.append(Feed("feedline", feedline_loader(rows), FEEDLINE_AHEAD))
     found = []
     for network in options.networks:
         found += run_network(network, feeds, options)

@@ -3,15 +3,12 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
-#include "cuda/decode/batch.hpp"
 #include "cuda/decode/kernels.hpp"
-#include "cuda/decode/nvcomp.hpp"
 #include "cuda/device_memory.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -59,20 +56,6 @@ void copy_to_gpu(std::byte* to, std::span<const std::byte> from) {
   FEEDLINE_CUDA_CHECK(done);
 }
 
-/// A batch's header: streams that decode to nothing.
-std::array<std::byte, batch_header_bytes> batch_header() {
-  std::array<std::byte, batch_header_bytes> header{};
-  constexpr unsigned char deflate[] = {0x03, 0x00};
-  constexpr unsigned char zstd[] = {0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x00, 0x01, 0x00, 0x00};
-  const auto put = [&](std::size_t at, std::span<const unsigned char> stream) {
-    std::ranges::transform(stream, header.begin() + static_cast<std::ptrdiff_t>(at),
-                           [](unsigned char each) { return std::byte{each}; });
-  };
-  put(empty_deflate_at, deflate);
-  put(empty_zstd_at, zstd);
-  return header;
-}
-
 class cuda_block_decoder final : public block_decoder {
  public:
   explicit cuda_block_decoder(decoder_parts parts)
@@ -90,10 +73,6 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
-    const codec_sizes sizes = sizes_for_codecs(parts_.programs);
-    if (sizes.inflated + sizes.unzstd == 0) return;
-    copy_to_gpu(memory + layout.batch, batch_header());
-    batch_ = batch_in(memory + layout.batch, parts_.store.max_loads);
   }
 
   void decode(const work& arrived, stream_ref stream) override {
@@ -114,8 +93,10 @@ class cuda_block_decoder final : public block_decoder {
       const decode_round& round = plan.round[step];
       if (round.checked > 0) issue_checks(frame_, step, native);
       if (round.moved > 0) issue_moves(frame_, step, round, native);
-      issue_codec(decode_operation::inflate, step, round.inflated, native);
-      issue_codec(decode_operation::decode_zstd, step, round.unzstd, native);
+      if (round.inflated > 0) {
+        issue_inflate(frame_, step, native);
+        issue_stream_checks(frame_, step, native);
+      }
     }
     issue_states(frame_, native);
   }
@@ -130,20 +111,8 @@ class cuda_block_decoder final : public block_decoder {
   }
 
  private:
-  void issue_codec(decode_operation does, std::uint32_t step, std::uint32_t entries,
-                   cudaStream_t stream) {
-    if (entries == 0) return;
-    FEEDLINE_CUDA_CHECK(cudaMemsetAsync(batch_.count, 0, sizeof *batch_.count, stream));
-    issue_batch(frame_, step, does, batch_, stream);
-    const std::size_t temporary_bytes = parts_.layout.bytes - parts_.layout.codec;
-    nvcomp::get().decode(does, batch_, entries, memory_.data() + parts_.layout.codec,
-                         temporary_bytes, stream);
-    issue_verdicts(frame_, does, batch_, entries, stream);
-  }
-
   const decoder_parts parts_;
   gpu_memory memory_;
-  codec_batch batch_;
   decode_frame frame_;
 };
 

@@ -5,7 +5,6 @@
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/decode/decoder.hpp"
-#include "cuda/decode/nvcomp.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
@@ -17,11 +16,7 @@
 namespace feedline::detail {
 namespace {
 
-bool needs_nvcomp(block_filter filter) noexcept {
-  return filter == block_filter::deflate || filter == block_filter::zstd;
-}
-
-/// Kernels count a block's bytes in 31 bits, as nvCOMP does those of Zstandard.
+/// Kernels count a block's bytes in 31 bits.
 void check_size(std::size_t bytes, const std::string& name) {
   if (bytes > std::numeric_limits<std::int32_t>::max() - std::size_t{1024})
     throw device_error{name + " decodes no blocks of " + std::to_string(bytes) + " bytes"};
@@ -33,12 +28,7 @@ class cuda_block_decoders final : public block_decoders {
       : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
 
   [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (std::string why = refusal_of_program(steps.first(i + 1)); !why.empty()) return why;
-      if (needs_nvcomp(steps[i].filter) && !nvcomp::get().refusal().empty())
-        return name_of(steps[i].filter) + " needs nvCOMP: " + nvcomp::get().refusal();
-    }
-    return {};
+    return refusal_of_program(steps);
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
@@ -70,13 +60,7 @@ class cuda_block_decoders final : public block_decoders {
 
   [[nodiscard]] decoder_layout layout_of(std::span<const decode_program> programs,
                                          const block_store& store) const {
-    const codec_sizes sizes = sizes_for_codecs(programs);
-    std::size_t codec_bytes = 0;
-    if (sizes.inflated + sizes.unzstd > 0) {
-      const cuda_current_device current{*context_};
-      codec_bytes = nvcomp::get().temporary_bytes(sizes, store.max_loads);
-    }
-    return lay_out_decoder(programs, store.max_loads, codec_bytes);
+    return lay_out_decoder(programs, store.max_loads);
   }
 
   std::string name_;

@@ -7,8 +7,7 @@
 
 namespace feedline::detail {
 
-/// What a GPU decodes: the shuffles, fletcher32 and blocks as they are by kernels of ours; deflate
-/// and Zstandard by nvCOMP, where it is there. Makes no context and loads nothing by itself.
+/// What a GPU decodes: deflate, the shuffles, fletcher32, and blocks as they are. Makes no context.
 /// @param name The device's, for messages.
 [[nodiscard]] std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal,
                                                                              std::string name);

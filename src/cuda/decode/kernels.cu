@@ -2,7 +2,8 @@
 #include "cuda/decode/checksums.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
-#include "cuda/decode/zstd_frames.hpp"
+#include "cuda/decode/warp.cuh"
+#include "device/inflate/inflate.hpp"
 
 #include <algorithm>
 
@@ -67,7 +68,9 @@ __global__ void __launch_bounds__(decode_threads)
   const std::byte* const from = address_of(frame, number, frame.loads[number], task.from);
   const std::uint32_t is = fletcher32(from, static_cast<std::uint32_t>(task.to_bytes));
   if (threadIdx.x != 0) return;
-  const auto said = static_cast<std::uint32_t>(number_at(from + task.to_bytes, 4));
+  std::uint32_t said = 0;
+  for (std::uint32_t i = checksum_bytes; i-- > 0;)
+    said = said << 8U | static_cast<std::uint32_t>(from[task.to_bytes + i]);
   const std::uint32_t swapped = ((is & 0x00FF00FFU) << 8U) | ((is & 0xFF00FF00U) >> 8U);
   if (said != swapped && said != is) frame.bad[number] = 1;
 }
@@ -85,16 +88,6 @@ __global__ void __launch_bounds__(decode_threads)
   std::byte* const to = address_of(frame, number, load, task.to);
   const auto bytes = static_cast<std::uint32_t>(task.to_bytes);
   switch (task.does) {
-    case decode_operation::open_zlib:
-      if (share.first == 0 && threadIdx.x == 0) {
-        std::uint32_t said = 0;
-        for (std::uint32_t i = 0; i < checksum_bytes; ++i)
-          said = said << 8U | static_cast<std::uint32_t>(from[zlib_header_bytes + bytes + i]);
-        frame.checksum[number] = said;
-        if (!is_zlib_header(from)) frame.bad[number] = 1;
-      }
-      copy_tiles(to, from + zlib_header_bytes, bytes, share);
-      break;
     case decode_operation::copy:
       copy_tiles(to, from, bytes, share);
       break;
@@ -105,57 +98,45 @@ __global__ void __launch_bounds__(decode_threads)
       join_bits(to, from, bytes, task.element_bytes, share, shared);
       break;
     default:
-      break;  // nvCOMP's
+      break;  // another kernel's
   }
 }
 
-/// Loads that are known not to decode have an entry too, so that the host can count them: one that
-/// decodes to nothing.
-__global__ void __launch_bounds__(decode_threads)
-    batch_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step,
-                 decode_operation does, codec_batch batch) {
-  constexpr std::size_t empty_deflate_bytes = 2;
-  constexpr std::size_t empty_zstd_bytes = 9;
-  const std::uint32_t number = thread_number();
-  if (number >= frame.count) return;
+/// A stream by a warp. Few of the GPU's warps share a thread block, so that none waits for the
+/// longest stream of others.
+__global__ void __launch_bounds__(warp_team::width)
+    inflate_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  __shared__ inflate_tables tables;
+  const std::uint32_t number = blockIdx.x;
+  const decode_task task = task_of(frame, number, step);
+  if (task.does != decode_operation::inflate) return;
   const block_load& load = frame.loads[number];
-  if (load.field >= frame.fields) return;
-  const decode_program& program = frame.programs[load.field];
-  if (step >= program.steps || !can_decode(program, load)) return;
-  const decode_task task = task_at(program, load, step);
-  if (task.does != does) return;
-  const std::byte* from = address_of(frame, number, load, task.from);
-  std::size_t bytes = task.bytes;
-  if (does == decode_operation::decode_zstd && frame.bad[number] == 0 &&
-      !is_zstd_frame(from, bytes, task.to_bytes))
-    frame.bad[number] = 1;
-  if (frame.bad[number] != 0) {
-    const bool is_zstd = does == decode_operation::decode_zstd;
-    from = is_zstd ? batch.empty_zstd : batch.empty_deflate;
-    bytes = is_zstd ? empty_zstd_bytes : empty_deflate_bytes;
+  const std::byte* const from = address_of(frame, number, load, task.from);
+  std::byte* const to = address_of(frame, number, load, task.to);
+  const auto stream_bytes = static_cast<std::uint32_t>(task.bytes) - zlib_header_bytes;
+  bool good = is_zlib_header(from);
+  std::uint32_t said = 0;
+  if (good) {
+    inflater<warp_team> inflater{from + zlib_header_bytes, stream_bytes, to,
+                                 static_cast<std::uint32_t>(task.to_bytes), tables};
+    const inflated result = inflater.run();
+    good = result.good && stream_bytes - result.bytes >= checksum_bytes;
+    for (std::uint32_t i = 0; good && i < checksum_bytes; ++i)
+      said = said << 8U | static_cast<std::uint32_t>(from[zlib_header_bytes + result.bytes + i]);
   }
-  const std::uint32_t entry = atomicAdd(batch.count, 1U);
-  batch.from[entry] = from;
-  batch.to[entry] = address_of(frame, number, load, task.to);
-  batch.from_bytes[entry] = bytes;
-  batch.to_bytes[entry] = task.to_bytes;
-  batch.decoded_bytes[entry] = 0;
-  batch.status[entry] = -1;  // until nvCOMP says otherwise
-  batch.load[entry] = number;
+  if (warp_team::lane() != 0) return;
+  frame.checksum[number] = said;
+  if (!good) frame.bad[number] = 1;
 }
 
 __global__ void __launch_bounds__(decode_threads)
-    verdict_kernel(const __grid_constant__ decode_frame frame, decode_operation does,
-                   codec_batch batch) {
-  const std::uint32_t entry = blockIdx.x;
-  const std::uint32_t number = batch.load[entry];
-  const std::size_t bytes = batch.to_bytes[entry];
-  if (frame.bad[number] != 0) return;
-  bool good = batch.status[entry] == 0 && batch.decoded_bytes[entry] == bytes;
-  if (good && does == decode_operation::inflate) {
-    const auto* const decoded = static_cast<const std::byte*>(batch.to[entry]);
-    good = adler32(decoded, static_cast<std::uint32_t>(bytes)) == frame.checksum[number];
-  }
+    stream_check_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  const std::uint32_t number = blockIdx.x;
+  const decode_task task = task_of(frame, number, step);
+  if (task.does != decode_operation::inflate) return;
+  const std::byte* const decoded = address_of(frame, number, frame.loads[number], task.to);
+  const bool good =
+      adler32(decoded, static_cast<std::uint32_t>(task.to_bytes)) == frame.checksum[number];
   if (threadIdx.x == 0 && !good) frame.bad[number] = 1;
 }
 
@@ -182,11 +163,10 @@ __global__ void __launch_bounds__(decode_threads)
 
 /// Not by <<<>>>: see assemble.cu.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), std::uint32_t blocks, cudaStream_t stream,
-            Parameters... parameters) {
+void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+            cudaStream_t stream, Parameters... parameters) {
   void* addresses[] = {&parameters...};
-  FEEDLINE_CUDA_CHECK(
-      cudaLaunchKernel(kernel, dim3{blocks}, dim3{decode_threads}, addresses, 0, stream));
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{blocks}, dim3{threads}, addresses, 0, stream));
 }
 
 std::uint32_t blocks_for(std::uint32_t threads) {
@@ -196,11 +176,11 @@ std::uint32_t blocks_for(std::uint32_t threads) {
 }  // namespace
 
 void issue_begin(const decode_frame& frame, cudaStream_t stream) {
-  launch(begin_kernel, blocks_for(frame.count), stream, decode_frame{frame});
+  launch(begin_kernel, blocks_for(frame.count), decode_threads, stream, decode_frame{frame});
 }
 
 void issue_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
-  launch(check_kernel, frame.count, stream, decode_frame{frame}, step);
+  launch(check_kernel, frame.count, decode_threads, stream, decode_frame{frame}, step);
 }
 
 void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_round& round,
@@ -208,29 +188,27 @@ void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_rou
   constexpr std::uint64_t max_tiles = 256;
   const auto tiles =
       static_cast<std::uint32_t>(std::min(round.moved_bytes / decode_tile_bytes + 1, max_tiles));
-  launch(move_kernel, frame.count * tiles, stream, decode_frame{frame}, step, std::uint32_t{tiles});
+  launch(move_kernel, frame.count * tiles, decode_threads, stream, decode_frame{frame}, step,
+         std::uint32_t{tiles});
 }
 
-void issue_batch(const decode_frame& frame, std::uint32_t step, decode_operation does,
-                 const codec_batch& batch, cudaStream_t stream) {
-  launch(batch_kernel, blocks_for(frame.count), stream, decode_frame{frame}, step, does,
-         codec_batch{batch});
+void issue_inflate(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(inflate_kernel, frame.count, warp_team::width, stream, decode_frame{frame}, step);
 }
 
-void issue_verdicts(const decode_frame& frame, decode_operation does, const codec_batch& batch,
-                    std::uint32_t entries, cudaStream_t stream) {
-  launch(verdict_kernel, entries, stream, decode_frame{frame}, does, codec_batch{batch});
+void issue_stream_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(stream_check_kernel, frame.count, decode_threads, stream, decode_frame{frame}, step);
 }
 
 void issue_states(const decode_frame& frame, cudaStream_t stream) {
-  launch(state_kernel, blocks_for(frame.count), stream, decode_frame{frame});
+  launch(state_kernel, blocks_for(frame.count), decode_threads, stream, decode_frame{frame});
 }
 
 void issue_find_bad(const block_decoder::check& check, const std::uint32_t* states,
                     std::uint32_t fields, std::uint32_t places, std::uint32_t rows,
                     cudaStream_t stream) {
-  launch(find_bad_kernel, blocks_for(check.samples), stream, block_decoder::check{check}, states,
-         fields, places, rows);
+  launch(find_bad_kernel, blocks_for(check.samples), decode_threads, stream,
+         block_decoder::check{check}, states, fields, places, rows);
 }
 
 }  // namespace feedline::detail

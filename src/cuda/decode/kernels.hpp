@@ -2,7 +2,6 @@
 
 #include <feedline/device/block_decoder.hpp>
 
-#include "cuda/decode/batch.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
@@ -20,7 +19,7 @@ struct decode_frame {
   const std::byte* landing_buffer = nullptr;
   std::uint32_t* states = nullptr;
   std::uint32_t* bad = nullptr;       ///< of each load
-  std::uint32_t* checksum = nullptr;  ///< of each load
+  std::uint32_t* checksum = nullptr;  ///< of each load: what its zlib stream says
   std::byte* scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< of a load
   std::uint32_t fields = 0;
@@ -36,12 +35,10 @@ void issue_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t st
 /// Moves the bytes of the loads that a kernel of ours moves in a step.
 void issue_moves(const decode_frame& frame, std::uint32_t step, const decode_round& round,
                  cudaStream_t stream);
-/// Writes nvCOMP's arrays for a step of one kind; their count was zeroed.
-void issue_batch(const decode_frame& frame, std::uint32_t step, decode_operation does,
-                 const codec_batch& batch, cudaStream_t stream);
-/// Looks at what nvCOMP says of a batch, and at what came out of zlib streams.
-void issue_verdicts(const decode_frame& frame, decode_operation does, const codec_batch& batch,
-                    std::uint32_t entries, cudaStream_t stream);
+/// Decodes the zlib streams of a step.
+void issue_inflate(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Compares what came out of them with the checksums that they say.
+void issue_stream_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Writes the states of the loads' blocks. Last of all.
 void issue_states(const decode_frame& frame, cudaStream_t stream);
 

@@ -21,10 +21,6 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::inflate:
       ++round.inflated;
       return;
-    case decode_operation::decode_zstd:
-      ++round.unzstd;
-      return;
-    case decode_operation::open_zlib:
     case decode_operation::join_bytes:
     case decode_operation::join_bits:
     case decode_operation::copy:
@@ -32,11 +28,6 @@ void count(const decode_task& task, decode_round& round) noexcept {
       round.moved_bytes = std::max(round.moved_bytes, task.to_bytes);
       return;
   }
-}
-
-bool decodes(const decode_program& program, decode_operation codec) noexcept {
-  const auto steps = std::span{program.step}.first(program.steps);
-  return std::ranges::count(steps, codec, &decode_step::does) != 0;
 }
 
 /// A block with all checksums that may be behind it.
@@ -48,25 +39,19 @@ std::size_t max_decoded_bytes(const decode_program& program) noexcept {
 }
 
 /// Adds what a field needs between its steps. Whatever steps a load leaves out, the places that its
-/// bytes pass through are no more, and those of a zlib stream are as large.
+/// bytes pass through are no more.
 void add_scratch(const decode_program& program, std::size_t (&scratch)[2]) noexcept {
   std::size_t moves_bytes = 0;
   bool checks_moved = false;  // then what was moved is larger than the block's place
-  bool opens = false;
   for (const decode_step& step : std::span{program.step}.first(program.steps - 1)) {
     if (moves(step.does)) ++moves_bytes;
-    if (moves_bytes == 1 && step.does == decode_operation::open_zlib) opens = true;
     if (moves_bytes > 0 && step.does == decode_operation::check_fletcher32) checks_moved = true;
   }
   const std::size_t between = moves_bytes - std::min<std::size_t>(moves_bytes, 1) + checks_moved;
   const std::size_t largest =
       std::max(max_decoded_bytes(program), static_cast<std::size_t>(program.max_stored_bytes));
-  const bool holds_stream_alone = opens && between <= 2;
-  if (between > 0)
-    scratch[0] =
-        std::max(scratch[0],
-                 holds_stream_alone ? static_cast<std::size_t>(program.max_stored_bytes) : largest);
-  if (between > 1) scratch[1] = std::max(scratch[1], largest);
+  for (std::size_t i = 0; i < std::min<std::size_t>(between, 2); ++i)
+    scratch[i] = std::max(scratch[i], largest);
 }
 
 }  // namespace
@@ -85,25 +70,15 @@ decode_plan plan_decoding(std::span<const decode_program> programs,
   return plan;
 }
 
-codec_sizes sizes_for_codecs(std::span<const decode_program> programs) noexcept {
-  codec_sizes sizes;
-  for (const decode_program& program : programs) {
-    const std::size_t bytes = max_decoded_bytes(program);
-    if (decodes(program, decode_operation::inflate))
-      sizes.inflated = std::max(sizes.inflated, bytes);
-    if (decodes(program, decode_operation::decode_zstd))
-      sizes.unzstd = std::max(sizes.unzstd, bytes);
-  }
-  return sizes;
-}
-
-decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::size_t max_loads,
-                               std::size_t codec_bytes) noexcept {
+decoder_layout lay_out_decoder(std::span<const decode_program> programs,
+                               std::size_t max_loads) noexcept {
   decoder_layout layout;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
-  const codec_sizes sizes = sizes_for_codecs(programs);
-  const bool has_codec = sizes.inflated + sizes.unzstd > 0;
+  const bool inflates = std::ranges::any_of(programs, [](const decode_program& program) {
+    const auto steps = std::span{program.step}.first(program.steps);
+    return std::ranges::count(steps, decode_operation::inflate, &decode_step::does) != 0;
+  });
   const auto take = [&](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes += aligned(bytes);
@@ -111,13 +86,11 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::si
   };
   layout.programs = take(programs.size_bytes());
   layout.bad = take(max_loads * sizeof(std::uint32_t));
-  layout.checksum = take(sizes.inflated > 0 ? max_loads * sizeof(std::uint32_t) : 0);
-  layout.batch = take(has_codec ? batch_header_bytes + max_loads * batch_entry_bytes : 0);
+  layout.checksum = take(inflates ? max_loads * sizeof(std::uint32_t) : 0);
   for (std::size_t i = 0; i < 2; ++i) {
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
-  layout.codec = take(codec_bytes);
   return layout;
 }
 

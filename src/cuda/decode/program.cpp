@@ -1,12 +1,9 @@
 #include "cuda/decode/program.hpp"
 
+#include <algorithm>
+
 namespace feedline::detail {
 namespace {
-
-bool is_compression(block_filter filter) noexcept {
-  return filter == block_filter::deflate || filter == block_filter::zstd ||
-         filter == block_filter::lz4;
-}
 
 class program_writer {
  public:
@@ -45,16 +42,16 @@ std::string name_of(block_filter filter) {
 std::string refusal_of_program(std::span<const block_step> steps) {
   if (steps.size() > never_skipped)
     return std::to_string(steps.size()) + " steps are more than the GPU undoes";
-  bool compressed = false;
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4) return "lz4 is not decoded by the GPU";
+    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd)
+      return name_of(step.filter) + " is not decoded by the GPU";
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
-    if (!is_compression(step.filter)) continue;
-    if (compressed) return name_of(step.filter) + " of what is compressed already";
-    compressed = true;
   }
+  // Of a stream within a stream nobody says how large it is.
+  if (std::ranges::count(steps, block_filter::deflate, &block_step::filter) > 1)
+    return "deflate of what is compressed already";
   return {};
 }
 
@@ -69,11 +66,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
     const block_step& step = field.steps[i];
     switch (step.filter) {
       case block_filter::deflate:
-        writer.add(decode_operation::open_zlib, i);
         writer.add(decode_operation::inflate, i);
-        break;
-      case block_filter::zstd:
-        writer.add(decode_operation::decode_zstd, i);
         break;
       case block_filter::byte_shuffle:
         if (step.element_bytes > 1) writer.add(decode_operation::join_bytes, i, step.element_bytes);
@@ -84,6 +77,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
       case block_filter::fletcher32:
         writer.add(decode_operation::check_fletcher32, i);
         break;
+      case block_filter::zstd:
       case block_filter::lz4:
       case block_filter::other:
         break;  // refused

@@ -19,12 +19,10 @@ namespace feedline::detail {
 enum class decode_operation : std::uint8_t {
   none,              ///< of a load that has left the step out
   check_fletcher32,  ///< compares the checksum, and drops it
-  open_zlib,         ///< checks a zlib stream's frame, and puts what is in it where nvCOMP takes it
-  inflate,
-  decode_zstd,
-  join_bytes,  ///< undoes the byte shuffle
-  join_bits,   ///< undoes the bit shuffle
-  copy,        ///< to the block's place, if it is not there yet
+  inflate,           ///< decodes a zlib stream, and notes the checksum that it says
+  join_bytes,        ///< undoes the byte shuffle
+  join_bits,         ///< undoes the bit shuffle
+  copy,              ///< to the block's place, if it is not there yet
 };
 
 struct decode_step {
@@ -34,8 +32,8 @@ struct decode_step {
 };
 
 inline constexpr std::uint8_t never_skipped = 32;
-/// One for each step of an encoding, one more for zlib's frame, and the copy.
-inline constexpr std::size_t max_decode_steps = 34;
+/// One for each step of an encoding, and the copy.
+inline constexpr std::size_t max_decode_steps = 33;
 inline constexpr std::uint32_t checksum_bytes = 4;
 inline constexpr std::uint32_t zlib_header_bytes = 2;
 inline constexpr std::uint32_t zlib_frame_bytes = zlib_header_bytes + checksum_bytes;
@@ -104,12 +102,8 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.possible = bytes >= checksum_bytes;
       task.to_bytes = bytes - checksum_bytes;
       break;
-    case decode_operation::open_zlib:
-      task.possible = bytes > zlib_frame_bytes;
-      task.to_bytes = bytes - zlib_frame_bytes;
-      break;
     case decode_operation::inflate:
-    case decode_operation::decode_zstd:
+      task.possible = bytes > zlib_frame_bytes;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
     case decode_operation::join_bits:

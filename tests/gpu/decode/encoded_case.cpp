@@ -29,12 +29,10 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 2, .values = {step.element_bytes}};
     case block_filter::fletcher32:
       return {.id = 3};
-    case block_filter::lz4:
-      return {.id = 32004};
     case block_filter::bit_shuffle:
       return {.id = 32008, .values = {0, 0, step.element_bytes}};
+    case block_filter::lz4:
     case block_filter::zstd:
-      return {.id = 32015};
     case block_filter::other:
       break;
   }
@@ -52,7 +50,6 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::bit_shuffle:
       return bitshuffled(given, step.element_bytes, 0, bit_compression::none);
     case block_filter::zstd:
-      return zstd_packed(given);
     case block_filter::lz4:
     case block_filter::other:
       break;
