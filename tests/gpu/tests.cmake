@@ -44,7 +44,7 @@ set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
 if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/block_decoder_test.cpp
     gpu/decode/encoded_case.cpp)
-  target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders)
+  target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders ZLIB::ZLIB)
 endif()
 add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)
 set_source_files_properties(gpu/sticky_error_test.cpp PROPERTIES COMPILE_DEFINITIONS

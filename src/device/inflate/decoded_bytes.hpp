@@ -7,62 +7,102 @@
 
 namespace feedline::detail {
 
-/// Writes what is decoded, in order, and never more than there is room for. Single bytes are kept
-/// back, one by each thread of a team, and written together.
+/// The last bytes that were decoded, in memory that a team shares: most repetitions are of those,
+/// and a GPU's other memory takes ten times as long to answer. Place p of what is decoded lies at p
+/// modulo `bytes`.
+struct decoded_window {
+  static constexpr std::uint32_t bytes = 4096;
+
+  alignas(4) std::byte ring[bytes];
+};
+
+/// Takes what is decoded, in order, and never more than there is room for. It goes to the window,
+/// and from there to its place.
 template <class Team>
 class decoded_bytes {
  public:
-  FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room) : to_{to}, room_{room} {}
+  FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
+      : to_{to}, ring_{window.ring}, room_{room} {}
 
   /// @return Whether there was room; so with all below.
   FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
-    if (room_ - at_ == kept_) return false;
-    if (Team::lane() == kept_) byte_ = byte;
-    if (++kept_ == Team::width) flush();
+    if (at_ == room_) return false;
+    if (Team::lane() == 0) in_ring(at_) = static_cast<std::byte>(byte);
+    ++at_;
+    write_some();
     return true;
   }
   /// Copies bytes that are not among what was decoded.
   FEEDLINE_HOST_DEVICE bool put(const std::byte* from, std::uint32_t bytes) {
-    flush();
     if (bytes > room_ - at_) return false;
-    for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width) to_[at_ + i] = from[i];
-    at_ += bytes;
-    Team::sync();
+    while (bytes > 0) {
+      const std::uint32_t piece = bytes < some ? bytes : some;
+      Team::sync();
+      for (std::uint32_t i = Team::lane(); i < piece; i += Team::width) in_ring(at_ + i) = from[i];
+      at_ += piece;
+      from += piece;
+      bytes -= piece;
+      write_some();
+    }
     return true;
   }
   /// Repeats bytes: those that begin so far back, and as they come.
-  /// @return Whether as much was decoded, too.
+  /// @param bytes 258 at most. @return Whether as much was decoded, too.
   FEEDLINE_HOST_DEVICE bool repeat(std::uint32_t distance, std::uint32_t bytes) {
-    flush();
     if (bytes > room_ - at_ || distance > at_) return false;
-    std::byte* const to = to_ + at_;
-    const std::byte* const from = to - distance;
-    if (distance >= bytes) {
-      for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width) to[i] = from[i];
+    Team::sync();
+    const std::uint32_t from = at_ - distance;
+    if (distance > near) {  // then it was written, and ends before here
+      for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
+        in_ring(at_ + i) = to_[from + i];
+    } else if (distance >= bytes) {
+      for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
+        in_ring(at_ + i) = in_ring(from + i);
     } else {
-      for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width) to[i] = from[i % distance];
+      for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
+        in_ring(at_ + i) = in_ring(from + i % distance);
     }
     at_ += bytes;
-    Team::sync();
+    write_some();
     return true;
   }
-  /// Writes what is kept back.
-  FEEDLINE_HOST_DEVICE void flush() {
-    if (kept_ == 0) return;
-    if (Team::lane() < kept_) to_[at_ + Team::lane()] = static_cast<std::byte>(byte_);
-    at_ += kept_;
-    kept_ = 0;
-    Team::sync();
+  /// Writes all. @return Whether there is no room left.
+  FEEDLINE_HOST_DEVICE bool finish() {
+    write(at_);
+    return at_ == room_;
   }
-  /// All is written, and there is no room left.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE bool full() const { return kept_ == 0 && at_ == room_; }
 
  private:
+  /// Bytes that are written together, about.
+  static constexpr std::uint32_t some = 512;
+  /// Nothing that is so near is overwritten in the window before all threads have read it.
+  static constexpr std::uint32_t near = decoded_window::bytes - 2 * some;
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte& in_ring(std::uint32_t place) const {
+    return ring_[place % decoded_window::bytes];
+  }
+  FEEDLINE_HOST_DEVICE void write_some() {
+    if (at_ - written_ >= some) write(at_ / 4 * 4);
+  }
+  FEEDLINE_HOST_DEVICE void write(std::uint32_t end) {
+    Team::sync();
+    if ((reinterpret_cast<std::uintptr_t>(to_) | written_) % 4 == 0) {
+      const std::uint32_t words = (end - written_) / 4;
+      for (std::uint32_t i = Team::lane(); i < words; i += Team::width)
+        reinterpret_cast<std::uint32_t*>(to_ + written_)[i] =
+            reinterpret_cast<const std::uint32_t&>(in_ring(written_ + 4 * i));
+      written_ += 4 * words;
+    }
+    for (std::uint32_t i = written_ + Team::lane(); i < end; i += Team::width) to_[i] = in_ring(i);
+    written_ = end;
+    Team::sync();
+  }
+
   std::byte* to_;
+  std::byte* ring_;
   std::uint32_t room_;
-  std::uint32_t at_ = 0;    ///< bytes that were written
-  std::uint32_t kept_ = 0;  ///< bytes behind them
-  std::uint32_t byte_ = 0;  ///< of them, this thread's
+  std::uint32_t at_ = 0;       ///< bytes that were decoded,
+  std::uint32_t written_ = 0;  ///< and that are at their place: all but the last `some`, about
 };
 
 }  // namespace feedline::detail

@@ -122,6 +122,7 @@ FEEDLINE_HOST_DEVICE bool lay_out(huffman_code<FastBits, Symbols>& code, const s
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std::uint8_t* bits,
                                 std::uint32_t symbols, huffman_alphabet alphabet) {
+  Team::sync();  // others may still decode by what was here
   for (std::uint32_t i = Team::lane(); i < code.fast_entries; i += Team::width) code.fast[i] = 0;
   if (!lay_out<Team>(code, bits, symbols, alphabet)) return false;
   for (std::uint32_t first = 0; first < symbols; first += Team::width) {

@@ -23,6 +23,7 @@ struct inflate_tables {
   huffman_code<10, 288> literals;
   huffman_code<8, 32> distances;  ///< and, before it, the code of the codes' lengths
   std::uint8_t bits[max_symbols];
+  decoded_window window;
 };
 
 /// What became of a stream.
@@ -36,7 +37,11 @@ class inflater {
  public:
   FEEDLINE_HOST_DEVICE inflater(const std::byte* from, std::uint32_t bytes, std::byte* to,
                                 std::uint32_t room, inflate_tables& tables)
-      : from_{from}, bytes_{bytes}, in_{from, bytes}, out_{to, room}, tables_{tables} {}
+      : from_{from},
+        bytes_{bytes},
+        in_{from, bytes},
+        out_{to, room, tables.window},
+        tables_{tables} {}
 
   FEEDLINE_HOST_DEVICE inflated run() {
     bool is_last = false;
@@ -45,8 +50,7 @@ class inflater {
       is_last = in_.take(1) != 0;
       if (!block(in_.take(2)) || in_.ended_early()) return {false, 0};
     }
-    out_.flush();
-    return {out_.full(), in_.taken_bytes()};
+    return {out_.finish(), in_.taken_bytes()};
   }
 
  private:

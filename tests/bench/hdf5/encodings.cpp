@@ -53,18 +53,14 @@ std::vector<std::byte> encode(const encoding& as, std::span<const std::byte> raw
   for (const block_step& step : as.steps) {
     if (step.filter == byte_shuffle) bytes = shuffled(bytes, step.element_bytes);
     if (step.filter == deflate) bytes = deflated(bytes, 4);
-    if (step.filter == zstd) bytes = zstd_packed(bytes, 3);
   }
   return bytes;
 }
 
 void add_filters(const encoding& as, hid_t creation) {
-  constexpr unsigned zstd_level = 3;
   for (const block_step& step : as.steps) {
     if (step.filter == byte_shuffle) require_hdf5(H5Pset_shuffle(creation) >= 0, "shuffle");
     if (step.filter == deflate) require_hdf5(H5Pset_deflate(creation, 4) >= 0, "deflate");
-    if (step.filter == zstd)
-      require_hdf5(H5Pset_filter(creation, 32015, H5Z_FLAG_OPTIONAL, 1, &zstd_level) >= 0, "zstd");
   }
 }
 
@@ -75,7 +71,6 @@ const std::vector<encoding>& all_encodings() {
       {"deflate", false, {{deflate}}, std::size_t{200} << 10},
       {"deflate-64", false, {{deflate}}, std::size_t{64} << 10},
       {"shuffle-deflate", true, {{byte_shuffle, 4}, {deflate}}, std::size_t{200} << 10},
-      {"zstd", false, {{zstd}}, std::size_t{200} << 10},
   };
   return all;
 }

@@ -155,7 +155,10 @@ TEST_CASE("block decoder: whatever stands in a stream, the GPU says what the CPU
       default:
         break;
     }
+    // Of a code that is not whole, libdeflate takes bits for a symbol that zlib and the GPU do not.
+    if (reference(field, blocks.back()).has_value() != zlib_takes(stored)) blocks.pop_back();
   }
+  REQUIRE(blocks.size() > 580);
   check_decoding({field}, blocks);
 }
 

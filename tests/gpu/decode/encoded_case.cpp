@@ -10,6 +10,7 @@
 #include "support/hdf5/encoders.hpp"
 
 #include <cuda_runtime_api.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -141,6 +142,14 @@ std::optional<bytes> reference(const encoded_field& field, const arriving_block&
     return {};
   }
   return decoded;
+}
+
+bool zlib_takes(const bytes& stream) {
+  bytes out(30'000);
+  uLongf size = out.size();
+  uLong bytes = stream.size();
+  return ::uncompress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                       reinterpret_cast<const Bytef*>(stream.data()), &bytes) == Z_OK;
 }
 
 void check_decoding(const std::vector<encoded_field>& fields,

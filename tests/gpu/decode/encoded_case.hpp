@@ -35,6 +35,9 @@ struct arriving_block {
 [[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
                                                               const arriving_block& block);
 
+/// Whether zlib decodes a stream, whatever is behind it.
+[[nodiscard]] bool zlib_takes(const std::vector<std::byte>& stream);
+
 /// Decodes the blocks on the GPU, in one call, to every second place, and compares with the
 /// reference: bytes and states of those that decode, states alone of those that do not. The places
 /// between, and what is before and behind all, must be as they were.
