@@ -147,9 +147,9 @@ std::optional<bytes> reference(const encoded_field& field, const arriving_block&
 bool zlib_takes(const bytes& stream) {
   bytes out(30'000);
   uLongf size = out.size();
-  uLong bytes = stream.size();
+  uLong stream_bytes = stream.size();
   return ::uncompress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                       reinterpret_cast<const Bytef*>(stream.data()), &bytes) == Z_OK;
+                       reinterpret_cast<const Bytef*>(stream.data()), &stream_bytes) == Z_OK;
 }
 
 void check_decoding(const std::vector<encoded_field>& fields,
