@@ -152,8 +152,8 @@ FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std
   return true;
 }
 
-/// The symbol that comes next, whose code is dropped; the word 0 if there is none. `need` was called
-/// for 15 bits.
+/// The symbol that comes next, whose code is dropped; the word 0 if there is none. `need` was
+/// called for 15 bits.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE symbol_entry decode(bit_reader<Team>& in,
                                          const huffman_code<FastBits, Symbols>& code,

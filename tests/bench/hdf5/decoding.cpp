@@ -1,4 +1,5 @@
-/// Who decodes compressed chunks of HDF5 files: readers, or the GPU. Beside both, the decoder alone.
+/// Who decodes compressed chunks of HDF5 files: readers, or the GPU. Beside both, the decoder
+/// alone.
 ///
 ///     feedline_bench_decoding                            # all encodings
 ///     feedline_bench_decoding --encoding deflate --readers 1,4 --window 1024
