@@ -42,7 +42,7 @@ namespace feedline::detail {
 /// A run that was left leaves blocks that no call decodes any more. Threads: the transfer's.
 class decoding_stage {
  public:
-  /// @param plan Sized. @param store Where decoded rows lie, `places` blocks of them; outlives this.
+  /// @param plan Sized. @param store Where decoded rows lie, `places` blocks; outlives this.
   /// @param tables Where a slot's tables lie. @param slots Device slots.
   /// @throws out_of_memory, device_error.
   decoding_stage(device_ptr device, const block_plan& plan, const device_row_cache& store,

@@ -42,8 +42,8 @@ struct block_store {
 };
 
 /// Decodes blocks that arrived in device memory into a store, and says which samples miss theirs.
-/// Its memory, for one `decode` at a time, is allocated as it is made: these calls are on streams of
-/// one order, and `find_bad`, which needs none, behind those of its samples' blocks. Threads: one.
+/// Its memory, for one `decode` at a time, is allocated as it is made: these calls are on streams
+/// of one order, and `find_bad`, which needs none, behind those of its samples' blocks. One thread.
 class block_decoder {
  public:
   /// What was staged and copied.

@@ -61,8 +61,8 @@ TEST_CASE("edges of decoding: no block is overwritten before the slots that read
   on.device->hold_assemblies();
   loader loader = make_tight(on);
   auto range = loader.epoch(0, on.stream);
-  // The third call writes to places of the first slot's blocks. It would do so at once: streams that
-  // were made first go on first, and the assemblies' is the last.
+  // The third call writes to places of the first slot's blocks. It would do so at once: streams
+  // that were made first go on first, and the assemblies' is the last.
   on.device->wait_for_issued_decodes(3);
   on.device->allow_all_assemblies();
   CHECK(in_order_and_intact(all_of(range, on)));
