@@ -82,7 +82,7 @@ assembling_transfer::~assembling_transfer() {
   if (decoding_) decoding_->leak_memory();
 }
 
-void assembling_transfer::take_blocks(staging_slot& from, device_slot& to) {
+void assembling_transfer::carry_blocks(staging_slot& from) {
   const stream_ref copying = copy_stream_.get();
   const event_handle last =
       carried_ == 0 ? event_handle::none
@@ -92,15 +92,14 @@ void assembling_transfer::take_blocks(staging_slot& from, device_slot& to) {
     device_->record(from.copied.get(), copying);
   } catch (...) {
     const bool recovered = decoding_->recover(copying);
-    if (!try_record_behind(*device_, copying, {from.copied.get()}) || !recovered)
-      from.lost = to.lost = true;
+    if (!try_record_behind(*device_, copying, {from.copied.get()}) || !recovered) from.lost = true;
     throw;
   }
 }
 
 void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
   if (decoding_) {
-    take_blocks(from, to);
+    carry_blocks(from);
     if (samples == 0) return;
   }
   const std::uint64_t number = carried_++;

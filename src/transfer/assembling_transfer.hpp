@@ -97,6 +97,7 @@ class assembling_transfer final : public slot_transfer {
   ~assembling_transfer() override;
 
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+  void carry_blocks(staging_slot& from) override;
   [[nodiscard]] bool is_idle() override;
   [[nodiscard]] bool uses_others_memory() const noexcept override;
 
@@ -110,7 +111,6 @@ class assembling_transfer final : public slot_transfer {
     bool lost = false;  ///< no event stands behind the last work with it
   };
 
-  void take_blocks(staging_slot& from, device_slot& to);
   void wait_for_others(std::uint64_t number, bool keeps, stream_ref stream);
   void assemble(const staging_slot& from, const landing_buffer& through, device_slot& to,
                 std::uint64_t samples, bool keeps, stream_ref stream);

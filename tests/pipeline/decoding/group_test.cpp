@@ -96,6 +96,25 @@ TEST_CASE("groups of blocks: a slot of many blocks is decoded by few calls where
   CHECK(loads.size() == 12);  // of ten blocks, but for the last
 }
 
+TEST_CASE("groups of blocks: they come while no device slot is free", "[loader][transfer][host]") {
+  const scripted on;
+  loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), 3), sequential{},
+                on.device,
+                loader_options{.batch_size = 30,
+                               .readers = 2,
+                               .batches_per_slot = 1,
+                               .piece_bytes = 900,  // for three blocks
+                               .device_slots = 2,
+                               .placement = placement::stream,
+                               .max_device_cache_bytes = room_for(2 + 1 + 20 + 3, 3),
+                               .decode_on = decode_on::device}};
+  auto range = loader.epoch(0, on.stream);
+  on.device->wait_for_issued_decodes(3);  // of the third slot's blocks: two slots take 22
+  recorder record{on};
+  while (const auto batch = range.next()) record(*batch);
+  CHECK(in_order_and_intact(record.seen()));
+}
+
 TEST_CASE("groups of blocks: each is decoded once an epoch, also with little memory",
           "[loader][transfer][host]") {
   const std::uint64_t ahead = GENERATE(1U, 9U);
