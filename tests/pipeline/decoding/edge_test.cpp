@@ -4,6 +4,7 @@
 #include <feedline/deadline_error.hpp>
 
 #include "pipeline/decoding/loading.hpp"
+#include "support/checks/contains.hpp"
 #include "support/checks/log_capture.hpp"
 
 #include <chrono>
@@ -18,13 +19,12 @@ using namespace feedline::test;
 namespace {
 
 /// Slots of ten blocks, in order; the store has 26 places, and a group ten blocks.
-loader make_tight(const scripted& on, std::uint64_t epochs = 0) {
+loader make_tight(const scripted& on, int readers = 2) {
   loader made{make_encoded(make_identity_rows(sample_count, row_bytes), 3),
               sequential{},
               on.device,
               {.batch_size = 30,
-               .readers = 2,
-               .epochs = epochs,
+               .readers = readers,
                .batches_per_slot = 1,
                .placement = placement::stream,
                .max_device_cache_bytes = room_for(26, 3),
@@ -103,6 +103,54 @@ TEST_CASE("edges of decoding: memory is not freed while blocks are decoded into 
   }
   CHECK(on.device->freed_in_use() == 0);
   CHECK(on.device->allocated_bytes(memory_kind::device) > 0);
+  CHECK_FALSE(contains(log.text(), "never freed"));
+  on.device->allow_all_decodes();
+  on.device->drain();
+}
+
+TEST_CASE("edges of decoding: memory stays where the device does not say when blocks are decoded",
+          "[transfer][host]") {
+  const scripted on;
+  const log_capture log;
+  {
+    // A user's function may use memory of the user's, so the loader's end waits for all work.
+    loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), 10),
+                  sequential{},
+                  on.device,
+                  {.batch_size = 10,
+                   .readers = 2,
+                   .batches_per_slot = 1,
+                   .decode_on = decode_on::device,
+                   .batch_transform = batch_transform{.fields = {{"x", element_type::u8, {1}}},
+                                                      .run = [](const batch_function_call&) {}}}};
+    on.device->hold_decodes();
+    on.device->allow_decodes(1);
+    auto range = loader.epoch(0, on.stream);
+    CHECK(range.next());
+    on.device->wait_for_issued_decodes(2);
+    on.device->fail_call(device_call::sync, 5, 2);  // behind those for the landing buffers
+  }
+  CHECK(on.device->freed_in_use() == 0);
+  CHECK(contains(log.text(), "whether work on a landing buffer is done"));
+  on.device->allow_all_decodes();
+  on.device->drain();
+}
+
+TEST_CASE("edges of decoding: memory stays where no event is recorded behind what is decoded",
+          "[transfer][host]") {
+  const std::uint64_t times = GENERATE(1U, 2U);
+  const scripted on;
+  const log_capture log;
+  {
+    loader loader = make_tight(on, 0);
+    on.device->hold_decodes();
+    on.device->fail_call(device_call::record, 2, times);  // behind that of the arrival
+    auto range = loader.epoch(0, on.stream);
+    CHECK_THROWS_AS((void)range.next(), stage_error);
+    CHECK(on.device->issued_decodes().size() == 1);
+  }
+  CHECK(on.device->freed_in_use() == 0);
+  CHECK(contains(log.text(), "never freed") == (times == 2));
   on.device->allow_all_decodes();
   on.device->drain();
 }
