@@ -27,8 +27,8 @@ namespace {
 
 /// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
 constexpr std::size_t max_slot_bytes = std::size_t{64} << 20;
-/// What a call decodes, about. On an H200 a call with deflate takes 5 ms and 3 µs for each block of
-/// 200 KB: 64 blocks are decoded at 2.2 GB/s, 512 at 16, and 2048 at 37.
+/// What a call decodes, about: it takes some milliseconds however few blocks there are
+/// (docs/decisions/0075).
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Of either.
 constexpr std::uint64_t max_blocks = 2048;
