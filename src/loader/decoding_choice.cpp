@@ -25,9 +25,17 @@ std::string_view to_string(decode_on who) noexcept {
 namespace detail {
 namespace {
 
-/// Blocks that a staging slot brings, at most, so that what is decoded at once stays within this.
-constexpr std::size_t max_decoded_bytes = std::size_t{64} << 20;
+/// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
+constexpr std::size_t max_slot_bytes = std::size_t{64} << 20;
+/// What a call decodes, about: it takes some milliseconds however few blocks there are
+/// (docs/decisions/0075).
+constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
+/// Of either.
 constexpr std::uint64_t max_blocks = 2048;
+/// Blocks that are loaded ahead: while one group is decoded, the next one arrives.
+constexpr std::uint64_t groups_ahead = 2;
+/// Blocks whose stored sizes are looked at, to know the usual one.
+constexpr std::uint64_t max_looks = 256;
 /// What a block may take as it is stored: a damaged file may claim any number.
 constexpr std::size_t max_stored_bytes = std::size_t{256} << 20;
 
@@ -42,6 +50,40 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
              " bytes, and " + std::to_string(max_stored_bytes) + " are the most";
   }
   return {};
+}
+
+/// What a block takes as it is stored, all fields: the mean of some that are spread evenly.
+std::size_t usual_bytes_of(const block_plan& plan) {
+  const std::uint64_t blocks = plan.order.blocks();
+  const std::uint64_t looks = std::min(blocks, max_looks);
+  std::size_t bytes = 0;
+  for (std::uint64_t i = 0; i < looks; ++i) bytes += plan.stored_bytes(i * blocks / looks);
+  return divide_up<std::size_t>(bytes, looks);
+}
+
+/// Limits of device memory, in bytes; 0: none.
+struct memory_limits {
+  std::size_t store = 0;
+  std::size_t decoder = 0;
+};
+
+/// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
+memory_limits limits_of(const loader_options& options, const slot_memory& sizes,
+                        std::uint64_t batches) {
+  const std::size_t budget = options.max_device_bytes;
+  memory_limits limits{.store = options.max_device_cache_bytes};
+  if (budget == 0) return limits;
+  const auto slots = checked_multiply(
+      options.device_slots == 0 ? fewest_slots : options.device_slots, sizes.device_bytes(batches));
+  const std::size_t landing = sizes.landing_bytes(batches);
+  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
+  const std::size_t left = none_left ? 0 : budget - *slots - landing;
+  limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
+  return limits;
+}
+
+std::size_t store_bytes(const block_plan& blocks, const std::vector<std::size_t>& row_bytes) {
+  return device_row_cache::bytes(row_bytes, blocks.places * blocks.order.rows());
 }
 
 std::string first_obstacle(const device_capabilities& device, const loader_options& options,
@@ -81,29 +123,59 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t decoded =
       blocks->rows() * std::accumulate(row_bytes.begin(), row_bytes.end(), std::size_t{0});
-  std::size_t stored = block_plan::table_bytes(fields.size());
-  for (std::size_t place = 0; place < fields.size(); ++place)
-    stored += block_plan::rounded(blocks->max_stored_bytes(place));
   const std::size_t usual =
       options.piece_bytes != 0 ? options.piece_bytes : usual_piece_bytes(placement::stream);
-  const std::uint64_t at_once =
-      std::clamp<std::uint64_t>(max_decoded_bytes / decoded, 1, max_blocks);
-  return {block_plan{.blocks = blocks,
-                     .order = std::move(*placed),
-                     .fields = fields.size(),
-                     .places = 0,
-                     .loads_bytes = round_up(std::max(usual, stored), std::size_t{256}),
-                     .max_loads = static_cast<std::uint32_t>(at_once * fields.size())},
-          {}};
+  const auto blocks_in = [&](std::size_t bytes) {
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / decoded, 1, max_blocks));
+  };
+  block_plan plan{
+      .blocks = blocks,
+      .order = std::move(*placed),
+      .fields = fields.size(),
+      .loads_bytes = 0,
+      .max_loads = blocks_in(max_slot_bytes) * static_cast<std::uint32_t>(fields.size()),
+      .max_group = blocks_in(wanted_group_bytes),
+      .usual_bytes = 0};
+  const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
+  plan.loads_bytes = round_up(std::max(usual, one), std::size_t{256});
+  plan.usual_bytes = usual_bytes_of(plan);
+  return {std::move(plan), {}};
 }
 
-void size_store(block_plan& blocks, std::uint64_t slot_samples) noexcept {
-  // A slot's samples may begin at a window's end and end in another window, of which the one behind
-  // is loaded ahead to the same part.
+void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept {
+  const std::uint64_t all = blocks.order.blocks();
   const std::uint64_t of_slot = divide_up(slot_samples, blocks.order.rows());
-  const std::uint64_t most = 2 * blocks.order.max_window() + 2 * of_slot + 3;
-  blocks.places = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>({most, blocks.order.blocks(), 0xFFFF'FFFF}));
+  blocks.ahead = static_cast<std::uint32_t>(ahead);
+  // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
+  blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      std::max(ahead / groups_ahead, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
+  // A block is decoded before the samples of its own slot are assembled. These may begin at a
+  // window's end, and pass `of_slot` blocks and parts of two; behind where they end, a window and
+  // those ahead are loaded.
+  const std::uint64_t most = 2 * blocks.order.max_window() + ahead + 2 * of_slot + 3;
+  blocks.places = static_cast<std::uint32_t>(std::min<std::uint64_t>({most, all, 0xFFFF'FFFF}));
+  const std::size_t largest = blocks.max_stored_bytes();
+  const std::size_t usual = blocks.group * std::min(largest, blocks.usual_bytes / 4 * 5);
+  blocks.group_bytes = round_up(std::max(largest, usual), std::size_t{256});
+}
+
+block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
+                 const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
+  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
+  const memory_limits limits = limits_of(options, sizes, batches);
+  const auto fits = [&] {
+    return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
+           blocks.places * blocks.order.rows() < assembly::arrived &&
+           (limits.decoder == 0 ||
+            decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
+  };
+  std::uint64_t ahead = std::min(groups_ahead * blocks.max_group, blocks.order.blocks());
+  size_store(blocks, batches * options.batch_size, ahead);
+  while (ahead > 1 && !fits()) {
+    ahead -= divide_up<std::uint64_t>(ahead, 8);
+    size_store(blocks, batches * options.batch_size, ahead);
+  }
+  return blocks;
 }
 
 std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
@@ -112,15 +184,12 @@ std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
   return row_bytes;
 }
 
-decoding_bytes bytes_of(block_plan blocks, const dataset& dataset,
-                        const device_capabilities& device, std::uint64_t slot_samples,
-                        std::size_t slots) {
+decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
+                        const device_capabilities& device, std::size_t slots) {
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  size_store(blocks, slot_samples);
-  const std::uint64_t rows = blocks.places * blocks.order.rows();
-  return {.store = device_row_cache::bytes(row_bytes, rows),
+  return {.store = store_bytes(blocks, row_bytes),
           .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
-          .rows = rows};
+          .rows = blocks.places * blocks.order.rows()};
 }
 
 std::string too_many(const decoding_bytes& decoded, const loader_options& options) {

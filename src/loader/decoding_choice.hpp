@@ -15,6 +15,8 @@
 
 namespace feedline::detail {
 
+class slot_memory;
+
 /// Who decodes a dataset's blocks.
 struct decoding_choice {
   std::optional<block_plan> blocks;  ///< none: readers decode, if anybody does
@@ -31,21 +33,27 @@ struct decoding_choice {
                                               const device_capabilities& device,
                                               const loader_options& options, placement where);
 
-/// Gives the store its places, for slots of so many samples.
-void size_store(block_plan& blocks, std::uint64_t slot_samples) noexcept;
+/// Settles what hangs on the slots' samples, and on how many blocks are loaded ahead.
+void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept;
+/// The same, with as many blocks ahead as make large groups, or fewer where the options limit
+/// memory: at least one.
+/// @param sizes Of the loader's slots. @param batches Of a slot.
+[[nodiscard]] block_plan sized(block_plan blocks, const dataset& dataset,
+                               const device_capabilities& device, const loader_options& options,
+                               const slot_memory& sizes, std::uint64_t batches);
 
 /// Bytes of one sample's rows, for each field.
 [[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);
 
-/// Device memory of the store, and of decoding, for slots of so many samples in so many slots.
+/// Device memory of the store, and of decoding, with so many device slots.
 struct decoding_bytes {
   std::size_t store = 0;
   std::size_t decoder = 0;
   std::uint64_t rows = 0;  ///< that the store holds
 };
-[[nodiscard]] decoding_bytes bytes_of(block_plan blocks, const dataset& dataset,
-                                      const device_capabilities& device, std::uint64_t slot_samples,
-                                      std::size_t slots);
+/// @param blocks Sized.
+[[nodiscard]] decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
+                                      const device_capabilities& device, std::size_t slots);
 /// Why there may not be so many decoded blocks; empty: there may.
 [[nodiscard]] std::string too_many(const decoding_bytes& decoded, const loader_options& options);
 

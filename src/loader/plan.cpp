@@ -130,7 +130,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       decoding.loads_bytes()};
   const auto decoder_bytes = [&](std::uint64_t count, std::size_t slots) {
     if (!decoding.blocks) return decoding_bytes{};
-    return bytes_of(*decoding.blocks, dataset, device, count * options.batch_size, slots);
+    return bytes_of(sized(*decoding.blocks, dataset, device, options, sizes, count), dataset,
+                    device, slots);
   };
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);

@@ -193,7 +193,7 @@ std::size_t slot_memory::device_bytes(std::uint64_t batches) const {
 
 std::size_t slot_memory::landing_bytes(std::uint64_t batches) const {
   if (!assembled_) return 0;
-  return assembling_transfer::landing_buffers * landing_buffer(batches).slot_bytes() +
+  return assembling_transfer::landing_buffers * landing_buffer(batches).landing_bytes() +
          (has_batch_transform_ ? converted(batches).slot_bytes() : 0);
 }
 

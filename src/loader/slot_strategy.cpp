@@ -23,13 +23,13 @@ std::shared_ptr<device_row_cache> make_device_row_cache(const loader_plan& plan,
 }
 
 /// Slots assembled out of blocks that the device decodes.
-slot_strategy make_decoding(const loader_plan& plan, block_plan&& blocks, const slot_memory& sizes,
+/// @param blocks Sized.
+slot_strategy make_decoding(const loader_plan& plan, block_plan blocks, const slot_memory& sizes,
                             const device_ptr& device, std::unique_ptr<batch_stage> function,
                             sample_source& source) {
   const std::uint64_t batches = plan.batches_per_slot;
   const slot_layout rows = sizes.rows(batches);
   const landing_layout landing_buffer = sizes.landing_buffer(batches);
-  size_store(blocks, batches * plan.batch_size);
   const auto shared = std::make_shared<const block_plan>(std::move(blocks));
   auto store = std::make_shared<device_row_cache>(device, rows.row_bytes(),
                                                   shared->places * shared->order.rows());
@@ -72,8 +72,10 @@ slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& d
                                             sizes.converted(batches), sizes.delivered(batches))
             : nullptr;
     if (decoding.blocks)
-      return make_decoding(plan, std::move(*decoding.blocks), sizes, device, std::move(function),
-                           source);
+      return make_decoding(plan,
+                           sized(std::move(*decoding.blocks), dataset, device->capabilities(),
+                                 options, sizes, batches),
+                           sizes, device, std::move(function), source);
     const slot_layout rows = sizes.rows(batches);
     const landing_layout landing_buffer = sizes.landing_buffer(batches);
     auto cached = make_device_row_cache(plan, dataset, device, rows);

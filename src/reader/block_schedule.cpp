@@ -1,25 +1,34 @@
 #include "reader/block_schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace feedline::detail {
 
 void block_schedule::begin(const std::shared_ptr<epoch_run>& run, position first, position end) {
   const block_order& order = plan_->order;
-  if (run_ != run) {
+  const bool is_first = run_ != run;
+  if (is_first) {
     run_ = run;
-    loaded_ = order.window_of(run->epoch, first).first_place;
+    const block_order::window of_first = order.window_of(run->epoch, first);
+    loaded_ = of_first.first_place;
+    passed_ = passed(of_first, first);
   }
-  const position last{end.value - 1};
-  const block_order::window at = order.window_of(run->epoch, last);
-  needed_ = at.end_place;
-  wanted_ = needed_;
-  if (needed_ == order.blocks()) return;
-  const block_order::window next = order.window_of(run->epoch, position{at.end});
+  const block_order::window of_last = order.window_of(run->epoch, position{end.value - 1});
+  const std::uint64_t before = std::exchange(passed_, passed(of_last, end));
+  needed_ = of_last.end_place;
+  wanted_ = std::max(needed_, std::min(order.blocks(),
+                                       passed_ + order.max_window() + std::uint64_t{plan_->ahead}));
+  due_ = needed_;
+  if (is_first) return;  // its samples are waited for
+  due_ = std::max(due_, std::min(wanted_, loaded_ + gain * (passed_ - before)));
+}
+
+std::uint64_t block_schedule::passed(const block_order::window& of, position end) noexcept {
   __extension__ using wide = unsigned __int128;
-  const wide share = wide{end.value - at.first} * (next.end_place - next.first_place);
-  const std::uint64_t samples = at.end - at.first;
-  wanted_ += static_cast<std::uint64_t>((share + samples - 1) / samples);
+  const wide share = wide{end.value - of.first} * (of.end_place - of.first_place);
+  const std::uint64_t samples = of.end - of.first;
+  return of.first_place + static_cast<std::uint64_t>((share + samples - 1) / samples);
 }
 
 bool block_schedule::load(staging_slot& slot, slot_work& work) {
@@ -41,7 +50,9 @@ bool block_schedule::load(staging_slot& slot, slot_work& work) {
   work.loads = static_cast<std::uint32_t>(blocks);
   work.load_bytes = blocks == 0 ? 0 : block_plan::table_bytes(blocks * plan_->fields) + bytes;
   write(slot, first);
-  return loaded_ >= needed_;
+  const bool is_complete = loaded_ >= due_;
+  if (is_complete) work.needed_end = needed_;
+  return is_complete;
 }
 
 void block_schedule::write(staging_slot& slot, std::uint64_t first) const {

@@ -16,15 +16,22 @@ namespace feedline::detail {
 /// Says which blocks travel with which ticket, where the device decodes them.
 ///
 /// A ticket brings all blocks of the windows that its samples are in, as far as no ticket of the
-/// epoch brought them before; and of the window behind, as great a part as its samples have come
-/// through their own. So the blocks of a window come evenly while the window before it is
-/// delivered. What does not fit a staging slot travels in pieces of the ticket that hold no
-/// samples, ahead of the piece that does.
+/// epoch brought them before. Beyond them come a window's blocks and `ahead` more, counted from
+/// where the samples have come in their own window: so the blocks of a window come evenly while the
+/// window before it is delivered, and there are enough on their way to be decoded many at once.
+/// That lead is gained by and by: behind the first, a ticket has to bring `gain` times as many
+/// blocks as its samples come through, and brings more as far as its last piece has room. What does
+/// not fit a staging slot travels in pieces of the ticket that hold no samples, ahead of the piece
+/// that does.
 ///
 /// Nothing is counted on from one epoch to the next, nor from a run that was abandoned: each begins
 /// with a window of its own. Threads: the slot scheduler's.
 class block_schedule {
  public:
+  /// As many as there usually are device slots: so when a consumer waits for the first group of
+  /// blocks, with these slots on their way, the next group is not far.
+  static constexpr std::uint64_t gain = 4;
+
   /// @param table_at Where in a staging slot the table of loads lies.
   block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at)
       : plan_{std::move(plan)}, table_at_{table_at} {}
@@ -34,8 +41,8 @@ class block_schedule {
   /// Gives a piece of the ticket its blocks: writes the table of loads, and says in `work` which
   /// they are.
   /// @param slot Claimed, not open yet.
-  /// @return Whether all blocks that the ticket's samples need have come with this piece: then the
-  /// samples may.
+  /// @return Whether all blocks that the ticket has to bring have come with this piece: then its
+  /// samples may, too.
   bool load(staging_slot& slot, slot_work& work);
 
   /// Requests of a slot, at most, that are blocks.
@@ -44,13 +51,17 @@ class block_schedule {
   }
 
  private:
+  /// How many places the samples before `end` come to, which are of a window.
+  [[nodiscard]] static std::uint64_t passed(const block_order::window& of, position end) noexcept;
   void write(staging_slot& slot, std::uint64_t first) const;
 
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
   std::shared_ptr<epoch_run> run_;     ///< whose blocks are counted
   std::uint64_t loaded_ = 0;           ///< the place behind the last block that came
+  std::uint64_t passed_ = 0;           ///< the place that samples have come to
   std::uint64_t needed_ = 0;           ///< up to here by the ticket's samples,
+  std::uint64_t due_ = 0;              ///< up to here before its samples travel,
   std::uint64_t wanted_ = 0;           ///< and up to here for the samples behind them
   std::vector<sample_index> numbers_;  ///< of a piece's blocks
 };

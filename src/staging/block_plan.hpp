@@ -15,15 +15,20 @@ namespace feedline::detail {
 /// How blocks travel that the device decodes: settled once, for a loader's life.
 ///
 /// The device's store is a ring of places: the block at place n of an epoch's order goes to place n
-/// mod `places`. It holds the window that batches are drawn from, and the one behind it as far as
-/// it is loaded ahead.
+/// mod `places`. It holds the window that batches are drawn from, and blocks behind it as far as
+/// they are loaded ahead. A call decodes a group of blocks.
 struct block_plan {
   std::shared_ptr<const encoded_blocks> blocks;
   block_order order;
-  std::size_t fields;       ///< of the dataset
-  std::uint32_t places;     ///< of the store; 0: not settled yet
-  std::size_t loads_bytes;  ///< of a staging slot: for the table of loads, and the blocks
-  std::uint32_t max_loads;  ///< of a staging slot, each a field of a block
+  std::size_t fields;        ///< of the dataset
+  std::size_t loads_bytes;   ///< of a staging slot: for the table of loads, and the blocks
+  std::uint32_t max_loads;   ///< of a staging slot, each a field of a block
+  std::uint32_t max_group;   ///< blocks of a group, at most
+  std::size_t usual_bytes;   ///< that a block takes as it is stored, about
+  std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
+  std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not settled yet, and so below
+  std::uint32_t places = 0;  ///< of the store
+  std::size_t group_bytes = 0;  ///< there is room for, in a group's blocks as they are stored
 
   /// Bytes of a table of so many loads.
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
@@ -34,6 +39,13 @@ struct block_plan {
     std::size_t bytes = 0;
     for (std::size_t field = 0; field < fields; ++field)
       bytes += rounded(blocks->stored(field, block).bytes);
+    return bytes;
+  }
+  /// No block takes more.
+  [[nodiscard]] std::size_t max_stored_bytes() const noexcept {
+    std::size_t bytes = 0;
+    for (std::size_t field = 0; field < fields; ++field)
+      bytes += rounded(blocks->max_stored_bytes(field));
     return bytes;
   }
   /// Blocks begin at multiples of 16 bytes.

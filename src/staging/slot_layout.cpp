@@ -49,7 +49,7 @@ landing_layout::landing_layout(const slot_layout& rows, const request_layout& ru
   directory_at_ = random_bits_at_ + (varies ? table : 0);
   chunks_at_ = round_up(directory_at_ + (runs.runs(samples) + more_runs) * entry_words() * word,
                         slot_layout::alignment);
-  slot_bytes_ = chunks_at_ + loads_bytes;
+  slot_bytes_ = chunks_at_;
   const auto runs_bytes = [&](std::uint64_t in_batch) {
     return in_batch / runs.run_samples() * chunk_bytes(runs.run_samples()) +
            chunk_bytes(in_batch % runs.run_samples());
@@ -57,7 +57,8 @@ landing_layout::landing_layout(const slot_layout& rows, const request_layout& ru
   slot_bytes_ += arriving / runs.batch_size() * runs_bytes(runs.batch_size()) +
                  runs_bytes(arriving % runs.batch_size());
   if (arriving != 0) slot_bytes_ += more_runs * (fields() + 1) * alignment;  // each rounds them up
-  slot_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
+  landing_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
+  slot_bytes_ = landing_bytes_ + round_up(loads_bytes, slot_layout::alignment);
   if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
       samples >= assembly::arrived) {
     throw usage_error{"a slot of " + std::to_string(samples) + " samples in " +

@@ -63,7 +63,7 @@ class slot_layout {
 };
 
 /// Where things lie in a staging slot that is assembled on the device, and so in the landing buffer
-/// into which it is copied: `assembly` has the format.
+/// into which it is copied, but for blocks that the device decodes: `assembly` has the format.
 ///
 ///     | sources | random bits | directory | chunk | chunk | … as many as are needed
 ///
@@ -116,6 +116,8 @@ class landing_layout {
 
   /// Of a slot all of whose rows arrive.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
+  /// Of a landing buffer: blocks go elsewhere.
+  [[nodiscard]] std::size_t landing_bytes() const noexcept { return landing_bytes_; }
 
  private:
   std::vector<std::size_t> row_bytes_;
@@ -124,6 +126,7 @@ class landing_layout {
   std::size_t random_bits_at_ = 0;
   std::size_t directory_at_ = 0;
   std::size_t chunks_at_ = 0;
+  std::size_t landing_bytes_ = 0;
   std::size_t slot_bytes_ = 0;
 };
 

@@ -59,6 +59,7 @@ struct slot_work {
   std::uint64_t first_load = 0;  ///< place, in the epoch's order of blocks, of the first one in it
   std::uint32_t loads = 0;       ///< blocks in it for the device to decode, behind each other
   std::size_t load_bytes = 0;    ///< that these take, with their table
+  std::uint64_t needed_end = 0;  ///< the place behind the last block that its samples are in
 
   /// Requests of samples; behind them there is one for each block.
   [[nodiscard]] std::uint32_t sample_requests() const noexcept {

@@ -52,11 +52,12 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
       cached_{std::move(cached)},
       batch_stage_{std::move(function)},
       decoding_{std::move(decoding)},
-      memory_{device_, memory_kind::device, landing_buffers * formats_.landing_buffer.slot_bytes()},
+      memory_{device_, memory_kind::device,
+              landing_buffers * formats_.landing_buffer.landing_bytes()},
       copy_stream_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
     landing_buffers_.push_back(std::make_unique<landing_buffer>(device_));
-    landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.slot_bytes();
+    landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.landing_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
     fields_.push_back({.cached = cached_ ? cached_->field(place) : nullptr,
@@ -73,6 +74,7 @@ assembling_transfer::~assembling_transfer() {
   bool done = true;
   for (const auto& each : landing_buffers_)
     done = sync_before_freeing(*device_, each->assembled.get(), whose) && !each->lost && done;
+  if (decoding_) done = decoding_->sync_before_freeing() && done;
   if (done) return;
   leak(memory_, whose);
   if (cached_) cached_->leak_memory();
@@ -80,7 +82,26 @@ assembling_transfer::~assembling_transfer() {
   if (decoding_) decoding_->leak_memory();
 }
 
+void assembling_transfer::carry_blocks(staging_slot& from) {
+  const stream_ref copying = copy_stream_.get();
+  const event_handle last =
+      carried_ == 0 ? event_handle::none
+                    : landing_buffers_[(carried_ - 1) % landing_buffers]->assembled.get();
+  try {
+    decoding_->take(from, copies_, copying, last);
+    device_->record(from.copied.get(), copying);
+  } catch (...) {
+    const bool recovered = decoding_->recover(copying);
+    if (!try_record_behind(*device_, copying, {from.copied.get()}) || !recovered) from.lost = true;
+    throw;
+  }
+}
+
 void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64_t samples) {
+  if (decoding_) {
+    carry_blocks(from);
+    if (samples == 0) return;
+  }
   const std::uint64_t number = carried_++;
   landing_buffer& through = *landing_buffers_[number % landing_buffers];
   bool keeps = false;
@@ -89,8 +110,9 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
   const stream_ref stream = landing_buffers_[by_turns ? number % landing_buffers : 0]->own.get();
   try {
     device_->wait(copy_stream_.get(), through.assembled.get());
-    const std::size_t bytes = formats_.landing_buffer.chunks_at() + from.chunk_bytes.load();
-    copies_.copy(through.data, from.data, bytes, copy_stream_.get());
+    const std::size_t rows_bytes = decoding_ ? 0 : from.chunk_bytes.load();
+    copies_.copy(through.data, from.data, formats_.landing_buffer.chunks_at() + rows_bytes,
+                 copy_stream_.get());
     device_->record(from.copied.get(), copy_stream_.get());
     device_->wait(stream, from.copied.get());
     device_->wait(stream, to.released.get());
@@ -98,7 +120,7 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
     // took it, what an epoch that was left had put here.
     device_->wait(stream, to.ready.get());
     wait_for_others(number, keeps, stream);
-    if (decoding_) decoding_->run(from, through.data, to, samples, stream);
+    if (decoding_) decoding_->check(from, through.data, to, samples, stream);
     assemble(from, through, to, samples, keeps, stream);
     device_->record(through.assembled.get(), stream);
     device_->record(to.ready.get(), stream);
@@ -119,7 +141,8 @@ void assembling_transfer::carry(staging_slot& from, device_slot& to, std::uint64
 
 bool assembling_transfer::is_idle() {
   return std::all_of(landing_buffers_.begin(), landing_buffers_.end(),
-                     [&](const auto& each) { return device_->is_done(each->assembled.get()); });
+                     [&](const auto& each) { return device_->is_done(each->assembled.get()); }) &&
+         (!decoding_ || decoding_->is_idle());
 }
 
 bool assembling_transfer::uses_others_memory() const noexcept {

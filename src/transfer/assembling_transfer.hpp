@@ -68,11 +68,11 @@ class batch_stage {
 ///     slot of an epoch that was left, or for the piece of the batch before this one,
 ///     wait for other landing buffers' `assembled`: for the last slot that cached rows, which this
 ///     one may count on; for all, if this one keeps rows, which they may be reading; for the slot
-///     before, if there is a user's function, which is to see slots in order, decode the blocks
-///     that came, assemble, run the user's function, record `assembled` and the device slot's
-///     `ready`
+///     before, if there is a user's function, which is to see slots in order, assemble, run the
+///     user's function, record `assembled` and the device slot's `ready`
 ///
-/// Where blocks are decoded, all assemblies keep to one stream.
+/// Where blocks are decoded they go past the landing buffers: `decoding_stage` takes them, and says
+/// what an assembly waits for. All assemblies keep to one stream then.
 class assembling_transfer final : public slot_transfer {
  public:
   /// How many landing buffers there are.
@@ -97,6 +97,7 @@ class assembling_transfer final : public slot_transfer {
   ~assembling_transfer() override;
 
   void carry(staging_slot& from, device_slot& to, std::uint64_t samples) override;
+  void carry_blocks(staging_slot& from) override;
   [[nodiscard]] bool is_idle() override;
   [[nodiscard]] bool uses_others_memory() const noexcept override;
 

@@ -13,7 +13,7 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
                     .states = nullptr,
                     .places = plan.places,
                     .rows = static_cast<std::uint32_t>(plan.order.rows()),
-                    .max_loads = plan.max_loads,
+                    .max_loads = static_cast<std::uint32_t>(plan.group * plan.fields),
                     .reference = plan.blocks};
   for (std::size_t place = 0; place < plan.fields; ++place) {
     const auto steps = plan.blocks->steps(place);
@@ -30,7 +30,8 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
 std::size_t decoding_stage::device_bytes(const block_plan& plan,
                                          std::span<const std::size_t> row_bytes,
                                          const block_decoders& by, std::size_t slots) {
-  return words(plan, slots) * sizeof(std::uint32_t) + by.device_bytes(store_of(plan, row_bytes));
+  return words(plan, slots) * sizeof(std::uint32_t) + block_arrivals::bytes(plan) +
+         by.device_bytes(store_of(plan, row_bytes));
 }
 
 decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
@@ -41,7 +42,11 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
       fields_{plan.fields},
       words_{device_, memory_kind::device, words(plan, slots) * sizeof(std::uint32_t)},
       answers_{device_, memory_kind::staging, slots * sizeof(std::uint32_t)},
-      first_answer_{words(plan, 0)} {
+      first_answer_{words(plan, 0)},
+      arrivals_{device_, plan, tables_.chunks_at()},
+      stream_{device_},
+      arrived_{device_},
+      groups_{group{device_}, group{device_}, group{device_}, group{device_}} {
   std::vector<std::size_t> row_bytes;
   for (std::size_t place = 0; place < fields_; ++place)
     row_bytes.push_back(tables_.row_bytes(place));
@@ -50,15 +55,62 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
   decoder_ = device_->capabilities().decodes->make(made);
 }
 
-void decoding_stage::run(const staging_slot& from, const std::byte* landing_buffer, device_slot& to,
-                         std::uint64_t samples, stream_ref stream) {
-  if (from.work.loads != 0)
-    decoder_->decode({.landing_buffer = landing_buffer,
-                      .staged = from.data,
-                      .loads_at = tables_.chunks_at(),
-                      .loads = static_cast<std::uint32_t>(from.work.loads * fields_)},
-                     stream);
-  if (samples == 0) return;
+void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref copying,
+                          event_handle assembled) {
+  if (run_ != from.work.run) {
+    forget_run();
+    run_ = from.work.run;
+  }
+  for (std::uint32_t first = 0; first < from.work.loads;) {
+    // The group before the last was in this half.
+    if (arrivals_.is_empty()) device_->wait(copying, closed(2).decoded.get());
+    first += arrivals_.add(from, first, copies, copying);
+    arrived_end_ = from.work.first_load + first;
+    if (first < from.work.loads || arrivals_.is_full()) decode(copying, assembled);
+  }
+  if (!arrivals_.is_empty() && from.work.needed_end > decoded_end_) decode(copying, assembled);
+  if (from.work.loads != 0) device_->record(arrived_.get(), copying);
+}
+
+void decoding_stage::decode(stream_ref copying, event_handle assembled) {
+  const stream_ref own = stream_.get();
+  device_->record(arrived_.get(), copying);
+  device_->wait(own, arrived_.get());
+  if (assembled != event_handle::none) device_->wait(own, assembled);
+  decoder_->decode(arrivals_.content(), own);
+  device_->record(closed(0).decoded.get(), own);
+  closed(0).end = decoded_end_ = arrived_end_;
+  open_next();
+}
+
+void decoding_stage::open_next() noexcept {
+  arrivals_.take_turns();
+  ++opened_;
+}
+
+void decoding_stage::forget_run() noexcept {
+  // What is copied to where they lie stands behind their own copies.
+  arrivals_.clear();
+  for (group& each : groups_) each.end = 0;
+  arrived_end_ = decoded_end_ = awaited_end_ = 0;
+}
+
+bool decoding_stage::recover(stream_ref copying) noexcept {
+  const bool decoded = try_record_behind(*device_, stream_.get(), {closed(0).decoded.get()});
+  const bool arrived = try_record_behind(*device_, copying, {arrived_.get()});
+  lost_ = lost_ || !decoded || !arrived;
+  closed(0).end = 0;
+  open_next();
+  return !lost_;
+}
+
+void decoding_stage::check(const staging_slot& from, const std::byte* landing_buffer,
+                           device_slot& to, std::uint64_t samples, stream_ref stream) {
+  for (std::uint64_t back = kept_groups; back > 0 && awaited_end_ < from.work.needed_end; --back) {
+    if (closed(back).end < from.work.needed_end) continue;
+    device_->wait(stream, closed(back).decoded.get());
+    awaited_end_ = closed(back).end;
+  }
   auto* const answers = reinterpret_cast<std::uint32_t*>(answers_.data());
   if (to.first_bad == nullptr) to.first_bad = answers + answered_++;
   auto* const found =
@@ -71,9 +123,20 @@ void decoding_stage::run(const staging_slot& from, const std::byte* landing_buff
   device_->copy_back(to.first_bad, found, sizeof(std::uint32_t), stream);
 }
 
+bool decoding_stage::is_idle() {
+  return device_->is_done(arrived_.get()) && device_->is_done(closed(1).decoded.get());
+}
+
+bool decoding_stage::sync_before_freeing() noexcept {
+  constexpr const char* whose = "blocks to be decoded";
+  const bool arrived = detail::sync_before_freeing(*device_, arrived_.get(), whose);
+  return detail::sync_before_freeing(*device_, closed(1).decoded.get(), whose) && arrived && !lost_;
+}
+
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
   leak(answers_, "what the device tells of decoded blocks");
+  arrivals_.leak_memory();
   (void)decoder_.release();
 }
 

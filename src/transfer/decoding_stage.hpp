@@ -8,7 +8,10 @@
 #include "staging/device_row_cache.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
+#include "transfer/block_arrivals.hpp"
+#include "transfer/copy_meter.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,25 +19,51 @@
 
 namespace feedline::detail {
 
-/// Has the device decode the blocks that arrived with a slot, before the slot is assembled out of
-/// them, and tell which of the slot's samples is the first that misses its block.
+/// Has the device decode the blocks that arrive, a group at once, before slots are assembled out of
+/// them, and tell which of a slot's samples is the first that misses its block.
 ///
-/// All its work stands on one stream, in ticket order: a block is decoded behind the assembly of
-/// all slots before, and before the assembly of its own, so no event is needed between them.
-/// Threads: the transfer's.
+/// Blocks come with slots long before they are needed, and gather in `block_arrivals`. A group is
+/// decoded when it is full, or when a slot needs a block of it. On the copies' stream:
+///
+///     wait for `decoded` of the group that was in this half before, once,
+///     copy, record `arrived`
+///
+/// On the decoding's, of its own:
+///
+///     wait for `arrived`,
+///     wait for the last assembly that was issued: all that read what is overwritten are,
+///     decode, record the group's `decoded`
+///
+/// On the assemblies':
+///
+///     wait for `decoded` of the first group with all blocks that the slot needs,
+///     find the first sample that misses its block, copy its number back
+///
+/// A run that was left leaves blocks that no call decodes any more. Threads: the transfer's.
 class decoding_stage {
  public:
-  /// @param store Where decoded rows lie, `places` blocks of them; outlives this.
+  /// @param plan Sized. @param store Where decoded rows lie, `places` blocks; outlives this.
   /// @param tables Where a slot's tables lie. @param slots Device slots.
   /// @throws out_of_memory, device_error.
   decoding_stage(device_ptr device, const block_plan& plan, const device_row_cache& store,
                  landing_layout tables, std::size_t slots);
 
-  /// Issues all that on `stream`: behind it, the assembly.
-  /// @param samples Of the slot; 0 where it brings blocks alone. @throws device_error
-  void run(const staging_slot& from, const std::byte* landing_buffer, device_slot& to,
-           std::uint64_t samples, stream_ref stream);
+  /// Takes the blocks of a slot, and issues the decoding of all that its samples need.
+  /// @param from Filled. @param assembled Recorded behind the last assembly; none: there is none.
+  /// @throws device_error: then `recover` is to be called.
+  void take(staging_slot& from, copy_meter& copies, stream_ref copying, event_handle assembled);
+  /// Issues on `stream` what stands between a slot's blocks and its assembly.
+  /// @param from Its blocks were taken. @param samples At least 1. @throws device_error
+  void check(const staging_slot& from, const std::byte* landing_buffer, device_slot& to,
+             std::uint64_t samples, stream_ref stream);
+  /// After `take` failed: forgets the blocks that it was to have decoded. False if the device does
+  /// not let it know when what was issued is done: then this must not be used any more.
+  [[nodiscard]] bool recover(stream_ref copying) noexcept;
 
+  /// Whether nothing that `take` issued is under way any more; never blocks. @throws device_error
+  [[nodiscard]] bool is_idle();
+  /// Blocks until it is; false if nobody knows.
+  [[nodiscard]] bool sync_before_freeing() noexcept;
   /// Never frees its memory: work may still use it.
   void leak_memory() noexcept;
 
@@ -48,9 +77,24 @@ class decoding_stage {
                                                 const block_decoders& by, std::size_t slots);
 
  private:
+  /// Groups that can be waited for one by one. Those before have long been decoded.
+  static constexpr std::size_t kept_groups = 4;
+  struct group {
+    explicit group(const device_ptr& device) : decoded{device} {}
+    event decoded;
+    std::uint64_t end = 0;  ///< the place behind its last block; 0: it is none of this run's
+  };
+
   [[nodiscard]] static std::size_t words(const block_plan& plan, std::size_t slots) noexcept {
     return plan.places * plan.fields + slots;
   }
+  /// So many groups before the one that is open.
+  [[nodiscard]] group& closed(std::uint64_t back) noexcept {
+    return groups_[(opened_ + kept_groups - back) % kept_groups];
+  }
+  void forget_run() noexcept;
+  void decode(stream_ref copying, event_handle assembled);
+  void open_next() noexcept;
 
   device_ptr device_;
   landing_layout tables_;
@@ -60,6 +104,16 @@ class decoding_stage {
   std::size_t first_answer_;
   std::size_t answered_ = 0;  ///< device slots that have a word of theirs
   std::unique_ptr<block_decoder> decoder_;
+  block_arrivals arrivals_;
+  stream stream_;  ///< of decoding
+  event arrived_;
+  std::array<group, kept_groups> groups_;
+  std::uint64_t opened_ = 0;        ///< groups before the one that is open
+  std::shared_ptr<epoch_run> run_;  ///< whose places are counted:
+  std::uint64_t arrived_end_ = 0;   ///< the place behind the last block that came
+  std::uint64_t decoded_end_ = 0;   ///< that was decoded, or will be
+  std::uint64_t awaited_end_ = 0;   ///< that assemblies have waited for
+  bool lost_ = false;               ///< no event stands behind work that was issued
 };
 
 }  // namespace feedline::detail

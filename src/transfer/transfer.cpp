@@ -41,7 +41,8 @@ bool transfer::move(slot_index slot) {
     deliver(slot);
     return true;
   }
-  if (!to_) {
+  const bool is_blocks = filled.work.samples == 0 && !is_last;
+  if (!to_ && !is_blocks) {
     to_ = ring_->acquire(&clock_);
     if (!to_) return false;
     ring_->wait_until_released(*to_, longest_wait_, &clock_);
@@ -102,7 +103,11 @@ void transfer::carry(staging_slot& from, std::uint64_t samples) {
   batch_failure failed{0, nullptr};
   const std::uint64_t copied = slot_transfer_->copies().bytes();
   try {
-    slot_transfer_->carry(from, (*ring_)[*to_], samples);
+    if (to_) {
+      slot_transfer_->carry(from, (*ring_)[*to_], samples);
+    } else {
+      slot_transfer_->carry_blocks(from);
+    }
     clock_.count_bytes(slot_transfer_->copies().bytes() - copied);
     return;
   } catch (const batch_failure& of_function) {

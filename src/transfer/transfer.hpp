@@ -68,8 +68,8 @@ class transfer {
   void deliver(slot_index slot);
   /// Adds what is good of a staging slot to the content, and returns its samples.
   std::uint64_t add(staging_slot& filled, std::optional<slot_failure> failed);
-  /// Carries a staging slot's first samples. If the slot transfer fails and both slots can be used
-  /// again, the content becomes that failure.
+  /// Carries a staging slot's first samples, or its blocks alone, which need no device slot. If the
+  /// slot transfer fails and the slots can be used again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
 
   std::unique_ptr<slot_transfer> slot_transfer_;

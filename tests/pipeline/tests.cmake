@@ -6,6 +6,8 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/context_test.cpp
   pipeline/cpu_budget_test.cpp
   pipeline/decoding/decoding_test.cpp
+  pipeline/decoding/edge_test.cpp
+  pipeline/decoding/group_test.cpp
   pipeline/device_contract_test.cpp
   pipeline/edge_test.cpp
   pipeline/epoch_test.cpp

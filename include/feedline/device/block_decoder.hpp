@@ -13,12 +13,12 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// One field of one block in a landing buffer's table of loads.
+/// One field of one block in a table of loads, in front of blocks that arrived.
 struct block_load {
   std::uint32_t field = 0;
   std::uint32_t place = 0;    ///< of the store, to decode it to
   std::uint32_t bytes = 0;    ///< as it is stored
-  std::uint32_t at = 0;       ///< where it lies in the landing buffer, in units of 16 bytes
+  std::uint32_t at = 0;       ///< where it lies behind `landing_buffer`, in units of 16 bytes
   std::uint32_t skipped = 0;  ///< as `encoded_blocks::stored_block`
   std::uint32_t missing = 0;  ///< not 0: it could not be read, so that nothing lies there
 };
@@ -41,16 +41,16 @@ struct block_store {
   std::shared_ptr<const encoded_blocks> reference;  ///< decodes on the host
 };
 
-/// Decodes blocks that arrived in landing buffers into a store, and says which samples miss theirs.
-/// Its memory, for one call's work at a time, is allocated as it is made: all calls are on streams
-/// of one order. Threads: one.
+/// Decodes blocks that arrived in device memory into a store, and says which samples miss theirs.
+/// Its memory, for one `decode` at a time, is allocated as it is made: these calls are on streams
+/// of one order, and `find_bad`, which needs none, behind those of its samples' blocks. One thread.
 class block_decoder {
  public:
   /// What was staged and copied.
   struct work {
     const std::byte* landing_buffer = nullptr;  ///< device memory
-    const std::byte* staged = nullptr;          ///< host memory: the same, read during the call
-    std::size_t loads_at = 0;                   ///< of the `block_load`s
+    const std::byte* staged = nullptr;          ///< host memory: the loads, read during the call
+    std::size_t loads_at = 0;                   ///< of the `block_load`s, in both
     std::uint32_t loads = 0;                    ///< at least 1
   };
   /// What is to be checked.

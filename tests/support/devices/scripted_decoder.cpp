@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
+#include <set>
+#include <utility>
 
 namespace feedline::test {
 namespace {
@@ -29,12 +31,17 @@ class scripted_decoder final : public block_decoder {
 
   void decode(const work& what, stream_ref stream) override {
     if (what.loads > store_.max_loads) throw device_error{"more blocks than there is room for"};
-    device_.decode(stream,
-                   [store = store_, what] {
-                     if (!is_poison(what.landing_buffer + what.loads_at))
-                       detail::decode_on_host(store, what);
-                   },
-                   {what.landing_buffer, store_.states, store_.fields.front().blocks, memory_});
+    std::set<std::pair<std::uint32_t, std::uint32_t>> written;
+    const auto* load = reinterpret_cast<const block_load*>(what.staged + what.loads_at);
+    for (std::uint32_t i = 0; i < what.loads; ++i, ++load)
+      if (!written.emplace(load->place, load->field).second)
+        throw device_error{"a place is written twice in one call"};
+    device_.decode(
+        stream,
+        [store = store_, what] {
+          if (!is_poison(what.landing_buffer + what.loads_at)) detail::decode_on_host(store, what);
+        },
+        {what.landing_buffer, store_.states, store_.fields.front().blocks, memory_}, what.loads);
   }
   void find_bad(const check& what, stream_ref stream) override {
     device_.decode(stream,

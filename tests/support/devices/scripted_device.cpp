@@ -143,6 +143,12 @@ void scripted_device::wait_for_started_assemblies(std::uint64_t count) {
       lock, [&] { return started_assemblies_ >= count; }, "assemblies to start");
 }
 
+void scripted_device::wait_for_issued_decodes(std::uint64_t count) {
+  std::unique_lock lock{mutex_};
+  wait_long(
+      lock, [&] { return issued_decodes_.size() >= count; }, "blocks to be decoded");
+}
+
 std::size_t scripted_device::handles() const {
   const std::scoped_lock lock{mutex_};
   const auto living = std::count_if(streams_.begin(), streams_.end(),
@@ -247,9 +253,14 @@ void scripted_device::copy_back(void* to, const void* from, std::size_t bytes, s
 }
 
 void scripted_device::decode(stream_ref stream, std::function<void()> work,
-                             std::vector<const void*> uses) {
+                             std::vector<const void*> uses, std::uint32_t loads) {
   count_call(device_call::decode);
-  enqueue(stream, {.what = step::decode, .work = std::move(work), .uses = std::move(uses)});
+  enqueue(stream,
+          {.what = step::decode, .work = std::move(work), .uses = std::move(uses), .loads = loads});
+  if (loads == 0) return;
+  const std::scoped_lock lock{mutex_};
+  issued_decodes_.push_back(loads);
+  changed_.notify_all();
 }
 
 void scripted_device::assemble(const assembly& work, stream_ref stream) {

@@ -72,6 +72,10 @@ class scripted_device final : public device {
   void hold_assemblies();
   void allow_assemblies(std::uint64_t count);
   void allow_all_assemblies();
+  /// The same for calls that decode blocks.
+  void hold_decodes();
+  void allow_decodes(std::uint64_t count);
+  void allow_all_decodes();
   /// The same for the consumer's work.
   void hold_work();
   void allow_all_work();
@@ -91,7 +95,9 @@ class scripted_device final : public device {
   void launch(stream_ref stream, std::function<void()> work, std::span<const std::byte> reads = {});
   /// Queues what decoders do; as a call that can be told to fail.
   /// @param uses Memory that it reads or writes: freeing it before is noticed.
-  void decode(stream_ref stream, std::function<void()> work, std::vector<const void*> uses);
+  /// @param loads That it decodes; 0: it decodes none, and is not held.
+  void decode(stream_ref stream, std::function<void()> work, std::vector<const void*> uses,
+              std::uint32_t loads = 0);
   /// Blocks the host until all that is queued on a stream is done.
   void drain(stream_ref stream);
   /// Blocks the host until all that is queued on any stream is done, as freeing memory of a GPU
@@ -130,6 +136,10 @@ class scripted_device final : public device {
   [[nodiscard]] std::uint64_t started_copies() const;
   [[nodiscard]] std::uint64_t completed_copies_back() const;
   [[nodiscard]] std::uint64_t issued_assemblies() const;
+  /// The loads of each call so far that decodes blocks.
+  [[nodiscard]] std::vector<std::uint32_t> issued_decodes() const;
+  /// Blocks until so many of these calls were issued.
+  void wait_for_issued_decodes(std::uint64_t count);
   /// Bytes that all copies so far were issued for.
   [[nodiscard]] std::uint64_t copied_bytes() const;
   /// Spans of host memory that are mapped now.
@@ -190,6 +200,7 @@ class scripted_device final : public device {
     std::function<void()> work = {};
     std::span<const std::byte> reads = {};
     std::vector<const void*> uses = {};  ///< decode
+    std::uint32_t loads = 0;
     bool started = false;
   };
   struct stream_state {
@@ -232,6 +243,7 @@ class scripted_device final : public device {
   std::optional<std::uint64_t> copy_permits_;  ///< none: plenty
   std::optional<std::uint64_t> back_permits_;
   std::optional<std::uint64_t> assembly_permits_;
+  std::optional<std::uint64_t> decode_permits_;
   std::optional<std::uint64_t> work_permits_;
   bool favours_young_ = false;
   std::uint64_t issued_copies_ = 0;
@@ -241,6 +253,7 @@ class scripted_device final : public device {
   std::uint64_t completed_copies_back_ = 0;
   std::uint64_t issued_assemblies_ = 0;
   std::uint64_t started_assemblies_ = 0;
+  std::vector<std::uint32_t> issued_decodes_;
   std::uint64_t copied_bytes_ = 0;
   std::size_t mappings_ = 0;
   std::uint64_t freed_in_use_ = 0;

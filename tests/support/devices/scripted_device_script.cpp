@@ -55,6 +55,23 @@ void scripted_device::allow_all_assemblies() {
   changed_.notify_all();
 }
 
+void scripted_device::hold_decodes() {
+  const std::scoped_lock lock{mutex_};
+  decode_permits_ = 0;
+}
+
+void scripted_device::allow_decodes(std::uint64_t count) {
+  const std::scoped_lock lock{mutex_};
+  if (decode_permits_) *decode_permits_ += count;
+  changed_.notify_all();
+}
+
+void scripted_device::allow_all_decodes() {
+  const std::scoped_lock lock{mutex_};
+  decode_permits_.reset();
+  changed_.notify_all();
+}
+
 void scripted_device::hold_work() {
   const std::scoped_lock lock{mutex_};
   work_permits_ = 0;
@@ -74,6 +91,11 @@ std::uint64_t scripted_device::completed_copies_back() const {
 std::uint64_t scripted_device::issued_assemblies() const {
   const std::scoped_lock lock{mutex_};
   return issued_assemblies_;
+}
+
+std::vector<std::uint32_t> scripted_device::issued_decodes() const {
+  const std::scoped_lock lock{mutex_};
+  return issued_decodes_;
 }
 
 std::uint64_t scripted_device::issued_copies() const {

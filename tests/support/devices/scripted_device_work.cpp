@@ -91,6 +91,7 @@ bool scripted_device::may_run(operation& next) {
     case step::work:
       return take(work_permits_);
     case step::decode:
+      return next.loads == 0 || take(decode_permits_);
     case step::record:
       return true;
     case step::wait:

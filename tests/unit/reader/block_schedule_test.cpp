@@ -29,17 +29,18 @@ constexpr std::size_t table_at = 512;
 
 std::shared_ptr<block_plan> make_plan_of(const sampler& order, std::uint64_t samples,
                                          std::uint64_t rows, std::size_t loads_bytes,
-                                         std::uint64_t slot_samples) {
+                                         std::uint64_t slot_samples, std::uint64_t ahead = 0) {
   const dataset_ptr data = make_encoded(make_identity_rows(samples, 10), rows);
   std::string why;
   auto made =
       std::make_shared<block_plan>(block_plan{.blocks = data->encoded(),
                                               .order = *block_order::of(order, samples, rows, why),
                                               .fields = fields,
-                                              .places = 0,
                                               .loads_bytes = loads_bytes,
-                                              .max_loads = 100 * fields});
-  size_store(*made, slot_samples);
+                                              .max_loads = 100 * fields,
+                                              .max_group = 100,
+                                              .usual_bytes = rows * 10});
+  size_store(*made, slot_samples, ahead);
   return made;
 }
 
@@ -63,8 +64,10 @@ TEST_CASE("block_schedule: each ticket finds its blocks in the store, however ti
   const std::uint64_t slot_samples = GENERATE(4U, 25U, 90U);
   const std::uint64_t begin_at = GENERATE(0U, 57U);
   const std::size_t room = GENERATE(600U, 100'000U);  // for a block or two, or for all
+  const std::uint64_t ahead = GENERATE(0U, 1U, 7U, 1000U);
+  CAPTURE(samples, rows, windows, slot_samples, begin_at, room, ahead);
   const sampler order = windows == 0 ? sampler{sequential{}} : chunk_order{8, rows, windows};
-  const auto plan = make_plan_of(order, samples, rows, room, slot_samples);
+  const auto plan = make_plan_of(order, samples, rows, room, slot_samples, ahead);
   block_schedule schedule{plan, table_at};
   const device_ptr device = std::make_shared<scripted_device>();
   staging_slot slot{device};
@@ -116,6 +119,38 @@ TEST_CASE("block_schedule: a window comes evenly while the one before it is deli
   slot_work work{.run = run};
   CHECK(schedule.load(slot, work));
   CHECK(work.loads == 11);  // another run counts on none of these
+}
+
+TEST_CASE("block_schedule: blocks come ahead of their windows, faster than samples",
+          "[reader][host]") {
+  const std::uint64_t ahead = 20;
+  const bool has_room = GENERATE(true, false);
+  const std::size_t room = has_room ? 100'000 : 1500;
+  const auto plan = make_plan_of(chunk_order{8, 10, 10}, 1000, 10, room, 20, ahead);
+  REQUIRE(plan->group == 10);
+  block_schedule schedule{plan, table_at};
+  const device_ptr device = std::make_shared<scripted_device>();
+  staging_slot slot{device};
+  std::vector<std::byte> memory(table_at + room);
+  slot.data = memory.data();
+  const auto run = std::make_shared<epoch_run>(0);
+  std::vector<std::uint64_t> loads;
+  for (std::uint64_t first = 0; first < 1000; first += 20) {
+    schedule.begin(run, position{first}, position{first + 20});
+    loads.push_back(0);
+    for (bool is_complete = false; !is_complete;) {
+      slot_work work{.run = run};
+      is_complete = schedule.load(slot, work);
+      loads.back() += work.loads;
+      CHECK(work.needed_end == (is_complete ? (first + 19) / 100 * 10 + 10 : 0));
+    }
+  }
+  const std::vector<std::uint64_t> begin{loads.begin(), loads.begin() + 16};
+  if (has_room) {  // all that may come does at once: two passed, a window of ten, and those ahead
+    CHECK(begin == std::vector<std::uint64_t>{32, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+  } else {  // the first window, then at least four times the two that samples pass
+    CHECK(begin == std::vector<std::uint64_t>{12, 8, 8, 8, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+  }
 }
 
 TEST_CASE("block_schedule: the table says what lies where, and that nothing was read yet",

@@ -1,0 +1,110 @@
+/// How many blocks come ahead of need, and how many are decoded at once: as device memory allows.
+
+#include "loader/decoding_choice.hpp"
+
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "loader/plan.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/encoded_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "transfer/decoding_stage.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+using namespace feedline;
+using namespace feedline::detail;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t batches = 4;
+
+/// Blocks of a dataset, as a loader of so many batches a slot has them.
+struct chosen {
+  chosen(const dataset_ptr& of, loader_options options)
+      : data{of}, device{std::make_shared<scripted_device>()} {
+    options.batch_size = 100;
+    options.decode_on = decode_on::device;
+    const device_capabilities can = device->capabilities();
+    const decoding_choice choice =
+        choose_decoding(*data, sequential{}, can, options, placement::stream);
+    REQUIRE(choice.blocks);
+    const slot_memory sizes{data->fields(), options, placement::stream,   0,
+                            false,          0,       choice.loads_bytes()};
+    slot_bytes = 2 * sizes.device_bytes(batches) + sizes.landing_bytes(batches);
+    blocks =
+        std::make_unique<block_plan>(sized(*choice.blocks, *data, can, options, sizes, batches));
+    bytes = bytes_of(*blocks, *data, can, 0);
+  }
+  dataset_ptr data;
+  std::shared_ptr<scripted_device> device;
+  std::size_t slot_bytes = 0;  ///< of two device slots, with their landing buffers
+  std::unique_ptr<block_plan> blocks;
+  decoding_bytes bytes;
+};
+
+dataset_ptr many_blocks() {
+  static const dataset_ptr made = make_encoded(make_identity_rows(100'000, 10), 10);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("decoding_choice: two groups of blocks are ahead, and a group is as many as pay",
+          "[loader][host]") {
+  const chosen small{many_blocks(), {}};
+  CHECK(small.blocks->group == 2048);
+  CHECK(small.blocks->ahead == 4096);
+  CHECK(small.blocks->places == 2 + 4096 + 2 * 40 + 3);
+  // Large blocks: so many as decode to 400 MiB.
+  const chosen large{make_encoded(make_identity_rows(100'000, 10), 50'000), {}};
+  CHECK(large.blocks->max_group == (400U << 20) / (50'000 * 19));
+  CHECK(large.blocks->ahead == 2);  // of an epoch's two blocks
+  CHECK(large.blocks->group == 1);
+}
+
+TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
+          "[loader][host]") {
+  const chosen made{many_blocks(), {}};
+  const block_plan& blocks = *made.blocks;
+  CHECK(blocks.usual_bytes > 200);
+  CHECK(blocks.usual_bytes < blocks.max_stored_bytes());
+  CHECK(blocks.group_bytes >= blocks.group * blocks.usual_bytes);
+  CHECK(blocks.group_bytes <= blocks.group * blocks.max_stored_bytes());
+  CHECK(blocks.group_bytes % 256 == 0);
+}
+
+TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leaves no more room",
+          "[loader][host]") {
+  const std::size_t all = chosen{many_blocks(), {}}.bytes.store;
+  for (const std::size_t limit : {all, all - 1, all / 2, all / 10}) {
+    const chosen made{many_blocks(), {.max_device_cache_bytes = limit}};
+    CAPTURE(all, limit, made.blocks->ahead);
+    CHECK(made.bytes.store <= limit);
+    CHECK(made.bytes.store >= limit / 8 * 7 - 40'000);  // but for one step
+    CHECK(made.blocks->group == std::max(40U, made.blocks->ahead / 2));
+  }
+  const chosen least{many_blocks(), {.max_device_cache_bytes = 1}};
+  CHECK(least.blocks->ahead == 1);
+  CHECK(least.blocks->group == 40);  // a slot's
+  CHECK_FALSE(too_many(least.bytes, {.max_device_cache_bytes = 1}).empty());
+}
+
+TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it is limited",
+          "[loader][host]") {
+  const std::size_t all = chosen{many_blocks(), {}}.bytes.decoder;
+  const std::size_t slots = chosen{many_blocks(), {}}.slot_bytes;
+  const chosen half{many_blocks(), {.max_device_bytes = all}};
+  CHECK(half.bytes.decoder <= all / 2);
+  CHECK(half.bytes.decoder > all / 3);
+  const chosen little{many_blocks(), {.max_device_bytes = slots + all / 8}};
+  CHECK(little.bytes.decoder <= all / 8);
+  CHECK(chosen{many_blocks(), {.max_device_bytes = slots}}.blocks->ahead == 1);
+  CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 4096);
+}

@@ -1,0 +1,127 @@
+/// Blocks as they arrive in device memory, to be decoded together.
+
+#include "transfer/block_arrivals.hpp"
+
+#include <feedline/sampler/sequential.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/datasets/encoded_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::size_t fields = 2;
+constexpr std::size_t table_at = 256;
+
+block_plan make_plan_of(std::uint32_t group, std::size_t group_bytes) {
+  const dataset_ptr data = make_encoded(make_identity_rows(100, 10), 5);
+  std::string why;
+  return {.blocks = data->encoded(),
+          .order = *block_order::of(sequential{}, 100, 5, why),
+          .fields = fields,
+          .loads_bytes = 0,
+          .max_loads = 0,
+          .max_group = group,
+          .usual_bytes = 0,
+          .group = group,
+          .group_bytes = group_bytes};
+}
+
+/// A slot with some blocks, of which each byte says which block it is.
+struct filled_slot {
+  filled_slot(const device_ptr& device, std::uint32_t blocks)
+      : staged{device, memory_kind::staging,
+               table_at + block_plan::table_bytes(blocks * fields) + blocks * 80},
+        slot{device} {
+    slot.data = staged.data();
+    slot.work.loads = blocks;
+    auto* load = reinterpret_cast<block_load*>(slot.data + table_at);
+    std::size_t at = table_at + block_plan::table_bytes(blocks * fields);
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      for (std::uint32_t field = 0; field < fields; ++field) {
+        const std::uint32_t bytes = field == 0 ? 40 : 20;
+        *load++ = {.field = field,
+                   .place = block,
+                   .bytes = bytes,
+                   .at = static_cast<std::uint32_t>(at / 16)};
+        std::memset(slot.data + at, static_cast<int>(10 * (block + 1) + field), bytes);
+        at += block_plan::rounded(bytes);
+      }
+    }
+  }
+  device_memory staged;
+  staging_slot slot;
+};
+
+/// What lies at a load's place in the half.
+std::uint32_t byte_of(const block_decoder::work& work, std::uint32_t number) {
+  block_load load;
+  std::memcpy(&load, work.landing_buffer + work.loads_at + number * sizeof load, sizeof load);
+  CHECK(std::memcmp(&load, work.staged + work.loads_at + number * sizeof load, sizeof load) == 0);
+  const std::byte* const at = work.landing_buffer + std::size_t{load.at} * 16;
+  CHECK(at[0] == at[load.bytes - 1]);
+  return std::to_integer<std::uint32_t>(at[0]);
+}
+
+}  // namespace
+
+TEST_CASE("block_arrivals: as many blocks as make a group come together, from several slots",
+          "[transfer][host]") {
+  const scripted on;
+  const block_plan plan = make_plan_of(5, 4096);
+  const std::size_t before = on.device->allocated_bytes(memory_kind::device);
+  block_arrivals arrivals{on.device, plan, table_at};
+  CHECK(on.device->allocated_bytes(memory_kind::device) - before == block_arrivals::bytes(plan));
+  copy_meter copies{on.device};
+  filled_slot first{on.device, 3};
+  filled_slot second{on.device, 4};
+  CHECK(arrivals.is_empty());
+  CHECK(arrivals.add(first.slot, 0, copies, on.stream) == 3);
+  CHECK_FALSE(arrivals.is_full());
+  CHECK(arrivals.add(second.slot, 0, copies, on.stream) == 2);
+  CHECK(arrivals.is_full());
+  CHECK(arrivals.add(second.slot, 2, copies, on.stream) == 0);
+  on.device->drain(on.stream);
+  const block_decoder::work group = arrivals.content();
+  REQUIRE(group.loads == 5 * fields);
+  const std::vector<std::uint32_t> expected{10, 11, 20, 21, 30, 31, 10, 11, 20, 21};
+  for (std::uint32_t i = 0; i < group.loads; ++i) CHECK(byte_of(group, i) == expected[i]);
+
+  arrivals.take_turns();
+  CHECK(arrivals.is_empty());
+  CHECK(arrivals.add(second.slot, 2, copies, on.stream) == 2);
+  on.device->drain(on.stream);
+  const block_decoder::work next = arrivals.content();
+  REQUIRE(next.loads == 2 * fields);
+  CHECK(byte_of(next, 0) == 30);
+  CHECK(byte_of(next, 3) == 41);
+  CHECK(byte_of(group, 9) == 21);  // the other half is as it was
+}
+
+TEST_CASE("block_arrivals: no more blocks come than there are bytes for", "[transfer][host]") {
+  const scripted on;
+  const std::uint32_t fitting = GENERATE(1U, 2U, 3U);
+  block_arrivals arrivals{on.device, make_plan_of(100, fitting * (48 + 32) + 79), table_at};
+  copy_meter copies{on.device};
+  filled_slot from{on.device, 4};
+  CHECK(arrivals.add(from.slot, 0, copies, on.stream) == fitting);
+  CHECK(arrivals.add(from.slot, fitting, copies, on.stream) == 0);
+  arrivals.clear();
+  CHECK(arrivals.is_empty());
+  CHECK(arrivals.add(from.slot, fitting, copies, on.stream) == std::min(fitting, 4 - fitting));
+  on.device->drain(on.stream);
+  CHECK(byte_of(arrivals.content(), 0) == 10 * (fitting + 1));
+}
