@@ -16,25 +16,22 @@ struct decoded_window {
   alignas(4) std::byte ring[bytes];
 };
 
-/// Takes what is decoded, in order, and never more than there is room for. It goes to the window,
-/// and from there to its place.
+/// Takes what is decoded, in order. It goes to the window, and from there to its place, but for what
+/// there is no room for.
 template <class Team>
 class decoded_bytes {
  public:
   FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
       : to_{to}, ring_{window.ring}, room_{room} {}
 
-  /// @return Whether there was room; so with all below.
+  /// @return False if more was decoded than there is room for, sooner or later; so with all below.
   FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
-    if (at_ == room_) return false;
     if (Team::lane() == 0) in_ring(at_) = static_cast<std::byte>(byte);
     ++at_;
-    write_some();
-    return true;
+    return write_some();
   }
   /// Copies bytes that are not among what was decoded.
   FEEDLINE_HOST_DEVICE bool put(const std::byte* from, std::uint32_t bytes) {
-    if (bytes > room_ - at_) return false;
     while (bytes > 0) {
       const std::uint32_t piece = bytes < some ? bytes : some;
       Team::sync();
@@ -42,14 +39,14 @@ class decoded_bytes {
       at_ += piece;
       from += piece;
       bytes -= piece;
-      write_some();
+      if (!write_some()) return false;
     }
     return true;
   }
   /// Repeats bytes: those that begin so far back, and as they come.
-  /// @param bytes 258 at most. @return Whether as much was decoded, too.
+  /// @param bytes 258 at most. @return False, too, if that is before the first.
   FEEDLINE_HOST_DEVICE bool repeat(std::uint32_t distance, std::uint32_t bytes) {
-    if (bytes > room_ - at_ || distance > at_) return false;
+    if (distance > at_) return false;
     Team::sync();
     const std::uint32_t from = at_ - distance;
     if (distance > near) {  // then it was written, and ends before here
@@ -60,17 +57,13 @@ class decoded_bytes {
         in_ring(at_ + i) = in_ring(from + i);
     } else {
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
-        in_ring(at_ + i) = in_ring(from + i % distance);
+        in_ring(at_ + i) = in_ring(from + (distance == 1 ? 0 : i % distance));
     }
     at_ += bytes;
-    write_some();
-    return true;
+    return write_some();
   }
-  /// Writes all. @return Whether there is no room left.
-  FEEDLINE_HOST_DEVICE bool finish() {
-    write(at_);
-    return at_ == room_;
-  }
+  /// Writes all. @return Whether that fills the room.
+  FEEDLINE_HOST_DEVICE bool finish() { return write(at_) && at_ == room_; }
 
  private:
   /// Bytes that are written together, about.
@@ -81,10 +74,9 @@ class decoded_bytes {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte& in_ring(std::uint32_t place) const {
     return ring_[place % decoded_window::bytes];
   }
-  FEEDLINE_HOST_DEVICE void write_some() {
-    if (at_ - written_ >= some) write(at_ / 4 * 4);
-  }
-  FEEDLINE_HOST_DEVICE void write(std::uint32_t end) {
+  FEEDLINE_HOST_DEVICE bool write_some() { return at_ - written_ < some || write(at_ / 4 * 4); }
+  FEEDLINE_HOST_DEVICE bool write(std::uint32_t end) {
+    if (end > room_) return false;
     Team::sync();
     if ((reinterpret_cast<std::uintptr_t>(to_) | written_) % 4 == 0) {
       const std::uint32_t words = (end - written_) / 4;
@@ -96,6 +88,7 @@ class decoded_bytes {
     for (std::uint32_t i = written_ + Team::lane(); i < end; i += Team::width) to_[i] = in_ring(i);
     written_ = end;
     Team::sync();
+    return true;
   }
 
   std::byte* to_;

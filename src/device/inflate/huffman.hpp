@@ -14,7 +14,7 @@ namespace feedline::detail {
 /// What the symbols of a code stand for.
 enum class huffman_alphabet : std::uint8_t { lengths, literals, distances };
 
-enum class symbol_kind : std::uint8_t { value, copy, end, none };
+enum class symbol_kind : std::uint8_t { none, copy, end, value = 4 };
 
 /// A symbol, ready for use, in a word: 0 is no symbol.
 struct symbol_entry {
@@ -29,8 +29,9 @@ struct symbol_entry {
   /// Bits behind the code that are added to the value.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t extra() const { return word >> 4U & 15U; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE symbol_kind kind() const {
-    return static_cast<symbol_kind>(word >> 8U & 3U);
+    return static_cast<symbol_kind>(word >> 8U & 7U);
   }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_value() const { return (word >> 10U & 1U) != 0; }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t value() const { return word >> 16U; }
 };
 

@@ -94,7 +94,6 @@ class inflater {
     const std::uint32_t lengths = in_.take(4) + 4;
     if (literals > 286 || distances > 30) return false;
     if (!code_of_lengths(lengths) || !lengths_of_codes(literals + distances)) return false;
-    if (tables_.bits[256] == 0) return false;  // blocks could not end
     // The code of lengths was where that of distances comes.
     return build<Team>(tables_.literals, tables_.bits, literals, huffman_alphabet::literals) &&
            build<Team>(tables_.distances, tables_.bits + literals, distances,
@@ -116,11 +115,13 @@ class inflater {
   }
 
   FEEDLINE_HOST_DEVICE bool lengths_of_codes(std::uint32_t count) {
+    constexpr std::uint32_t end = 256;  // the symbol
+    bool can_end = false;
     std::uint32_t last = 0;
     for (std::uint32_t done = 0; done < count;) {
       in_.need(22);
       const symbol_entry symbol = decode<Team>(in_, tables_.distances, huffman_alphabet::lengths);
-      if (symbol.word == 0) return false;
+      if (!symbol.is_value()) return false;
       std::uint32_t times = 1;
       if (symbol.value() < 16) {
         last = symbol.value();
@@ -132,24 +133,25 @@ class inflater {
         last = 0;
       }
       if (times > count - done) return false;
+      if (last != 0 && done <= end && end - done < times) can_end = true;
       for (std::uint32_t i = Team::lane(); i < times; i += Team::width)
         tables_.bits[done + i] = static_cast<std::uint8_t>(last);
       done += times;
     }
     Team::sync();
-    return true;
+    return can_end;
   }
 
   FEEDLINE_HOST_DEVICE bool coded_block() {
     for (;;) {
       in_.need(max_code_bits + 5);
       const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
-      if (symbol.word == 0 || symbol.kind() == symbol_kind::none) return false;
-      if (symbol.kind() == symbol_kind::end) return true;
-      if (symbol.kind() == symbol_kind::value) {
+      if (symbol.is_value()) {  // first, for most are
         if (!out_.put(symbol.value())) return false;
         continue;
       }
+      if (symbol.kind() == symbol_kind::end) return true;
+      if (symbol.kind() != symbol_kind::copy) return false;
       const std::uint32_t length = symbol.value() + in_.take(symbol.extra());
       in_.need(max_code_bits + 13);
       const symbol_entry far = decode<Team>(in_, tables_.distances, huffman_alphabet::distances);

@@ -47,7 +47,7 @@ struct options : common_options {
   std::vector<std::uint32_t> alone{64, 512, 2048};
   std::uint64_t batch_size = 1024;
   std::uint64_t window = 2048;
-  std::uint64_t chunks = 8192;
+  std::uint64_t chunks = 32'768;
   fs::path folder = fs::temp_directory_path();
   bool keep = false;
 };
