@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import feedline
+import pytest
+
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide/python.md"
 
 
@@ -14,4 +17,10 @@ def test_the_code_of_the_guide_runs(tmp_path, monkeypatch):
     names = {}
     for block in blocks:
         line = text[: text.index(block)].count("\n")
-        exec(compile("\n" * line + block, str(GUIDE), "exec"), names)  # errors name the page's line
+        code = compile("\n" * line + block, str(GUIDE), "exec")  # errors name the page's line
+        try:
+            exec(code, names)
+        except feedline.DatasetError as error:
+            if "this feedline was built without" in str(error):
+                pytest.skip(str(error))
+            raise
