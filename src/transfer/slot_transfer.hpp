@@ -40,8 +40,8 @@ class slot_transfer {
   /// @param samples The staging slot's first ones; 0 where the ticket ends with the piece before.
   /// @throws device_error; batch_failure where a user's function throws.
   virtual void carry(staging_slot& from, device_slot& to, std::uint64_t samples) = 0;
-  /// The same for a staging slot that holds blocks alone, for the device to decode. These come ahead
-  /// of their samples, and no device slot has a part in it. @throws device_error
+  /// The same for a staging slot that holds blocks alone, for the device to decode. These come
+  /// ahead of their samples, and no device slot has a part in it. @throws device_error
   virtual void carry_blocks(staging_slot& /*from*/) {}
 
   /// Its copies so far.
