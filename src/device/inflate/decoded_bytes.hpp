@@ -16,8 +16,8 @@ struct decoded_window {
   alignas(4) std::byte ring[bytes];
 };
 
-/// Takes what is decoded, in order. It goes to the window, and from there to its place, but for what
-/// there is no room for.
+/// Takes what is decoded, in order. It goes to the window, and from there to its place, but for
+/// what there is no room for.
 template <class Team>
 class decoded_bytes {
  public:
