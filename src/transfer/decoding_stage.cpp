@@ -31,7 +31,7 @@ std::size_t decoding_stage::device_bytes(const block_plan& plan,
                                          std::span<const std::size_t> row_bytes,
                                          const block_decoders& by, std::size_t slots) {
   return words(plan, slots) * sizeof(std::uint32_t) + block_arrivals::bytes(plan) +
-         by.device_bytes(store_of(plan, row_bytes));
+         2 * by.device_bytes(store_of(plan, row_bytes));
 }
 
 decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
@@ -43,8 +43,8 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
       words_{device_, memory_kind::device, words(plan, slots) * sizeof(std::uint32_t)},
       answers_{device_, memory_kind::staging, slots * sizeof(std::uint32_t)},
       first_answer_{words(plan, 0)},
+      lanes_{lane{device_}, lane{device_}},
       arrivals_{device_, plan, tables_.chunks_at()},
-      stream_{device_},
       arrived_{device_},
       groups_{group{device_}, group{device_}, group{device_}, group{device_}} {
   std::vector<std::size_t> row_bytes;
@@ -52,7 +52,7 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
     row_bytes.push_back(tables_.row_bytes(place));
   block_store made = store_of(plan, row_bytes, &store);
   made.states = reinterpret_cast<std::uint32_t*>(words_.data());
-  decoder_ = device_->capabilities().decodes->make(made);
+  for (lane& each : lanes_) each.decoder = device_->capabilities().decodes->make(made);
 }
 
 void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref copying,
@@ -73,11 +73,12 @@ void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref cop
 }
 
 void decoding_stage::decode(stream_ref copying, event_handle assembled) {
-  const stream_ref own = stream_.get();
+  const stream_ref own = open_lane().on.get();
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
   if (assembled != event_handle::none) device_->wait(own, assembled);
-  decoder_->decode(arrivals_.content(), own);
+  if (closed(1).end == 0) device_->wait(own, closed(1).decoded.get());
+  open_lane().decoder->decode(arrivals_.content(), own);
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;
   open_next();
@@ -96,7 +97,7 @@ void decoding_stage::forget_run() noexcept {
 }
 
 bool decoding_stage::recover(stream_ref copying) noexcept {
-  const bool decoded = try_record_behind(*device_, stream_.get(), {closed(0).decoded.get()});
+  const bool decoded = try_record_behind(*device_, open_lane().on.get(), {closed(0).decoded.get()});
   const bool arrived = try_record_behind(*device_, copying, {arrived_.get()});
   lost_ = lost_ || !decoded || !arrived;
   closed(0).end = 0;
@@ -104,18 +105,27 @@ bool decoding_stage::recover(stream_ref copying) noexcept {
   return !lost_;
 }
 
-void decoding_stage::check(const staging_slot& from, const std::byte* landing_buffer,
-                           device_slot& to, std::uint64_t samples, stream_ref stream) {
-  for (std::uint64_t back = kept_groups; back > 0 && awaited_end_ < from.work.needed_end; --back) {
-    if (closed(back).end < from.work.needed_end) continue;
+void decoding_stage::wait_for_blocks(std::uint64_t end, stream_ref stream) {
+  // Of the groups before those that are kept, one half are decoded before the oldest of these, the
+  // others before the next.
+  bool may_miss_some = false;
+  for (std::uint64_t back = kept_groups; back > 0; --back) {
+    if (awaited_end_ >= end && !may_miss_some) return;
+    if (closed(back).end <= awaited_end_) continue;
     device_->wait(stream, closed(back).decoded.get());
     awaited_end_ = closed(back).end;
+    may_miss_some = back == kept_groups;
   }
+}
+
+void decoding_stage::check(const staging_slot& from, const std::byte* landing_buffer,
+                           device_slot& to, std::uint64_t samples, stream_ref stream) {
+  wait_for_blocks(from.work.needed_end, stream);
   auto* const answers = reinterpret_cast<std::uint32_t*>(answers_.data());
   if (to.first_bad == nullptr) to.first_bad = answers + answered_++;
   auto* const found =
       reinterpret_cast<std::uint32_t*>(words_.data()) + first_answer_ + (to.first_bad - answers);
-  decoder_->find_bad(
+  lanes_.front().decoder->find_bad(
       {.sources = reinterpret_cast<const std::uint32_t*>(landing_buffer + tables_.sources_at()),
        .samples = static_cast<std::uint32_t>(samples),
        .first_bad = found},
@@ -124,20 +134,23 @@ void decoding_stage::check(const staging_slot& from, const std::byte* landing_bu
 }
 
 bool decoding_stage::is_idle() {
-  return device_->is_done(arrived_.get()) && device_->is_done(closed(1).decoded.get());
+  return device_->is_done(arrived_.get()) && device_->is_done(closed(1).decoded.get()) &&
+         device_->is_done(closed(2).decoded.get());
 }
 
 bool decoding_stage::sync_before_freeing() noexcept {
   constexpr const char* whose = "blocks to be decoded";
   const bool arrived = detail::sync_before_freeing(*device_, arrived_.get(), whose);
-  return detail::sync_before_freeing(*device_, closed(1).decoded.get(), whose) && arrived && !lost_;
+  const bool last = detail::sync_before_freeing(*device_, closed(1).decoded.get(), whose);
+  return detail::sync_before_freeing(*device_, closed(2).decoded.get(), whose) && last && arrived &&
+         !lost_;
 }
 
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
   leak(answers_, "what the device tells of decoded blocks");
   arrivals_.leak_memory();
-  (void)decoder_.release();
+  for (lane& each : lanes_) (void)each.decoder.release();
 }
 
 }  // namespace feedline::detail

@@ -28,15 +28,17 @@ namespace feedline::detail {
 ///     wait for `decoded` of the group that was in this half before, once,
 ///     copy, record `arrived`
 ///
-/// On the decoding's, of its own:
+/// On the decoding's, of which each half has one, with a decoder of its own, so that two groups are
+/// decoded at once:
 ///
 ///     wait for `arrived`,
 ///     wait for the last assembly that was issued: all that read what is overwritten are,
+///     where it is the first of a run, wait for the group before: that may have the same places,
 ///     decode, record the group's `decoded`
 ///
 /// On the assemblies':
 ///
-///     wait for `decoded` of the first group with all blocks that the slot needs,
+///     wait for `decoded` of the groups with the blocks that the slot needs,
 ///     find the first sample that misses its block, copy its number back
 ///
 /// A run that was left leaves blocks that no call decodes any more. Threads: the transfer's.
@@ -88,10 +90,20 @@ class decoding_stage {
   [[nodiscard]] static std::size_t words(const block_plan& plan, std::size_t slots) noexcept {
     return plan.places * plan.fields + slots;
   }
+  /// What decodes, and where.
+  struct lane {
+    explicit lane(const device_ptr& device) : on{device} {}
+    stream on;
+    std::unique_ptr<block_decoder> decoder;
+  };
+  /// That of the group that is open.
+  [[nodiscard]] lane& open_lane() noexcept { return lanes_[opened_ % lanes_.size()]; }
   /// So many groups before the one that is open.
   [[nodiscard]] group& closed(std::uint64_t back) noexcept {
     return groups_[(opened_ + kept_groups - back) % kept_groups];
   }
+  /// Has `stream` wait until all blocks before `end` are decoded.
+  void wait_for_blocks(std::uint64_t end, stream_ref stream);
   void forget_run() noexcept;
   void decode(stream_ref copying, event_handle assembled);
   void open_next() noexcept;
@@ -103,9 +115,8 @@ class decoding_stage {
   device_memory answers_;  ///< staging memory: the latter
   std::size_t first_answer_;
   std::size_t answered_ = 0;  ///< device slots that have a word of theirs
-  std::unique_ptr<block_decoder> decoder_;
+  std::array<lane, 2> lanes_;
   block_arrivals arrivals_;
-  stream stream_;  ///< of decoding
   event arrived_;
   std::array<group, kept_groups> groups_;
   std::uint64_t opened_ = 0;        ///< groups before the one that is open
