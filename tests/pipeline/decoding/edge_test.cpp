@@ -34,6 +34,21 @@ loader make_tight(const scripted& on, int readers = 2) {
   return made;
 }
 
+/// Slots of ten blocks in another order each epoch; a group is ten blocks.
+loader make_shuffled(const scripted& on, std::uint64_t window, decode_on who) {
+  loader made{make_encoded(make_identity_rows(sample_count, row_bytes), 3),
+              shuffle{.seed = 4, .within = chunks(window)},
+              on.device,
+              {.batch_size = 30,
+               .readers = 2,
+               .batches_per_slot = 1,
+               .placement = placement::stream,
+               .max_device_cache_bytes = room_for(2 * window + 23 + 10, 3),
+               .decode_on = who}};
+  REQUIRE(made.plan().decode_on == who);
+  return made;
+}
+
 std::vector<seen_batch> all_of(epoch_range& range, const scripted& on) {
   recorder record{on};
   while (const auto batch = range.next()) record(*batch);
@@ -81,6 +96,24 @@ TEST_CASE("edges of decoding: blocks do not arrive where others wait to be decod
   on.device->wait_for_issued_copies(10);
   on.device->allow_all_decodes();
   CHECK(in_order_and_intact(all_of(range, on)));
+}
+
+TEST_CASE("edges of decoding: a slot waits for all groups that it needs, whichever is first done",
+          "[transfer][host]") {
+  const scripted on;
+  on.device->favour_young_streams();  // so the second group's decoder goes first
+  on.device->hold_decodes();
+  loader loader = make_shuffled(on, 15, decode_on::device);
+  auto range = loader.epoch(0, on.stream);
+  on.device->wait_for_issued_decodes(2);
+  on.device->allow_decodes(1);
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds{20};
+  CHECK_THROWS_AS(range.next(soon), deadline_error);
+  on.device->allow_all_decodes();
+  const scripted plain;
+  feedline::loader read = make_shuffled(plain, 15, decode_on::cpu);
+  auto expected = read.epoch(0, plain.stream);
+  CHECK(all_of(range, on) == all_of(expected, plain));
 }
 
 TEST_CASE("edges of decoding: memory is not freed while blocks are decoded into it",
