@@ -100,6 +100,7 @@ TEST_CASE("edges of decoding: blocks do not arrive where others wait to be decod
 
 TEST_CASE("edges of decoding: a slot waits for all groups that it needs", "[transfer][host]") {
   const scripted on;
+  on.device->favour_young_streams();  // the second group's is the younger one
   on.device->hold_decodes();
   loader loader = make_shuffled(on, 15, decode_on::device);
   auto range = loader.epoch(0, on.stream);
