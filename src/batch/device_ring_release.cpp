@@ -56,7 +56,8 @@ bool device_ring::begin_use_on(slot_index slot, stream_ref stream) {
   device_slot& leased = (*this)[slot];
   const stream_ref consumers = consumers_stream(leased);
   if (stream == consumers) return false;
-  if (device_->is_capturing(stream)) {  // first: of such a stream `check` cannot tell more
+  device_->check(stream);
+  if (device_->is_capturing(stream)) {
     throw usage_error{
         "a batch cannot be put to use on a stream that is being captured: the graph would wait for "
         "this one batch each time it is launched. Do it before the capture, or use the batch on "
@@ -67,7 +68,6 @@ bool device_ring::begin_use_on(slot_index slot, stream_ref stream) {
         "a batch cannot be put to use on another stream while the one it was taken on is being "
         "captured: do it before the capture, or after it"};
   }
-  device_->check(stream);
   leased.further.begin(untraced_, consumers, stream);
   return true;
 }

@@ -110,11 +110,6 @@ void result_slots::check(const void* from, std::size_t bytes, stream_ref stream)
         "a result of " + std::to_string(bytes) +
         " bytes was pushed from a null pointer: name the device memory that holds it"};
   }
-  if (device_->is_capturing(stream)) {
-    throw usage_error{
-        "a result was pushed on a stream that is being captured, and a launch of the graph would "
-        "not push it again: push after each launch"};
-  }
   if (checked_ != stream) {
     try {
       device_->check(stream);
@@ -125,6 +120,11 @@ void result_slots::check(const void* from, std::size_t bytes, stream_ref stream)
                         "feedline::stream_ref{your_stream})"};
     }
     checked_ = stream;
+  }
+  if (device_->is_capturing(stream)) {
+    throw usage_error{
+        "a result was pushed on a stream that is being captured, and a launch of the graph would "
+        "not push it again: push after each launch"};
   }
 }
 
