@@ -34,10 +34,14 @@ class encoded_fields final : public encoded_blocks {
     return one.encoded ? one.encoded->max_stored_bytes() : block_bytes(one);
   }
 
-  void read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const override {
+  stored_block read(std::size_t field, std::uint64_t block,
+                    std::span<std::byte> out) const override {
     const rows_field& one = fields_[field];
-    if (one.encoded) return one.encoded->read(block, out);
-    read_rows(*one.rows, block * rows_, out);
+    if (one.encoded)
+      one.encoded->read(block, out);
+    else
+      read_rows(*one.rows, block * rows_, out);
+    return stored(field, block);
   }
 
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -17,13 +18,24 @@ enum class block_filter : std::uint8_t {
   byte_shuffle,  ///< byte k of all elements, for each k
   bit_shuffle,   ///< bit k of all elements, for each k, as HDF5's filter 32008 without compression
   fletcher32,    ///< followed by four bytes of HDF5's checksum
+  jpeg,          ///< an image's file became a row, as `block_step::image` says
   other,         ///< anything that only `encoded_blocks::decode` undoes
+};
+
+/// The row that an image becomes: u8 of height × width × 3. Fields are those of `image_options`.
+struct image_row {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+  std::uint32_t shorter_side = 0;
+  image_layout layout = image_layout::hwc;
+  bool allow_damaged = false;
 };
 
 /// One step of an encoding.
 struct block_step {
   block_filter filter = block_filter::other;
   std::uint32_t element_bytes = 1;  ///< of the two shuffles
+  image_row image = {};             ///< of an image
 };
 
 /// A dataset's rows in blocks, as they are stored: for devices that decode them.
@@ -37,8 +49,10 @@ class encoded_blocks {
  public:
   /// How one block of a field is stored.
   struct stored_block {
-    std::size_t bytes = 0;      ///< what `read` gives; at least 1
+    std::size_t bytes = 0;      ///< at least 1
     std::uint32_t skipped = 0;  ///< bit i: step i was left out
+    std::uint16_t height = 0;   ///< of an image, in pixels; 0: it is none
+    std::uint16_t width = 0;
   };
 
   encoded_blocks() = default;
@@ -51,18 +65,22 @@ class encoded_blocks {
   /// How a field's blocks are encoded, in the order in which a writer took the steps; at most 32.
   /// @param field Its place in `dataset::fields`.
   [[nodiscard]] virtual std::span<const block_step> steps(std::size_t field) const noexcept = 0;
-  /// How a block is stored. Never blocks.
+  /// How a block is stored, before it is read: what `read` gives takes no more bytes, and of an
+  /// image height and width are not known. Never blocks.
   [[nodiscard]] virtual stored_block stored(std::size_t field,
                                             std::uint64_t block) const noexcept = 0;
   /// No block of the field is stored in more.
   [[nodiscard]] virtual std::size_t max_stored_bytes(std::size_t field) const noexcept = 0;
 
-  /// Reads a block as it is stored. Blocks.
+  /// Reads a block as it is stored. Blocks. A step that the block needs undone in another way than
+  /// its field's blocks do (an image of another format) is undone here, and is in `skipped` then.
   /// @param out As many bytes as `stored` says.
+  /// @return How what is in `out` is stored.
   /// @throws dataset_error if it cannot be read.
-  virtual void read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const = 0;
+  virtual stored_block read(std::size_t field, std::uint64_t block,
+                            std::span<std::byte> out) const = 0;
   /// Decodes a block: the reference for devices.
-  /// @param stored What `read` gave. @param skipped As `stored` says.
+  /// @param stored What `read` gave. @param skipped As it said.
   /// @param out    `rows()` rows of the field; what is in it if this throws means nothing.
   /// @throws std::exception if the bytes do not decode to exactly as many.
   virtual void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,

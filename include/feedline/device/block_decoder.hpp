@@ -21,6 +21,8 @@ struct block_load {
   std::uint32_t at = 0;       ///< where it lies behind `landing_buffer`, in units of 16 bytes
   std::uint32_t skipped = 0;  ///< as `encoded_blocks::stored_block`
   std::uint32_t missing = 0;  ///< not 0: it could not be read, so that nothing lies there
+  std::uint16_t height = 0;   ///< as `encoded_blocks::stored_block`
+  std::uint16_t width = 0;
 };
 
 /// Where a device keeps decoded blocks, and how many are decoded at once.

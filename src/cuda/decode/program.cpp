@@ -33,6 +33,8 @@ std::string name_of(block_filter filter) {
       return "bit shuffle";
     case block_filter::fletcher32:
       return "fletcher32";
+    case block_filter::jpeg:
+      return "JPEG";
     case block_filter::other:
       break;
   }
@@ -45,7 +47,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd)
+    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd ||
+        step.filter == block_filter::jpeg)
       return name_of(step.filter) + " is not decoded by the GPU";
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
@@ -79,6 +82,7 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         break;
       case block_filter::zstd:
       case block_filter::lz4:
+      case block_filter::jpeg:
       case block_filter::other:
         break;  // refused
     }

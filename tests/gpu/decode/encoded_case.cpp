@@ -34,6 +34,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 32008, .values = {0, 0, step.element_bytes}};
     case block_filter::lz4:
     case block_filter::zstd:
+    case block_filter::jpeg:
     case block_filter::other:
       break;
   }
@@ -52,6 +53,7 @@ bytes after(const block_step& step, const bytes& given) {
       return bitshuffled(given, step.element_bytes, 0, bit_compression::none);
     case block_filter::zstd:
     case block_filter::lz4:
+    case block_filter::jpeg:
     case block_filter::other:
       break;
   }

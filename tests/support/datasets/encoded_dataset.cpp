@@ -37,7 +37,8 @@ class blocks final : public encoded_blocks {
     return rows_ * row_bytes_[field] + 8 + 16;
   }
 
-  void read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const override {
+  stored_block read(std::size_t field, std::uint64_t block,
+                    std::span<std::byte> out) const override {
     script_->block_reads.fetch_add(1);
     if (script_->unreadable.contains(block))
       throw dataset_error{{.path = {}, .field = {}, .sample = block * rows_, .offset = {}},
@@ -47,11 +48,12 @@ class blocks final : public encoded_blocks {
     const std::size_t bytes = rows_ * row_bytes_[field];
     const auto rows = out.last(bytes);
     read_rows(field, block, rows);
-    if (as.bytes == bytes) return;
+    if (as.bytes == bytes) return as;
     std::memcpy(out.data(), &block, sizeof block);
     std::fill_n(out.data() + 8, filling(block), std::byte{0xEE});
     for (std::byte& each : rows) each ^= key(block, field);
     if (script_->damaged.contains(block)) out[0] ^= std::byte{0xFF};
+    return as;
   }
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const override {

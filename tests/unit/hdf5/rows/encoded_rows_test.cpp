@@ -69,6 +69,7 @@ std::string text_of(const block_step& step) {
       return "bit_shuffle" + of;
     case block_filter::fletcher32:
       return "fletcher32";
+    case block_filter::jpeg:
     case block_filter::other:
       break;
   }
