@@ -32,6 +32,9 @@ constexpr std::size_t max_slot_bytes = std::size_t{64} << 20;
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Of either.
 constexpr std::uint64_t max_blocks = 2048;
+/// The same of images: an image decoder's call blocks the host for some 30 µs an image, so for
+/// several milliseconds of a group.
+constexpr std::uint32_t max_images = 256;
 /// Blocks that are loaded ahead: while one group is decoded, the next one arrives.
 constexpr std::uint64_t groups_ahead = 2;
 /// Blocks whose stored sizes are looked at, to know the usual one.
@@ -52,12 +55,21 @@ std::string refusal_of(const encoded_blocks& blocks, const std::vector<field>& f
   return {};
 }
 
+/// Whether a block of some field is an image.
+bool has_images(const encoded_blocks& blocks, std::size_t fields) {
+  for (std::size_t field = 0; field < fields; ++field)
+    for (const block_step& step : blocks.steps(field))
+      if (step.filter == block_filter::jpeg) return true;
+  return false;
+}
+
 /// What a block takes as it is stored, all fields: the mean of some that are spread evenly.
-std::size_t usual_bytes_of(const block_plan& plan) {
-  const std::uint64_t blocks = plan.order.blocks();
+/// @param blocks Of the dataset, at least 1.
+std::size_t usual_bytes_of(const block_plan& plan, std::uint64_t blocks) {
   const std::uint64_t looks = std::min(blocks, max_looks);
   std::size_t bytes = 0;
-  for (std::uint64_t i = 0; i < looks; ++i) bytes += plan.stored_bytes(i * blocks / looks);
+  for (std::uint64_t i = 0; i < looks; ++i)
+    bytes += plan.stored_bytes(sample_index{i * blocks / looks});
   return divide_up<std::size_t>(bytes, looks);
 }
 
@@ -107,7 +119,7 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                 const device_capabilities& device, const loader_options& options,
                                 placement where) {
-  if (options.decode_on == decode_on::cpu) return {};
+  if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
   const auto refuse = [](std::string why) { return decoding_choice{std::nullopt, std::move(why)}; };
   if (std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(std::move(why));
@@ -138,7 +150,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .usual_bytes = 0};
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(usual, one), std::size_t{256});
-  plan.usual_bytes = usual_bytes_of(plan);
+  plan.usual_bytes = usual_bytes_of(plan, divide_up(dataset.size(), blocks->rows()));
+  if (has_images(*blocks, fields.size())) plan.max_group = std::min(plan.max_group, max_images);
   return {std::move(plan), {}};
 }
 

@@ -7,6 +7,7 @@ namespace feedline::detail {
 void block_reader::read(staging_slot& slot, std::uint32_t load) const noexcept {
   sample_index block{};
   plan_->order.blocks(slot.work.run->epoch, slot.work.first_load + load, {&block, 1});
+  if (block == block_order::none) return;
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
     try {

@@ -39,7 +39,7 @@ bool block_schedule::load(staging_slot& slot, slot_work& work) {
   std::size_t bytes = 0;
   std::uint64_t blocks = 0;
   for (; blocks < most; ++blocks) {
-    const std::size_t more = plan_->stored_bytes(numbers_[blocks].value);
+    const std::size_t more = plan_->stored_bytes(numbers_[blocks]);
     const std::size_t table = block_plan::table_bytes((blocks + 1) * plan_->fields);
     if (table + bytes + more > plan_->loads_bytes) break;
     bytes += more;
@@ -61,7 +61,7 @@ void block_schedule::write(staging_slot& slot, std::uint64_t first) const {
   for (const sample_index block : numbers_) {
     const auto place = static_cast<std::uint32_t>(first++ % plan_->places);
     for (std::size_t field = 0; field < plan_->fields; ++field) {
-      const auto stored = plan_->blocks->stored(field, block.value);
+      const auto stored = plan_->stored(field, block);
       *load++ = {.field = static_cast<std::uint32_t>(field),
                  .place = place,
                  .bytes = static_cast<std::uint32_t>(stored.bytes),

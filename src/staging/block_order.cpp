@@ -12,12 +12,15 @@ namespace feedline::detail {
 
 std::optional<block_order> block_order::of(const sampler& order, std::uint64_t samples,
                                            std::uint64_t rows, std::string& why) {
-  if (order.target<sequential>() != nullptr) return block_order{order, nullptr, samples, rows};
+  if (rows == 1) return block_order{order, nullptr, samples, rows, order.size(samples)};
+  if (order.target<sequential>() != nullptr)
+    return block_order{order, nullptr, samples, rows, samples};
   const auto* const chunks = order.target<chunk_order>();
   if (chunks == nullptr || !chunks->layout(samples, 0)) {
     why =
         "the order does not take blocks window after window: use sequential, or "
-        "shuffle{.within = chunks(n)} with one lane and several windows";
+        "shuffle{.within = chunks(n)} with one lane and several windows, where a block has "
+        "several samples";
     return std::nullopt;
   }
   if (chunks->chunk_samples() != rows) {
@@ -25,11 +28,11 @@ std::optional<block_order> block_order::of(const sampler& order, std::uint64_t s
           " samples, and blocks have " + std::to_string(rows);
     return std::nullopt;
   }
-  return block_order{order, chunks, samples, rows};
+  return block_order{order, chunks, samples, rows, samples};
 }
 
 std::uint64_t block_order::blocks() const noexcept {
-  return divide_up(samples_, rows_);
+  return divide_up(positions_, rows_);
 }
 
 std::uint64_t block_order::max_window() const noexcept {
@@ -39,7 +42,7 @@ std::uint64_t block_order::max_window() const noexcept {
 block_order::window block_order::window_of(std::uint64_t epoch, position at) const noexcept {
   if (chunks_ == nullptr) {
     const std::uint64_t place = at.value / rows_;
-    return {place, place + 1, place * rows_, std::min(samples_, (place + 1) * rows_)};
+    return {place, place + 1, place * rows_, std::min(positions_, (place + 1) * rows_)};
   }
   const auto found = chunks_->layout(samples_, epoch)->window_of(at.value);
   return {found.first_place, found.end_place, found.first_row, found.end_row};
@@ -62,7 +65,24 @@ void block_order::locate(std::uint64_t epoch, position first,
 void block_order::blocks(std::uint64_t epoch, std::uint64_t first,
                          std::span<sample_index> out) const noexcept {
   if (chunks_ != nullptr) return chunks_->layout(samples_, epoch)->chunks(first, out);
+  if (rows_ == 1) return ask_sampler(epoch, first, out);
   for (sample_index& each : out) each = sample_index{first++};
+}
+
+void block_order::ask_sampler(std::uint64_t epoch, std::uint64_t first,
+                              std::span<sample_index> out) const noexcept {
+  try {
+    held_.indices(samples_, epoch, position{first}, out);
+  } catch (...) {  // told where the sample is delivered; those beside it may be known
+    if (out.size() == 1) {
+      out.front() = none;
+    } else {
+      for (sample_index& each : out) ask_sampler(epoch, first++, {&each, 1});
+    }
+    return;
+  }
+  for (sample_index& each : out)
+    if (each.value >= samples_) each = none;
 }
 
 }  // namespace feedline::detail

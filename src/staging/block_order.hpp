@@ -15,10 +15,15 @@ class chunk_order;
 /// An order of samples that takes a dataset's blocks a window after the other, and each block once:
 /// what devices need that decode blocks. "Place": of a block, in the epoch's order of blocks.
 ///
-/// Such are `sequential`, whose windows are single blocks, and `shuffle{.within = chunks(n)}` with
-/// one lane, over chunks that are the blocks. Cheap to copy; keeps the sampler. Any thread.
+/// Where a block is a sample every order is one: a block stands at each position, and comes as often
+/// as its sample does. Else such are `sequential`, whose windows are single blocks, and
+/// `shuffle{.within = chunks(n)}` with one lane, over chunks that are the blocks. Cheap to copy;
+/// keeps the sampler. Any thread.
 class block_order {
  public:
+  /// Stands for a block where the sampler fails, or gives a sample that is none of the dataset's.
+  static constexpr sample_index none{UINT64_MAX};
+
   /// A part of an epoch: its blocks' places, and its samples' positions.
   struct window {
     std::uint64_t first_place;
@@ -29,10 +34,12 @@ class block_order {
 
   /// @param order Bound. @param samples Of the dataset. @param rows Of a block.
   /// @param why   What is in the way, if nothing is returned.
+  /// @throws what the sampler's `size` throws.
   [[nodiscard]] static std::optional<block_order> of(const sampler& order, std::uint64_t samples,
                                                      std::uint64_t rows, std::string& why);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  /// Of an epoch.
   [[nodiscard]] std::uint64_t blocks() const noexcept;
   /// No window has more blocks.
   [[nodiscard]] std::uint64_t max_window() const noexcept;
@@ -41,18 +48,26 @@ class block_order {
   [[nodiscard]] window window_of(std::uint64_t epoch, position at) const noexcept;
   /// Where the samples at `first` and behind it lie: place × rows() + row in the block.
   void locate(std::uint64_t epoch, position first, std::span<sample_index> out) const noexcept;
-  /// Which blocks stand at `first` and the places behind it.
+  /// Which blocks stand at `first` and the places behind it; some may be `none`.
   void blocks(std::uint64_t epoch, std::uint64_t first, std::span<sample_index> out) const noexcept;
 
  private:
-  block_order(sampler held, const chunk_order* chunks, std::uint64_t samples,
-              std::uint64_t rows) noexcept
-      : held_{std::move(held)}, chunks_{chunks}, samples_{samples}, rows_{rows} {}
+  block_order(sampler held, const chunk_order* chunks, std::uint64_t samples, std::uint64_t rows,
+              std::uint64_t positions) noexcept
+      : held_{std::move(held)},
+        chunks_{chunks},
+        samples_{samples},
+        rows_{rows},
+        positions_{positions} {}
+
+  void ask_sampler(std::uint64_t epoch, std::uint64_t first,
+                   std::span<sample_index> out) const noexcept;
 
   sampler held_;
-  const chunk_order* chunks_;  ///< within it; null: sequential
+  const chunk_order* chunks_;  ///< within it; null: sequential, or a block is a sample
   std::uint64_t samples_;
   std::uint64_t rows_;
+  std::uint64_t positions_;  ///< of an epoch
 };
 
 }  // namespace feedline::detail

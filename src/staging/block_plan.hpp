@@ -34,11 +34,17 @@ struct block_plan {
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
     return (loads * sizeof(block_load) + 255) / 256 * 256;
   }
+  /// How a block is stored; of no block a byte is.
+  [[nodiscard]] encoded_blocks::stored_block stored(std::size_t field,
+                                                    sample_index block) const noexcept {
+    if (block == block_order::none) return {.bytes = 1};
+    return blocks->stored(field, block.value);
+  }
   /// What a block takes in a staging slot, all fields.
-  [[nodiscard]] std::size_t stored_bytes(std::uint64_t block) const noexcept {
+  [[nodiscard]] std::size_t stored_bytes(sample_index block) const noexcept {
     std::size_t bytes = 0;
     for (std::size_t field = 0; field < fields; ++field)
-      bytes += rounded(blocks->stored(field, block).bytes);
+      bytes += rounded(stored(field, block).bytes);
     return bytes;
   }
   /// No block takes more.

@@ -69,6 +69,15 @@ TEST_CASE("decoding_choice: two groups of blocks are ahead, and a group is as ma
   CHECK(large.blocks->group == 1);
 }
 
+TEST_CASE("decoding_choice: a group of images is no longer than a call may take",
+          "[loader][host]") {
+  const auto script = std::make_shared<encoded_script>();
+  script->filter = block_filter::jpeg;
+  const chosen images{make_encoded(make_identity_rows(100'000, 10), 1, script), {}};
+  CHECK(images.blocks->group == 256);
+  CHECK(images.blocks->ahead == 512);
+}
+
 TEST_CASE("decoding_choice: a group's room is for blocks as they are, with some to spare",
           "[loader][host]") {
   const chosen made{many_blocks(), {}};

@@ -2,8 +2,10 @@
 
 #include "staging/block_order.hpp"
 
+#include <feedline/sampler/explicit_order.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
+#include <feedline/sampler/weighted.hpp>
 
 #include "sampler/chunk_order.hpp"
 #include "support/checks/catch.hpp"
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,19 @@ block_order make(const sampler& order, std::uint64_t samples, std::uint64_t rows
   REQUIRE(made);
   return *made;
 }
+
+/// Backwards; it throws where position 4 is among those asked for, and gives no sample at 6.
+struct faulty_order {
+  static std::uint64_t size(std::uint64_t samples) { return samples; }
+  static void indices(std::uint64_t samples, std::uint64_t, position first,
+                      std::span<sample_index> out) {
+    for (std::uint64_t at = first.value; sample_index & each : out) {
+      if (at == 4) throw std::runtime_error{"position 4"};
+      each = sample_index{at == 6 ? samples : samples - 1 - at};
+      ++at;
+    }
+  }
+};
 
 }  // namespace
 
@@ -90,6 +107,41 @@ TEST_CASE("block_order: windows follow each other, and hold the blocks of their 
     place = window.end_place;
   }
   CHECK(place == blocks.blocks());
+}
+
+TEST_CASE("block_order: where a block is a sample, any order says which stands at each position",
+          "[staging][host]") {
+  const std::vector<std::uint64_t> listed{5, 5, 2, 9, 0, 5, 7, 1, 2, 2, 3, 3, 3};
+  const sampler order = GENERATE_COPY(
+      as<sampler>{}, sequential{}, shuffle{.seed = 4}, explicit_order{listed}, chunk_order{2, 5, 2},
+      weighted{std::vector<double>{1, 0, 3, 1, 1, 1, 1, 1, 1, 9}, {.epoch_size = 31}});
+  const std::uint64_t epoch = GENERATE(0U, 3U);
+  const block_order blocks = make(order, 10, 1);
+  const std::uint64_t positions = order.size(10);
+  CHECK(blocks.blocks() == positions);
+  CHECK(blocks.max_window() == 1);
+  std::vector<sample_index> expected(positions);
+  order.indices(10, epoch, position{0}, expected);
+  std::vector<sample_index> seen(positions - 3);
+  blocks.blocks(epoch, 3, seen);
+  CHECK(std::equal(seen.begin(), seen.end(), expected.begin() + 3));
+  std::vector<sample_index> located(4);
+  blocks.locate(epoch, position{2}, located);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    CHECK(located[i].value == 2 + i);
+    const auto window = blocks.window_of(epoch, position{2 + i});
+    CHECK((window.first_place == 2 + i && window.end_place == 3 + i));
+    CHECK((window.first == 2 + i && window.end == 3 + i));
+  }
+}
+
+TEST_CASE("block_order: what the sampler does not tell is no block, and its neighbours are theirs",
+          "[staging][host]") {
+  const block_order blocks = make(faulty_order{}, 10, 1);
+  std::vector<sample_index> seen(10);
+  blocks.blocks(0, 0, seen);
+  for (std::uint64_t i = 0; i < 10; ++i)
+    CHECK(seen[i] == (i == 4 || i == 6 ? block_order::none : sample_index{9 - i}));
 }
 
 TEST_CASE("block_order: says why another order is none", "[staging][host]") {
