@@ -4,6 +4,7 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/composed_blocks.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
@@ -47,9 +48,8 @@ class chosen_fields final : public contextual_dataset {
   read_concurrency concurrency() const override { return of_->concurrency(); }
   bool varies_by_epoch() const override { return of_->varies_by_epoch(); }
 
-  /// Fields are the other dataset's by their places.
   std::shared_ptr<const encoded_blocks> encoded() const override {
-    return all_in_order_ ? of_->encoded() : nullptr;
+    return all_in_order_ ? of_->encoded() : make_chosen_blocks(of_->encoded(), places_);
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {

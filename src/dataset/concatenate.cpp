@@ -4,6 +4,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
+#include "dataset/composed_blocks.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
 
@@ -61,6 +62,12 @@ class concatenation final : public contextual_dataset {
     std::vector<dataset_ptr> chosen;
     for (const dataset_ptr& part : parts_) chosen.push_back(detail::with_fields(part, places));
     return concatenate(std::move(chosen));
+  }
+
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    std::vector<std::shared_ptr<const encoded_blocks>> of_parts;
+    for (const dataset_ptr& part : parts_) of_parts.push_back(part->encoded());
+    return detail::make_blocks_in_line(std::move(of_parts), ends_, row_bytes_.size());
   }
 
   /// There may be thousands of parts, so they are not all asked each time.

@@ -5,6 +5,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
+#include "dataset/composed_blocks.hpp"
 #include "detail/sample_range.hpp"
 
 #include <algorithm>
@@ -46,6 +47,13 @@ class subset_dataset final : public contextual_dataset {
   }
 
   chunking chunks() const override { return choice_.of_chunks(of_->chunks()); }
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    return make_chosen_samples(of_->encoded(), [choice = choice_](std::uint64_t sample) {
+      sample_index chosen{sample};
+      choice.choose({&chosen, 1});
+      return chosen.value;
+    });
+  }
   bool wants_prefetch() const noexcept override { return of_->wants_prefetch(); }
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
     std::vector<sample_index> chosen;

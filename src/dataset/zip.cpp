@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed_blocks.hpp"
 
 #include <algorithm>
 #include <string>
@@ -68,6 +69,10 @@ class joined final : public contextual_dataset {
       if (const chunking of_part = part->chunks(); of_part.samples > largest.samples)
         largest = of_part;
     return largest;
+  }
+
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    return detail::make_joined_blocks(parts_);
   }
 
   bool wants_prefetch() const noexcept override {

@@ -29,13 +29,21 @@ struct image_row {
   std::uint32_t shorter_side = 0;
   image_layout layout = image_layout::hwc;
   bool allow_damaged = false;
+
+  friend bool operator==(const image_row&, const image_row&) = default;
 };
+
+/// Images of more pixels are not given to devices as their files: memory to decode one is made for
+/// the largest.
+inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
 
 /// One step of an encoding.
 struct block_step {
   block_filter filter = block_filter::other;
   std::uint32_t element_bytes = 1;  ///< of the two shuffles
   image_row image = {};             ///< of an image
+
+  friend bool operator==(const block_step&, const block_step&) = default;
 };
 
 /// A dataset's rows in blocks, as they are stored: for devices that decode them.
@@ -51,7 +59,7 @@ class encoded_blocks {
   struct stored_block {
     std::size_t bytes = 0;      ///< at least 1
     std::uint32_t skipped = 0;  ///< bit i: step i was left out
-    std::uint16_t height = 0;   ///< of an image, in pixels; 0: it is none
+    std::uint16_t height = 0;   ///< of an image's file, in pixels; 0: it is none
     std::uint16_t width = 0;
   };
 

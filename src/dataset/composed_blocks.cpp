@@ -1,0 +1,215 @@
+#include "dataset/composed_blocks.hpp"
+
+#include <feedline/error.hpp>
+
+#include "dataset/choose_fields.hpp"
+#include "detail/sample_range.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+using blocks_ptr = std::shared_ptr<const encoded_blocks>;
+
+/// A dataset of one field, whose blocks are its rows.
+class plain_blocks final : public encoded_blocks {
+ public:
+  plain_blocks(dataset_ptr of, std::uint64_t rows)
+      : of_{std::move(of)},
+        size_{of_->size()},
+        rows_{rows},
+        row_bytes_{sample_bytes(of_->fields().front())} {}
+
+  std::uint64_t rows() const noexcept override { return rows_; }
+  std::span<const block_step> steps(std::size_t) const noexcept override { return {}; }
+  stored_block stored(std::size_t, std::uint64_t) const noexcept override {
+    return {.bytes = rows_ * row_bytes_};
+  }
+  std::size_t max_stored_bytes(std::size_t) const noexcept override { return rows_ * row_bytes_; }
+
+  stored_block read(std::size_t field, std::uint64_t block,
+                    std::span<std::byte> out) const override {
+    std::uint64_t next = block * rows_;
+    std::vector<sample_index> samples(std::min(rows_, size_ - next));
+    for (sample_index& each : samples) each.value = next++;
+    const auto rows = out.first(samples.size() * row_bytes_);
+    of_->read_in_turn(samples, {&rows, 1});
+    std::ranges::fill(out.subspan(rows.size()), std::byte{0});
+    return stored(field, block);
+  }
+
+  void decode(std::size_t, std::span<const std::byte> stored, std::uint32_t,
+              std::span<std::byte> out) const override {
+    if (stored.size() != out.size())
+      throw dataset_error{{.path = {}, .field = of_->fields().front().name},
+                          "a block of rows has " + std::to_string(stored.size()) +
+                              " bytes, but is of " + std::to_string(out.size())};
+    std::memcpy(out.data(), stored.data(), out.size());
+  }
+
+ private:
+  dataset_ptr of_;
+  std::uint64_t size_;
+  std::uint64_t rows_;
+  std::size_t row_bytes_;
+};
+
+/// Blocks that others hold: of each field and block, says whose and which it is.
+class borrowed_blocks : public encoded_blocks {
+ public:
+  struct source {
+    const encoded_blocks* blocks;
+    std::size_t field;
+    std::uint64_t block;
+  };
+
+  stored_block stored(std::size_t field, std::uint64_t block) const noexcept final {
+    const source from = find(field, block);
+    return from.blocks->stored(from.field, from.block);
+  }
+  stored_block read(std::size_t field, std::uint64_t block, std::span<std::byte> out) const final {
+    const source from = find(field, block);
+    return from.blocks->read(from.field, from.block, out);
+  }
+  void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
+              std::span<std::byte> out) const final {
+    const source from = find(field, 0);
+    from.blocks->decode(from.field, stored, skipped, out);
+  }
+
+ private:
+  [[nodiscard]] virtual source find(std::size_t field, std::uint64_t block) const noexcept = 0;
+};
+
+/// Whether what one part has encoded another one decodes.
+bool is_equal(std::span<const block_step> steps, std::span<const block_step> others) {
+  return std::ranges::equal(steps, others) &&
+         std::ranges::count(steps, block_filter::other, &block_step::filter) == 0;
+}
+
+/// A field of somebody's blocks.
+struct chosen_field {
+  blocks_ptr blocks;
+  std::size_t field;
+};
+
+class chosen_blocks final : public borrowed_blocks {
+ public:
+  explicit chosen_blocks(std::vector<chosen_field> fields) : fields_{std::move(fields)} {}
+
+  std::uint64_t rows() const noexcept override { return fields_.front().blocks->rows(); }
+  std::span<const block_step> steps(std::size_t field) const noexcept override {
+    return fields_[field].blocks->steps(fields_[field].field);
+  }
+  std::size_t max_stored_bytes(std::size_t field) const noexcept override {
+    return fields_[field].blocks->max_stored_bytes(fields_[field].field);
+  }
+
+ private:
+  source find(std::size_t field, std::uint64_t block) const noexcept override {
+    return {fields_[field].blocks.get(), fields_[field].field, block};
+  }
+
+  std::vector<chosen_field> fields_;
+};
+
+class chosen_samples final : public borrowed_blocks {
+ public:
+  chosen_samples(blocks_ptr of, std::function<std::uint64_t(std::uint64_t)> choose)
+      : of_{std::move(of)}, choose_{std::move(choose)} {}
+
+  std::uint64_t rows() const noexcept override { return 1; }
+  std::span<const block_step> steps(std::size_t field) const noexcept override {
+    return of_->steps(field);
+  }
+  std::size_t max_stored_bytes(std::size_t field) const noexcept override {
+    return of_->max_stored_bytes(field);
+  }
+
+ private:
+  source find(std::size_t field, std::uint64_t block) const noexcept override {
+    return {of_.get(), field, choose_(block)};
+  }
+
+  blocks_ptr of_;
+  std::function<std::uint64_t(std::uint64_t)> choose_;
+};
+
+class blocks_in_line final : public borrowed_blocks {
+ public:
+  blocks_in_line(std::vector<blocks_ptr> parts, std::vector<std::uint64_t> ends)
+      : parts_{std::move(parts)}, ends_{std::move(ends)} {}
+
+  std::uint64_t rows() const noexcept override { return 1; }
+  std::span<const block_step> steps(std::size_t field) const noexcept override {
+    return parts_.front()->steps(field);
+  }
+  std::size_t max_stored_bytes(std::size_t field) const noexcept override {
+    std::size_t bytes = 0;
+    for (const blocks_ptr& part : parts_) bytes = std::max(bytes, part->max_stored_bytes(field));
+    return bytes;
+  }
+
+ private:
+  source find(std::size_t field, std::uint64_t block) const noexcept override {
+    const std::size_t part = part_at(ends_, block);
+    return {parts_[part].get(), field, block - (part == 0 ? 0 : ends_[part - 1])};
+  }
+
+  std::vector<blocks_ptr> parts_;
+  std::vector<std::uint64_t> ends_;
+};
+
+}  // namespace
+
+blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
+  std::uint64_t rows = 0;
+  std::vector<blocks_ptr> of_parts;
+  for (const dataset_ptr& part : parts) {
+    if (part->varies_by_epoch()) return nullptr;
+    const blocks_ptr& blocks = of_parts.emplace_back(part->encoded());
+    if (!blocks) continue;
+    if (rows != 0 && blocks->rows() != rows) return nullptr;
+    rows = blocks->rows();
+  }
+  if (rows == 0) return nullptr;
+  std::vector<chosen_field> fields;
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    for (std::size_t field = 0; field < parts[part]->fields().size(); ++field)
+      fields.push_back(of_parts[part]
+                           ? chosen_field{of_parts[part], field}
+                           : chosen_field{std::make_shared<const plain_blocks>(
+                                              with_fields(parts[part], std::span{&field, 1}), rows),
+                                          0});
+  return std::make_shared<const chosen_blocks>(std::move(fields));
+}
+
+blocks_ptr make_chosen_blocks(blocks_ptr of, std::vector<std::size_t> places) {
+  if (!of ||
+      std::ranges::all_of(places, [&](std::size_t place) { return of->steps(place).empty(); }))
+    return nullptr;
+  std::vector<chosen_field> fields;
+  for (const std::size_t place : places) fields.push_back({of, place});
+  return std::make_shared<const chosen_blocks>(std::move(fields));
+}
+
+blocks_ptr make_chosen_samples(blocks_ptr of, std::function<std::uint64_t(std::uint64_t)> choose) {
+  if (!of || of->rows() != 1) return nullptr;
+  return std::make_shared<const chosen_samples>(std::move(of), std::move(choose));
+}
+
+blocks_ptr make_blocks_in_line(std::vector<blocks_ptr> parts, std::vector<std::uint64_t> ends,
+                               std::size_t fields) {
+  for (const blocks_ptr& part : parts) {
+    if (!part || part->rows() != 1) return nullptr;
+    for (std::size_t field = 0; field < fields; ++field)
+      if (!is_equal(part->steps(field), parts.front()->steps(field))) return nullptr;
+  }
+  return std::make_shared<const blocks_in_line>(std::move(parts), std::move(ends));
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/dataset/encoded_blocks.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+// The blocks of datasets that are made of others. Null where theirs do not make such.
+
+namespace feedline::detail {
+
+/// The fields of all parts. What is stored in no blocks is read as rows.
+/// @param parts Of equal size. Null: no part has blocks, those that have differ in rows, or samples
+///              vary by epoch.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_joined_blocks(
+    const std::vector<std::shared_ptr<const dataset>>& parts);
+
+/// Some of the fields. Null: none of them is encoded.
+/// @param of May be null. @param places Of the fields, in the order wanted.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_blocks(
+    std::shared_ptr<const encoded_blocks> of, std::vector<std::size_t> places);
+
+/// Some of the samples. Null: a block has several.
+/// @param of May be null. @param choose Which of its samples one is; does not throw.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_chosen_samples(
+    std::shared_ptr<const encoded_blocks> of, std::function<std::uint64_t(std::uint64_t)> choose);
+
+/// The samples of one part behind those of the other. Null: a part's is, a block has several
+/// samples, or parts are not encoded in the same way.
+/// @param ends Of each part, rising.
+[[nodiscard]] std::shared_ptr<const encoded_blocks> make_blocks_in_line(
+    std::vector<std::shared_ptr<const encoded_blocks>> parts, std::vector<std::uint64_t> ends,
+    std::size_t fields);
+
+}  // namespace feedline::detail
