@@ -18,6 +18,14 @@ constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 }  // namespace
 
 whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memory) {
+  return read_whole_file(path, [&](std::size_t bytes) {
+    if (memory.size() < bytes) memory.resize(bytes);
+    return std::span{memory}.first(bytes);
+  });
+}
+
+whole_file read_whole_file(const std::string& path,
+                           const std::function<std::span<std::byte>(std::size_t)>& room) {
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = path, .field = {}}, why};
   };
@@ -30,11 +38,10 @@ whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memo
   if (size > max_bytes)
     throw refusal("has " + std::to_string(size) + " bytes, and more than " +
                   std::to_string(max_bytes) + " are not read");
-  if (memory.size() < size) memory.resize(static_cast<std::size_t>(size));
-  const auto bytes = std::span{memory}.first(static_cast<std::size_t>(size));
+  const auto bytes = room(static_cast<std::size_t>(size));
 
   // First what is in memory. Where the system cannot tell what is, no file is cold.
-  const iovec all{memory.data(), bytes.size()};
+  const iovec all{bytes.data(), bytes.size()};
   const ssize_t there = ::preadv2(file.number(), &all, 1, 0, RWF_NOWAIT);
   const bool can_tell = there >= 0 || errno == EAGAIN;
   auto count = static_cast<std::size_t>(std::max<ssize_t>(there, 0));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct whole_file {
 /// @throws dataset_error naming the file: unreadable, no regular file, larger than 1 GiB, cut short
 /// meanwhile.
 [[nodiscard]] whole_file read_whole_file(const std::string& path, std::vector<std::byte>& memory);
+/// The same, to wherever the caller has room for so many bytes.
+[[nodiscard]] whole_file read_whole_file(
+    const std::string& path, const std::function<std::span<std::byte>(std::size_t)>& room);
 
 /// Asks the system to bring a file into memory; does not wait for the bytes.
 void will_need_whole_file(const std::string& path) noexcept;

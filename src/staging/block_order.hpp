@@ -15,8 +15,8 @@ class chunk_order;
 /// An order of samples that takes a dataset's blocks a window after the other, and each block once:
 /// what devices need that decode blocks. "Place": of a block, in the epoch's order of blocks.
 ///
-/// Where a block is a sample every order is one: a block stands at each position, and comes as often
-/// as its sample does. Else such are `sequential`, whose windows are single blocks, and
+/// Where a block is a sample every order is one: a block stands at each position, and comes as
+/// often as its sample does. Else such are `sequential`, whose windows are single blocks, and
 /// `shuffle{.within = chunks(n)}` with one lane, over chunks that are the blocks. Cheap to copy;
 /// keeps the sampler. Any thread.
 class block_order {

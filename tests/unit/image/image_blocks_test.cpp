@@ -1,0 +1,278 @@
+/// Folders of images as a device decodes them: the same batches and errors as readers give.
+
+#include <feedline/dataset/select.hpp>
+#include <feedline/dataset/subset.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/folder.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+#include <feedline/sampler/weighted.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/contains.hpp"
+#include "support/datasets/dataset_contract.hpp"
+#include "support/datasets/encoded_check.hpp"
+#include "support/devices/scripted_device.hpp"
+#include "support/files/image_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint32_t images = 40;
+const image_options small{.height = 12, .width = 10, .shorter_side = 14};
+
+/// A baseline JPEG but for each fifth, which is a PNG, and each fifth behind that, progressive.
+byte_vector image_file(std::uint32_t number) {
+  const auto image = paint(20 + number, 25 + number % 7, 3, number);
+  if (number % 5 == 0) return png_bytes(image);
+  return jpeg_bytes(image, {.is_progressive = number % 5 == 1, .halves_chroma = number % 2 == 0});
+}
+
+/// Two classes of images.
+class image_tree {
+ public:
+  image_tree() {
+    for (const char* const name : {"a", "b"})
+      std::filesystem::create_directory(folder_.path() / name);
+    for (std::uint32_t i = 0; i < images; ++i) write(i, image_file(i));
+  }
+
+  const std::filesystem::path& root() const { return folder_.path(); }
+  std::string name_of(std::uint32_t number) const {
+    return (number < images / 2 ? "a/" : "b/") + std::to_string(100 + number) + ".jpg";
+  }
+  void write(std::uint32_t number, std::span<const std::byte> bytes) const {
+    folder_.write(name_of(number), bytes);
+  }
+  dataset_ptr open(const image_options& options = small) const {
+    return open_image_folder(root(), {.image = options}).dataset;
+  }
+
+ private:
+  temporary_directory folder_;
+};
+
+/// How the image is given to a device.
+encoded_blocks::stored_block given(const dataset_ptr& of, std::uint64_t number) {
+  const auto blocks = of->encoded();
+  REQUIRE(blocks);
+  std::vector<std::byte> out(blocks->stored(0, number).bytes);
+  return blocks->read(0, number, out);
+}
+
+struct run {
+  std::vector<std::vector<std::byte>> fields;  ///< of each batch
+  std::optional<std::string> error;
+};
+
+loader make(const scripted& on, const dataset_ptr& data, decode_on who, const sampler& order,
+            loader_options options) {
+  options.decode_on = who;
+  options.placement = placement::stream;
+  loader made{data, order, on.device, options};
+  CAPTURE(made.plan().decode_note);
+  REQUIRE(made.plan().decode_on == who);
+  return made;
+}
+
+void consume(loader& from, const scripted& on, std::uint64_t epoch, std::uint64_t batches,
+             run& seen) try {
+  for (const batch& batch : from.epoch(epoch, on.stream)) {
+    on.device->drain(on.stream);
+    for (const field& each : from.plan().fields)
+      seen.fields.emplace_back(batch[each.name].bytes().begin(), batch[each.name].bytes().end());
+    if (batch.index() + 1 == batches) return;
+  }
+} catch (const stage_error& failure) {
+  // Tickets are numbered as slots are cut, which differs.
+  seen.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+}
+
+run deliver(const dataset_ptr& data, decode_on who, const sampler& order,
+            const loader_options& options, std::uint64_t epochs = 2) {
+  const scripted on;
+  loader from = make(on, data, who, order, options);
+  run seen;
+  for (std::uint64_t epoch = 0; epoch < epochs && !seen.error; ++epoch)
+    consume(from, on, epoch, UINT64_MAX, seen);
+  return seen;
+}
+
+sampler drawn() {
+  std::vector<double> weights(images);
+  for (std::uint32_t i = 0; i < images; ++i) weights[i] = i % 3;
+  return weighted{weights, {.seed = 3, .epoch_size = 50}};
+}
+
+void check_same(const dataset_ptr& data, const sampler& order, const loader_options& options,
+                std::uint64_t epochs = 2) {
+  const run expected = deliver(data, decode_on::cpu, order, options, epochs);
+  const run seen = deliver(data, decode_on::device, order, options, epochs);
+  CHECK(seen.error == expected.error);
+  CHECK(seen.fields == expected.fields);
+}
+
+}  // namespace
+
+TEST_CASE("image blocks: files that devices take come as they are, others as rows",
+          "[dataset][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  check_encoded(*data);
+  const auto blocks = data->encoded();
+  CHECK(blocks->rows() == 1);
+  REQUIRE(blocks->steps(0).size() == 1);
+  CHECK(blocks->steps(0).front() ==
+        block_step{.filter = block_filter::jpeg,
+                   .image = {.height = 12, .width = 10, .shorter_side = 14}});
+  CHECK(blocks->steps(1).empty());
+  for (std::uint32_t i = 0; i < images; ++i) {
+    const auto stored = given(data, i);
+    const bool is_row = i % 5 < 2;
+    CHECK(stored.skipped == (is_row ? 1 : 0));
+    CHECK(stored.bytes == (is_row ? 12 * 10 * 3 : image_file(i).size()));
+    CHECK(stored.height == (is_row ? 0 : 20 + i));
+    CHECK(stored.width == (is_row ? 0 : 25 + i % 7));
+  }
+}
+
+TEST_CASE("image blocks: large files and images of many pixels come as rows", "[dataset][host]") {
+  const image_tree tree;
+  auto padded = image_file(2);
+  padded.resize((4U << 20) + 1);
+  tree.write(2, padded);
+  padded.resize(4U << 20);
+  tree.write(3, padded);
+  tree.write(4, jpeg_bytes(paint(4097, 4096, 1), {.quality = 5}));
+  tree.write(7, jpeg_bytes(paint(4096, 4096, 1), {.quality = 5}));
+  const dataset_ptr data = tree.open();
+  CHECK(data->encoded()->max_stored_bytes(0) == 4U << 20);
+  CHECK(data->encoded()->stored(0, 2).bytes == 12 * 10 * 3);
+  CHECK(given(data, 2).skipped == 1);
+  CHECK(given(data, 3).skipped == 0);
+  CHECK(given(data, 4).skipped == 1);
+  CHECK(given(data, 7).skipped == 0);
+  image_options few = small;
+  few.max_pixels = 28 * 26;
+  CHECK(given(tree.open(few), 8).skipped == 0);
+  CHECK_THROWS_AS(given(tree.open(few), 12), dataset_error);
+}
+
+TEST_CASE("image blocks: a file that has changed since its size was asked is read as it is now",
+          "[dataset][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  const std::size_t room = data->encoded()->stored(0, 2).bytes;
+  tree.write(2, jpeg_bytes(paint(300, 300)));
+  tree.write(3, {});
+  CHECK(data->encoded()->stored(0, 2).bytes == room);
+  CHECK(given(data, 2).skipped == 1);
+  CHECK_THROWS_AS(given(data, 3), dataset_error);
+}
+
+TEST_CASE("images decoded on a device: batches are those that readers make", "[loader][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  const sampler order = GENERATE_COPY(as<sampler>{}, sequential{}, shuffle{.seed = 4}, drawn());
+  const std::uint64_t batch_size = GENERATE(1U, 7U, 64U);
+  const int readers = GENERATE(0, 4);
+  CAPTURE(batch_size, readers);
+  const loader_options options{.batch_size = batch_size, .readers = readers};
+  check_same(data, order, options, 3);
+  CHECK(deliver(data, decode_on::device, order, options).error == std::nullopt);
+}
+
+TEST_CASE("images decoded on a device: some samples, and some fields", "[loader][host]") {
+  const image_tree tree;
+  const loader_options options{.batch_size = 6, .readers = 2};
+  check_same(subset(tree.open(), {{30}, {2}, {3}, {2}, {11}, {39}, {0}}), shuffle{.seed = 4},
+             options);
+  check_same(subset(tree.open(), sample_index{7}, 20), shuffle{.seed = 4}, options);
+  check_same(select(tree.open(), {{"label"}, {"image", "picture"}}), shuffle{.seed = 4}, options);
+  check_same(select(tree.open(), {"image"}), shuffle{.seed = 4}, options);
+}
+
+TEST_CASE("images decoded on a device: an epoch that is left, and a run that resumes",
+          "[loader][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  const sampler order = shuffle{.seed = 6};
+  const loader_options options{.batch_size = 3, .readers = 2};
+  const run all = deliver(data, decode_on::device, order, options, 2);
+  const scripted on;
+  loader left = make(on, data, decode_on::device, order, options);
+  for (const std::uint64_t stop_at : {1U, 5U, 14U}) {
+    run seen;
+    consume(left, on, 0, stop_at, seen);
+    loader other = make(on, data, decode_on::device, order, options);
+    other.seek(left.state());
+    for (std::uint64_t epoch = other.state().epoch; epoch < 2; ++epoch)
+      consume(other, on, epoch, UINT64_MAX, seen);
+    CAPTURE(stop_at);
+    CHECK(seen.error == std::nullopt);
+    CHECK(seen.fields == all.fields);
+  }
+}
+
+TEST_CASE("images decoded on a device: a bad file is told as readers tell it", "[loader][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  if (GENERATE(true, false)) (void)data->encoded();  // sizes are asked before, or after
+  const std::uint32_t number = GENERATE(0U, 1U, 13U, 39U);
+  auto file = image_file(number);
+  struct fault {
+    const char* why;
+    std::function<void()> make;
+  };
+  const std::vector<fault> faults{
+      {"No such file", [&] { std::filesystem::remove(tree.root() / tree.name_of(number)); }},
+      {"it is empty", [&] { tree.write(number, {}); }},
+      {"neither JPEG nor PNG", [&] { tree.write(number, byte_vector(500)); }},
+      {"decoded", [&] { tree.write(number, std::span{file}.first(file.size() / 2)); }},
+  };
+  for (const fault& each : faults) {
+    CAPTURE(number, each.why);
+    each.make();
+    for (const sampler& order : {sampler{sequential{}}, sampler{shuffle{.seed = 2}}}) {
+      const loader_options options{.batch_size = 4, .readers = 2};
+      const run expected = deliver(data, decode_on::cpu, order, options);
+      const run seen = deliver(data, decode_on::device, order, options);
+      REQUIRE(expected.error);
+      CHECK(contains(*expected.error, each.why));
+      CHECK(contains(*expected.error, tree.name_of(number)));
+      CHECK(seen.error == expected.error);
+      CHECK(seen.fields == expected.fields);
+    }
+  }
+}
+
+TEST_CASE("images decoded on a device: what is refused for its size is told as readers tell it",
+          "[loader][host]") {
+  const image_tree tree;
+  tree.write(3, jpeg_bytes(paint(1, 20'000, 1)));
+  const loader_options options{.batch_size = 4, .readers = 1};
+  const auto error_of = [&](const image_options& image, decode_on who) {
+    const dataset_ptr one = subset(tree.open(image), sample_index{3}, 1);
+    return deliver(one, who, sequential{}, options).error.value_or("none");
+  };
+  const image_options large{.height = 12, .width = 10, .shorter_side = 60'000};
+  const image_options few{.height = 12, .width = 10, .max_pixels = 19'999};
+  CHECK(contains(error_of(large, decode_on::cpu), "too unequal"));
+  CHECK(error_of(large, decode_on::device) == error_of(large, decode_on::cpu));
+  CHECK(contains(error_of(few, decode_on::cpu), "more than 19999 are refused"));
+  CHECK(error_of(few, decode_on::device) == error_of(few, decode_on::cpu));
+}
