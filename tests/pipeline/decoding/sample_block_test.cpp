@@ -96,13 +96,15 @@ TEST_CASE("blocks of a sample: a sampler's fault is told behind the batches befo
   const loader_options options{.batch_size = 10, .readers = readers, .batches_per_slot = 2};
   const sampler order = faulty_order{bad, throws};
   const run_result expected = deliver(decode_on::cpu, 1, order, options);
-  const run_result seen = deliver(decode_on::device, 1, order, options);
+  const auto script = std::make_shared<encoded_script>();
+  const run_result seen = deliver(decode_on::device, 1, order, options, script);
   CAPTURE(throws, bad, readers);
   REQUIRE(expected.error);
   CHECK(contains(*expected.error, throws ? "comes to mind" : "gives sample 9999"));
   CHECK(seen.error == expected.error);
   CHECK(seen.batches == expected.batches);
   CHECK(seen.batches.size() == bad / 10);
+  if (bad == 330) CHECK(script->block_reads == 3 * 330);  // of three fields, and none that is none
 }
 
 TEST_CASE("blocks of a sample: an epoch that is left, and a run that resumes", "[loader][host]") {

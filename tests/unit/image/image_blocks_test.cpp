@@ -11,6 +11,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/datasets/encoded_check.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -181,7 +182,9 @@ TEST_CASE("image blocks: a file that has changed since its size was asked is rea
   tree.write(3, {});
   CHECK(data->encoded()->stored(0, 2).bytes == room);
   CHECK(given(data, 2).skipped == 1);
-  CHECK_THROWS_AS(given(data, 3), dataset_error);
+  CHECK(message_of<dataset_error>([&] { (void)given(data, 3); }) ==
+        (tree.root() / tree.name_of(3)).string() +
+            ": field 'image', sample 3: the image cannot be decoded: it is empty");
 }
 
 TEST_CASE("images decoded on a device: batches are those that readers make", "[loader][host]") {
@@ -258,6 +261,20 @@ TEST_CASE("images decoded on a device: a bad file is told as readers tell it", "
       CHECK(seen.fields == expected.fields);
     }
   }
+}
+
+TEST_CASE(
+    "images decoded on a device: the plan says why readers decode, and nothing if they do not",
+    "[loader][host]") {
+  const image_tree tree;
+  const auto note_of = [&](loader_options options) {
+    const scripted on;
+    options.decode_on = decode_on::device;
+    options.placement = placement::stream;
+    return loader{tree.open(), shuffle{.seed = 1}, on.device, options}.plan().decode_note;
+  };
+  CHECK(note_of({.batch_size = 4}).empty());
+  CHECK(contains(note_of({.batch_size = 4, .shard = {1, 2}}), "each rank of a shard"));
 }
 
 TEST_CASE("images decoded on a device: what is refused for its size is told as readers tell it",
