@@ -107,12 +107,8 @@ image_extents image_geometry::resized(image_extents original) const {
     throw image_error{"it claims to be " + size + " pixels, and more than " +
                       std::to_string(max_pixels_) +
                       " are refused; raise image_options::max_pixels if that is right"};
-  if (shorter_side_ == 0) return wanted_;
-  const std::uint64_t other = longer * shorter_side_ / shorter;
-  if (other > std::uint64_t{1} << 30) throw image_error{"its sides are too unequal to resize it"};
-  image_extents extents{shorter_side_, shorter_side_};
-  (original.width <= original.height ? extents.height : extents.width) =
-      static_cast<std::uint32_t>(other);
+  const image_extents extents = resized_extents(original, wanted_, shorter_side_);
+  if (extents.pixels() == 0) throw image_error{"its sides are too unequal to resize it"};
   return extents;
 }
 

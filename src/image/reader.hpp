@@ -36,17 +36,10 @@ class image_geometry {
 
   /// The window that is kept of it, in the middle.
   [[nodiscard]] resample_window window(image_extents resized) const {
-    return {resized, middle(resized.height - wanted_.height), middle(resized.width - wanted_.width),
-            wanted_};
+    return middle_window(resized, wanted_);
   }
 
  private:
-  /// Half of what is left over; a half pixel goes to the even side, as Python's round has it.
-  static std::uint32_t middle(std::uint32_t rest) {
-    const std::uint32_t half = rest / 2;
-    return half + (rest % 2 != 0 && half % 2 != 0 ? 1U : 0U);
-  }
-
   image_extents wanted_;
   std::uint32_t shorter_side_;
   std::uint64_t max_pixels_;

@@ -1,8 +1,8 @@
 #include "image/resampler.hpp"
 
-#include <algorithm>
+#include "image/resample_taps.hpp"
+
 #include <cassert>
-#include <cmath>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -11,14 +11,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// A line holds values times 2^6: with weights of 14 bits, sums stay within 32 bits, and a line's
-/// elements within 16.
-constexpr int line_bits = 6;
-constexpr int row_shift = resample_axis::weight_bits - line_bits;
-constexpr int column_shift = resample_axis::weight_bits + line_bits;
-constexpr std::int32_t row_half = 1 << (row_shift - 1);
-constexpr std::int32_t column_half = 1 << (column_shift - 1);
 
 void sum_rows_plain(const std::uint8_t* rows, std::size_t stride,
                     std::span<const std::int16_t> weights, std::span<std::int16_t> line) {
@@ -125,33 +117,14 @@ void resample_axis::plan(std::uint32_t from, std::uint32_t to, std::uint32_t beg
                          std::uint32_t count) {
   const request wanted{from, to, begin, count};
   if (wanted == wanted_) return;
-  const double scale = static_cast<double>(from) / static_cast<double>(to);
-  const double reach = std::max(scale, 1.0);
-  const double widest = std::ceil(2 * reach);  // as many centres of elements lie under the triangle
-  taps_ = widest < static_cast<double>(from) ? static_cast<std::uint32_t>(widest) : from;
+  taps_ = resample_taps::count_of(from, to);
   first_.resize(count);
-  weights_.assign(std::size_t{count} * taps_, 0);
-
+  weights_.resize(std::size_t{count} * taps_);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const double centre = (static_cast<double>(begin + i) + 0.5) * scale;
-    const double lowest = std::max(0.0, std::floor(centre - reach + 0.5));
-    const auto first = std::min(static_cast<std::uint32_t>(lowest), from - taps_);
-    const auto weight_at = [&](std::uint32_t tap) {
-      const double distance = std::abs(static_cast<double>(first + tap) + 0.5 - centre) / reach;
-      return std::max(0.0, 1.0 - distance);
-    };
-    double sum = 0;
-    for (std::uint32_t tap = 0; tap < taps_; ++tap) sum += weight_at(tap);
-    // What has been given out, not each weight, is rounded: so all sum up, and no error adds up.
-    double so_far = 0;
-    std::int32_t given = 0;
-    for (std::uint32_t tap = 0; tap < taps_; ++tap) {
-      so_far += weight_at(tap);
-      const auto due = static_cast<std::int32_t>(std::lround(so_far / sum * (1 << weight_bits)));
-      weights_[std::size_t{i} * taps_ + tap] = static_cast<std::int16_t>(due - given);
-      given = due;
-    }
-    first_[i] = first;
+    const resample_taps taps{from, to, begin + i};
+    first_[i] = taps.first();
+    for (std::uint32_t tap = 0; tap < taps_; ++tap)
+      weights_[std::size_t{i} * taps_ + tap] = taps.weight(tap);
   }
   wanted_ = wanted;
 }

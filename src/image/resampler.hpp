@@ -2,20 +2,14 @@
 
 #include <feedline/dataset/image_layout.hpp>
 
+#include "image/geometry.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace feedline::detail {
-
-struct image_extents {
-  std::uint32_t height = 0;
-  std::uint32_t width = 0;
-
-  [[nodiscard]] std::uint64_t pixels() const noexcept { return std::uint64_t{height} * width; }
-  friend bool operator==(const image_extents&, const image_extents&) = default;
-};
 
 /// Pixels of three bytes, row after row with no gaps, in memory that grows to the largest image and
 /// stays.
@@ -41,16 +35,10 @@ class rgb_image {
   image_extents extents_;
 };
 
-/// Part of a resize along one axis: which source elements make up each of the wanted ones, and how
-/// much.
-///
-/// A triangle as wide as two wanted elements (two source elements, when enlarging) is laid over the
-/// source: what PIL calls bilinear, and torchvision bilinear with antialiasing. One thread's; keeps
+/// Part of a resize along one axis: the `resample_taps` of the wanted elements. One thread's; keeps
 /// its memory.
 class resample_axis {
  public:
-  static constexpr int weight_bits = 14;  ///< weights of one element sum up to 2^14 exactly
-
   /// Plans elements [begin, begin + count) of an axis of `from` elements resized to `to`. Does
   /// nothing if that was the last plan. None is 0; begin + count <= to.
   void plan(std::uint32_t from, std::uint32_t to, std::uint32_t begin, std::uint32_t count);
@@ -80,14 +68,6 @@ class resample_axis {
   std::uint32_t taps_ = 0;
   std::vector<std::uint32_t> first_;
   std::vector<std::int16_t> weights_;
-};
-
-/// A window of an image after its resize.
-struct resample_window {
-  image_extents resized;  ///< what the whole image becomes
-  std::uint32_t top = 0;
-  std::uint32_t left = 0;
-  image_extents extents;  ///< of the window, which lies within `resized`
 };
 
 /// Resizes images: columns first, then rows, in integers, so that results are the same on every

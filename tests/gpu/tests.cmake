@@ -27,6 +27,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/cuda_errors_test.cpp
   gpu/cuda_loader_test.cpp
   gpu/cuda_manners_test.cpp
+  gpu/decode/jpeg_program_test.cpp
   gpu/decode/program_test.cpp
   gpu/decode/refusals_test.cpp
   gpu/gate.cu
@@ -45,6 +46,10 @@ if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/block_decoder_test.cpp
     gpu/decode/encoded_case.cpp)
   target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders ZLIB::ZLIB)
+endif()
+if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)
+  target_link_libraries(feedline_gpu_tests PRIVATE feedline::images JPEG::JPEG PNG::PNG ZLIB::ZLIB)
 endif()
 add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)
 set_source_files_properties(gpu/sticky_error_test.cpp PROPERTIES COMPILE_DEFINITIONS

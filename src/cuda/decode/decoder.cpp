@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/decode/images.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/device_memory.hpp"
 
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -72,6 +74,8 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch[i] = memory + layout.scratch[i];
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
+    if (layout.pixel_bytes > 0)
+      images_.emplace(parts_.context, std::span{memory + layout.pixels, layout.pixel_bytes});
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
   }
 
@@ -89,6 +93,7 @@ class cuda_block_decoder final : public block_decoder {
     frame_.loads = reinterpret_cast<const block_load*>(arrived.landing_buffer + arrived.loads_at);
     frame_.count = arrived.loads;
     issue_begin(frame_, native);
+    if (plan.round[0].images > 0) images_->decode(frame_, parts_.programs, loads, native);
     for (std::uint32_t step = 0; step < plan.rounds; ++step) {
       const decode_round& round = plan.round[step];
       if (round.checked > 0) issue_checks(frame_, step, native);
@@ -114,6 +119,7 @@ class cuda_block_decoder final : public block_decoder {
   const decoder_parts parts_;
   gpu_memory memory_;
   decode_frame frame_;
+  std::optional<image_stage> images_;
 };
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/decode/decoder.hpp"
+#include "cuda/decode/jpeg/nvjpeg.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -22,13 +25,26 @@ void check_size(std::size_t bytes, const std::string& name) {
     throw device_error{name + " decodes no blocks of " + std::to_string(bytes) + " bytes"};
 }
 
+/// An image's row is as large as its pixels.
+void check_row(const block_store::field& field, const std::string& name) {
+  for (const block_step& step : field.steps) {
+    const std::uint64_t bytes = std::uint64_t{3} * step.image.height * step.image.width;
+    if (step.filter == block_filter::jpeg && field.block_bytes != bytes)
+      throw device_error{name + ": a JPEG's row has " + std::to_string(bytes) + " bytes, not " +
+                         std::to_string(field.block_bytes)};
+  }
+}
+
 class cuda_block_decoders final : public block_decoders {
  public:
   cuda_block_decoders(int ordinal, std::string name)
       : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
 
   [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
-    return refusal_of_program(steps);
+    std::string why = refusal_of_program(steps);
+    if (why.empty() && std::ranges::count(steps, block_filter::jpeg, &block_step::filter) != 0)
+      why = refusal_of_images();
+    return why;
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
@@ -46,6 +62,19 @@ class cuda_block_decoders final : public block_decoders {
   }
 
  private:
+  /// Why JPEG files are not decoded; empty if they are. Asked once.
+  [[nodiscard]] const std::string& refusal_of_images() const {
+    std::call_once(asked_, [this] {
+      if (nvjpeg_library::get() != nullptr) {
+        const cuda_current_device current{*context_};
+        image_refusal_ = jpeg_engines{}.refusal();
+      } else {
+        image_refusal_ = jpeg_engines{}.refusal();  // without a context
+      }
+    });
+    return image_refusal_;
+  }
+
   [[nodiscard]] std::vector<decode_program> programs_of(const block_store& store) const {
     std::vector<decode_program> programs;
     for (const block_store::field& field : store.fields) {
@@ -53,6 +82,7 @@ class cuda_block_decoders final : public block_decoders {
         throw device_error{name_ + ": " + why};
       check_size(field.block_bytes, name_);
       check_size(field.max_stored_bytes, name_);
+      check_row(field, name_);
       programs.push_back(make_program(field, store.places));
     }
     return programs;
@@ -65,6 +95,8 @@ class cuda_block_decoders final : public block_decoders {
 
   std::string name_;
   std::shared_ptr<cuda_context> context_;
+  mutable std::once_flag asked_;
+  mutable std::string image_refusal_;
 };
 
 }  // namespace

@@ -21,6 +21,9 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::inflate:
       ++round.inflated;
       return;
+    case decode_operation::decode_image:
+      ++round.images;
+      return;
     case decode_operation::join_bytes:
     case decode_operation::join_bits:
     case decode_operation::copy:
@@ -75,10 +78,12 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   decoder_layout layout;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
-  const bool inflates = std::ranges::any_of(programs, [](const decode_program& program) {
-    const auto steps = std::span{program.step}.first(program.steps);
-    return std::ranges::count(steps, decode_operation::inflate, &decode_step::does) != 0;
-  });
+  const auto any_does = [&](decode_operation operation) {
+    return std::ranges::any_of(programs, [&](const decode_program& program) {
+      const auto steps = std::span{program.step}.first(program.steps);
+      return std::ranges::count(steps, operation, &decode_step::does) != 0;
+    });
+  };
   const auto take = [&](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes += aligned(bytes);
@@ -86,11 +91,14 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   };
   layout.programs = take(programs.size_bytes());
   layout.bad = take(max_loads * sizeof(std::uint32_t));
-  layout.checksum = take(inflates ? max_loads * sizeof(std::uint32_t) : 0);
+  layout.checksum =
+      take(any_does(decode_operation::inflate) ? max_loads * sizeof(std::uint32_t) : 0);
   for (std::size_t i = 0; i < 2; ++i) {
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
+  if (any_does(decode_operation::decode_image)) layout.pixel_bytes = jpeg_pixel_bytes(max_loads);
+  layout.pixels = take(layout.pixel_bytes);
   return layout;
 }
 

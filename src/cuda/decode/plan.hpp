@@ -16,6 +16,7 @@ struct decode_round {
   std::uint32_t checked = 0;  ///< loads with a checksum
   std::uint32_t moved = 0;    ///< loads whose bytes a kernel of ours moves
   std::uint32_t inflated = 0;
+  std::uint32_t images = 0;
   std::uint64_t moved_bytes = 0;  ///< of the largest that is moved
 };
 
@@ -35,6 +36,8 @@ struct decoder_layout {
   std::size_t checksum = 0;  ///< a word for each load: the Adler-32 that a zlib stream says
   std::size_t scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< of a load; 0: none is needed
+  std::size_t pixels = 0;             ///< of images
+  std::size_t pixel_bytes = 0;        ///< 0: there are no images
   std::size_t bytes = 0;              ///< of all
 };
 

@@ -47,9 +47,12 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd ||
-        step.filter == block_filter::jpeg)
+    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd)
       return name_of(step.filter) + " is not decoded by the GPU";
+    if (step.filter == block_filter::jpeg) {
+      if (steps.size() > 1) return "JPEG beside other steps";
+      return refusal_of_row(step.image);
+    }
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
   // Of a stream within a stream nobody says how large it is.
@@ -80,9 +83,12 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
       case block_filter::fletcher32:
         writer.add(decode_operation::check_fletcher32, i);
         break;
+      case block_filter::jpeg:
+        program.image = step.image;
+        writer.add(decode_operation::decode_image, i);
+        break;
       case block_filter::zstd:
       case block_filter::lz4:
-      case block_filter::jpeg:
       case block_filter::other:
         break;  // refused
     }

@@ -3,6 +3,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/device/block_decoder.hpp>
 
+#include "cuda/decode/jpeg/batch.hpp"
 #include "detail/host_device.hpp"
 
 #include <cstddef>
@@ -22,6 +23,7 @@ enum class decode_operation : std::uint8_t {
   inflate,           ///< decodes a zlib stream, and notes the checksum that it says
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
+  decode_image,      ///< makes a row of a JPEG file
   copy,              ///< to the block's place, if it is not there yet
 };
 
@@ -43,6 +45,7 @@ struct decode_program {
   std::byte* blocks = nullptr;
   std::uint64_t block_bytes = 0;
   std::uint64_t max_stored_bytes = 0;
+  image_row image = {};  ///< of `decode_image`
   std::uint32_t places = 0;
   std::uint32_t steps = 0;
   decode_step step[max_decode_steps];
@@ -108,6 +111,10 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       break;
     case decode_operation::join_bits:
       task.possible = bytes % is.element_bytes == 0;
+      break;
+    case decode_operation::decode_image:
+      task.possible = bytes > 0 && is_jpeg_decoded(program.image, {load.height, load.width});
+      task.to_bytes = program.block_bytes;
       break;
     case decode_operation::copy:
       task.possible = bytes == program.block_bytes;

@@ -111,6 +111,11 @@ byte_vector jpeg_bytes(const pixels& image, const jpeg_style& style) {
     info.write_Adobe_marker = style.has_adobe_marker ? TRUE : FALSE;
   }
   if (!style.halves_chroma) info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
+  if (style.is_rgb) jpeg_set_colorspace(&info, JCS_RGB);
+  if (style.luma_across != 0) info.comp_info[0].h_samp_factor = style.luma_across;
+  if (style.luma_down != 0) info.comp_info[0].v_samp_factor = style.luma_down;
+  info.restart_interval = style.restart_interval;
+  info.optimize_coding = style.has_optimal_codes ? TRUE : FALSE;
   jpeg_set_quality(&info, style.quality, TRUE);
   if (style.is_progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);

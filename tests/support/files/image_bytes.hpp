@@ -32,6 +32,11 @@ struct jpeg_style {
   bool halves_chroma = true;  ///< 4:2:0
   bool is_ycck = false;       ///< of four channels: YCCK, not CMYK
   bool has_adobe_marker = true;
+  int luma_across = 0;  ///< luma's sampling factors; 0: as `halves_chroma` says
+  int luma_down = 0;
+  unsigned restart_interval = 0;   ///< MCUs
+  bool has_optimal_codes = false;  ///< not the standard's Huffman tables
+  bool is_rgb = false;             ///< three channels are stored as they are
 };
 
 /// Encodes with libjpeg: 1 channel is grey, 3 RGB, 4 CMYK ink.

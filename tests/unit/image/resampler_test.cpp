@@ -1,5 +1,6 @@
 #include "image/resampler.hpp"
 
+#include "image/resample_taps.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/image_bytes.hpp"
 
@@ -170,7 +171,7 @@ TEST_CASE("resampler: weights of an element sum up to one, wherever it lies", "[
       for (std::uint32_t i = 0; i < axis.count(); ++i) {
         const auto weights = axis.weights(i);
         all_whole = all_whole && std::accumulate(weights.begin(), weights.end(), 0) ==
-                                     1 << detail::resample_axis::weight_bits;
+                                     1 << detail::resample_taps::weight_bits;
         all_within = all_within && axis.first(i) + axis.taps() <= from;
       }
       CHECK(all_whole);

@@ -1,0 +1,70 @@
+#include "cuda/check.hpp"
+#include "cuda/decode/kernels.hpp"
+#include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan.hpp"
+
+namespace feedline::detail {
+namespace {
+
+// A scan is one long chain of codes, so one thread walks it. Each has a thread block of its own,
+// and so its warp: threads of a warp would wait for each other at every code.
+constexpr std::uint32_t warp_threads = 32;
+
+/// A load's program, if it is an image that can be worked at.
+__device__ const decode_program* program_of_image(const decode_frame& frame, std::uint32_t number) {
+  if (frame.bad[number] != 0) return nullptr;
+  const block_load& load = frame.loads[number];
+  const decode_program& program = frame.programs[load.field];
+  const decode_step& step = program.step[0];
+  const bool is_image =
+      step.does == decode_operation::decode_image && takes_step(step, load.skipped);
+  return is_image ? &program : nullptr;
+}
+
+__device__ const std::uint8_t* file_of(const decode_frame& frame, const block_load& load) {
+  return reinterpret_cast<const std::uint8_t*>(frame.landing_buffer) + std::size_t{load.at} * 16;
+}
+
+__global__ void __launch_bounds__(warp_threads)
+    header_check_kernel(const __grid_constant__ decode_frame frame) {
+  const std::uint32_t number = blockIdx.x;
+  if (threadIdx.x != 0 || program_of_image(frame, number) == nullptr) return;
+  const block_load& load = frame.loads[number];
+  jpeg_frame says;
+  const bool good = read_jpeg_frame(file_of(frame, load), load.bytes, says) &&
+                    says.height == load.height && says.width == load.width;
+  if (!good) frame.bad[number] = 1;
+}
+
+__global__ void __launch_bounds__(warp_threads)
+    scan_check_kernel(const __grid_constant__ decode_frame frame) {
+  __shared__ jpeg_scan_tables tables;
+  const std::uint32_t number = blockIdx.x;
+  if (threadIdx.x != 0) return;
+  const decode_program* const program = program_of_image(frame, number);
+  if (program == nullptr || program->image.allow_damaged) return;
+  const block_load& load = frame.loads[number];
+  jpeg_frame says;
+  const bool good = read_jpeg_frame(file_of(frame, load), load.bytes, says) &&
+                    is_whole_jpeg_scan(file_of(frame, load), load.bytes, says, tables);
+  if (!good) frame.bad[number] = 1;
+}
+
+void launch(void (*kernel)(decode_frame), const decode_frame& frame, cudaStream_t stream) {
+  decode_frame parameter = frame;
+  void* parameters[] = {&parameter};
+  FEEDLINE_CUDA_CHECK(
+      cudaLaunchKernel(kernel, dim3{frame.count}, dim3{warp_threads}, parameters, 0, stream));
+}
+
+}  // namespace
+
+void issue_header_checks(const decode_frame& frame, cudaStream_t stream) {
+  launch(header_check_kernel, frame, stream);
+}
+
+void issue_scan_checks(const decode_frame& frame, cudaStream_t stream) {
+  launch(scan_check_kernel, frame, stream);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+struct image_extents {
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t pixels() const noexcept {
+    return std::uint64_t{height} * width;
+  }
+  friend bool operator==(const image_extents&, const image_extents&) = default;
+};
+
+/// A window of an image after its resize.
+struct resample_window {
+  image_extents resized;  ///< what the whole image becomes
+  std::uint32_t top = 0;
+  std::uint32_t left = 0;
+  image_extents extents;  ///< of the window, which lies within `resized`
+};
+
+/// What the whole of an image becomes, before any cut; no pixels if that is beyond all measure: 1 ×
+/// 10 million pixels enlarged.
+/// @param original No side is 0, or above 65,535. @param shorter_side 0: exactly `wanted`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr image_extents resized_extents(
+    image_extents original, image_extents wanted, std::uint32_t shorter_side) noexcept {
+  if (shorter_side == 0) return wanted;
+  const bool is_upright = original.width <= original.height;
+  const std::uint64_t shorter = is_upright ? original.width : original.height;
+  const std::uint64_t longer = is_upright ? original.height : original.width;
+  const std::uint64_t other = longer * shorter_side / shorter;
+  if (other > std::uint64_t{1} << 30) return {};
+  image_extents extents{shorter_side, shorter_side};
+  (is_upright ? extents.height : extents.width) = static_cast<std::uint32_t>(other);
+  return extents;
+}
+
+/// Where a window begins that leaves so many pixels over: in the middle. A half pixel goes to the
+/// even side, as Python's round has it.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t middle_of(std::uint32_t rest) noexcept {
+  const std::uint32_t half = rest / 2;
+  return half + (rest % 2 != 0 && half % 2 != 0 ? 1U : 0U);
+}
+
+/// The window that is kept of a resized image. @param wanted No larger than `resized`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr resample_window middle_window(
+    image_extents resized, image_extents wanted) noexcept {
+  return {resized, middle_of(resized.height - wanted.height),
+          middle_of(resized.width - wanted.width), wanted};
+}
+
+}  // namespace feedline::detail

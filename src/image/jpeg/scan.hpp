@@ -1,0 +1,241 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan_tables.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// Decoders of JPEG on devices do not say that a file is damaged. This does: it decodes the Huffman
+// codes of a scan, but no pixels, and knows of damage what libjpeg-turbo warns of, as jpeg_reader
+// does with `allow_damaged == false`. That depends on how far libjpeg has read ahead: bytes that
+// are too many are lost without a word where it had them already. So this reads ahead as it does
+// (jdhuff.c, with a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and
+// its "slow" one, which warns.
+//
+// It is not stricter than libjpeg. It is more lenient with tables behind the scan (DHT, DQT, DAC),
+// whose contents it does not look at.
+
+/// Walks a scan. Reads nothing outside the file.
+class jpeg_scan_reader {
+ public:
+  FEEDLINE_HOST_DEVICE jpeg_scan_reader(const std::uint8_t* file, std::uint32_t bytes,
+                                        const jpeg_frame& frame, jpeg_scan_tables& tables)
+      : file_{file}, bytes_{bytes}, frame_{frame}, tables_{tables}, place_{.at = frame.scan} {}
+
+  FEEDLINE_HOST_DEVICE bool is_whole() {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (frame_.huffman[i] != 0) build(tables_.dc[i], file_ + frame_.huffman[i]);
+      if (frame_.huffman[2 + i] != 0) build(tables_.ac[i], file_ + frame_.huffman[2 + i]);
+    }
+    // Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at
+    // most with stuffing, and what is read ahead.
+    const std::uint32_t fast_bytes = 512 * blocks();
+    std::uint32_t to_restart = frame_.restart_interval;
+    for (std::uint32_t left = mcus(); left > 0; --left) {
+      if (frame_.restart_interval != 0) {
+        if (to_restart == 0) {
+          if (!restart()) return false;
+          to_restart = frame_.restart_interval;
+        }
+        --to_restart;
+      } else if (marker_ == 0 && bytes_ - place_.at >= fast_bytes) {
+        const place before = place_;
+        if (mcu<true>()) continue;
+        place_ = before;  // a marker is near
+      }
+      if (!mcu<false>()) return false;
+    }
+    return ends();
+  }
+
+ private:
+  /// Bits that were read and not yet decoded are the lowest of the buffer.
+  struct place {
+    std::uint64_t buffer = 0;
+    std::uint32_t ready = 0;  ///< bits
+    std::uint32_t at = 0;     ///< byte of the file that is read next
+  };
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
+    return std::uint32_t{frame_.luma_across} * frame_.luma_down;
+  }
+  /// Of an MCU.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
+    return luma_blocks() + frame_.components - 1;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mcus() const {
+    const std::uint32_t width = 8U * frame_.luma_across;
+    const std::uint32_t height = 8U * frame_.luma_down;
+    return ((frame_.width + width - 1) / width) * ((frame_.height + height - 1) / height);
+  }
+
+  /// Reads as far ahead as there is room. @return False if the file ends.
+  FEEDLINE_HOST_DEVICE bool fill() {
+    while (place_.ready <= 56 && marker_ == 0) {
+      if (place_.at == bytes_) return false;
+      const std::uint32_t byte = file_[place_.at++];
+      if (byte == 0xFF) {
+        std::uint32_t next = 0xFF;
+        while (next == 0xFF) {
+          if (place_.at == bytes_) return false;
+          next = file_[place_.at++];
+        }
+        marker_ = next;
+        if (next != 0) return true;
+      }
+      push(byte);
+    }
+    return true;
+  }
+  /// @return False at a marker.
+  FEEDLINE_HOST_DEVICE bool fill_fast() {
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const std::uint32_t byte = file_[place_.at++];
+      if (byte == 0xFF && file_[place_.at++] != 0) return false;
+      push(byte);
+    }
+    return true;
+  }
+  FEEDLINE_HOST_DEVICE void push(std::uint32_t byte) {
+    place_.buffer = place_.buffer << 8U | byte;
+    place_.ready += 8;
+  }
+  /// Has so many bits ready, 15 at most.
+  template <bool Fast>
+  FEEDLINE_HOST_DEVICE bool need(std::uint32_t bits) {
+    if constexpr (Fast)
+      return place_.ready > 16 || fill_fast();
+    else
+      return place_.ready >= bits || (fill() && place_.ready >= bits);
+  }
+  FEEDLINE_HOST_DEVICE std::int32_t take(std::uint32_t bits) {
+    place_.ready -= bits;
+    return static_cast<std::int32_t>(place_.buffer >> place_.ready & ((1U << bits) - 1U));
+  }
+
+  /// The next symbol; -1: there is none, or, the fast way, a marker is near.
+  template <bool Fast>
+  FEEDLINE_HOST_DEVICE std::int32_t symbol(const jpeg_scan_table& table) {
+    constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
+    if (Fast ? !need<Fast>(fast_bits) : place_.ready < fast_bits && !fill()) return -1;
+    std::uint32_t length = 1;
+    if (place_.ready >= fast_bits) {
+      const std::uint32_t found =
+          table.fast[place_.buffer >> (place_.ready - fast_bits) & ((1U << fast_bits) - 1U)];
+      if (found != 0) {
+        place_.ready -= found >> 8U;
+        return static_cast<std::int32_t>(found & 0xFFU);
+      }
+      length = fast_bits + 1;
+    }
+    if (!Fast && !need<Fast>(length)) return -1;
+    std::int32_t code = take(length);
+    for (; code > table.last[length]; ++length) {
+      if (!Fast && !need<Fast>(1)) return -1;
+      code = code * 2 + take(1);
+    }
+    if (length > 16) return Fast ? 0 : -1;
+    return table.symbols[code + table.offset[length]];
+  }
+
+  template <bool Fast>
+  FEEDLINE_HOST_DEVICE bool skip(std::uint32_t bits) {
+    if (!need<Fast>(bits)) return false;
+    place_.ready -= bits;
+    return true;
+  }
+
+  /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
+  template <bool Fast>
+  FEEDLINE_HOST_DEVICE bool block(const jpeg_scan_table& dc, const jpeg_scan_table& ac) {
+    const std::int32_t category = symbol<Fast>(dc);
+    if (category < 0) return false;
+    if (category > 0 && !skip<Fast>(static_cast<std::uint32_t>(category))) return false;
+    for (std::uint32_t k = 1; k < 64; ++k) {
+      const std::int32_t next = symbol<Fast>(ac);
+      if (next < 0) return false;
+      if (next == 0) break;  // no more of them
+      k += static_cast<std::uint32_t>(next) >> 4U;
+      const std::uint32_t size = static_cast<std::uint32_t>(next) & 15U;
+      if (size != 0 && !skip<Fast>(size)) return false;
+    }
+    return true;
+  }
+
+  template <bool Fast>
+  FEEDLINE_HOST_DEVICE bool mcu() {
+    for (std::uint32_t i = 0; i < frame_.components; ++i) {
+      const jpeg_scan_table& dc = tables_.dc[frame_.tables[i].dc];
+      const jpeg_scan_table& ac = tables_.ac[frame_.tables[i].ac];
+      for (std::uint32_t left = i == 0 ? luma_blocks() : 1; left > 0; --left)
+        if (!block<Fast>(dc, ac)) return false;
+    }
+    return true;
+  }
+
+  FEEDLINE_HOST_DEVICE bool restart() {
+    // libjpeg warns of these bytes when it looks for a marker, not if it has one.
+    if (place_.ready >= 8) has_discarded_ = true;
+    place_.ready = 0;
+    if (marker_ == 0 && !next_marker()) return false;
+    if (marker_ != 0xD0 + restarts_ % 8) return false;
+    marker_ = 0;
+    ++restarts_;
+    return true;
+  }
+  FEEDLINE_HOST_DEVICE bool next_marker() {
+    if (has_discarded_ || place_.at == bytes_ || file_[place_.at] != 0xFF) return false;
+    while (place_.at < bytes_ && file_[place_.at] == 0xFF) ++place_.at;
+    if (place_.at == bytes_) return false;
+    marker_ = file_[place_.at++];
+    return marker_ != 0;
+  }
+
+  /// Whether the file's end follows, and before it nothing but what libjpeg skips.
+  FEEDLINE_HOST_DEVICE bool ends() {
+    for (;;) {
+      if (marker_ == 0 && !next_marker()) return false;
+      const std::uint32_t marker = marker_;
+      marker_ = 0;
+      if (marker == 0xD9) return true;
+      if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7)) continue;
+      if (!skip_segment(marker)) return false;
+    }
+  }
+  FEEDLINE_HOST_DEVICE bool skip_segment(std::uint32_t marker) {
+    const bool is_table = marker == 0xC4 || marker == 0xCC || marker == 0xDB || marker == 0xDD;
+    const bool is_other = (marker >= 0xE0 && marker <= 0xEF) || marker == 0xFE || marker == 0xDC;
+    if ((!is_table && !is_other) || bytes_ - place_.at < 2) return false;
+    const std::uint32_t length =
+        std::uint32_t{file_[place_.at]} << 8U | std::uint32_t{file_[place_.at + 1]};
+    if (is_table && (length < 2 || (marker == 0xDD && length != 4))) return false;
+    const std::uint32_t skipped = length < 2 ? 2 : length;
+    if (skipped > bytes_ - place_.at) return false;
+    place_.at += skipped;
+    return true;
+  }
+
+  const std::uint8_t* file_;
+  std::uint32_t bytes_;
+  const jpeg_frame& frame_;
+  jpeg_scan_tables& tables_;
+  place place_;
+  std::uint32_t marker_ = 0;  ///< that was read ahead; nothing behind it was. 0: none
+  std::uint32_t restarts_ = 0;
+  bool has_discarded_ = false;  ///< bytes before a restart marker, of which libjpeg will warn
+};
+
+/// Whether a file's scan is whole, as libjpeg would take without a warning. Works on host and
+/// device; a file takes as long as libjpeg takes to decode its codes.
+/// @param frame What `read_jpeg_frame` said of these bytes.
+FEEDLINE_HOST_DEVICE inline bool is_whole_jpeg_scan(const std::uint8_t* file, std::size_t bytes,
+                                                    const jpeg_frame& frame,
+                                                    jpeg_scan_tables& tables) noexcept {
+  return jpeg_scan_reader{file, static_cast<std::uint32_t>(bytes), frame, tables}.is_whole();
+}
+
+}  // namespace feedline::detail

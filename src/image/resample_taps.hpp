@@ -1,0 +1,134 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Which elements of an axis make up one of the resized axis, and how much.
+///
+/// A triangle as wide as two resized elements (two source elements, when enlarging) is laid over
+/// the source: what PIL calls bilinear, and torchvision bilinear with antialiasing. All numbers are
+/// whole, so weights are the same on every machine: source element k lies |(2k + 1) to - (2i + 1)
+/// from| / 2 to away from resized element i, and the triangle reaches max(from, to) / to; both are
+/// multiplied by 2 to.
+class resample_taps {
+ public:
+  static constexpr int weight_bits = 14;  ///< weights sum up to 2^14 exactly
+
+  /// @param from 1 to 65,535. @param to 1 to 2^30. @param i Below `to`.
+  FEEDLINE_HOST_DEVICE constexpr resample_taps(std::uint32_t from, std::uint32_t to,
+                                               std::uint32_t i) noexcept
+      : count_{count_of(from, to)},
+        step_{std::int64_t{2} * to},
+        reach_{std::int64_t{2} * (from > to ? from : to)} {
+    const std::int64_t centre = (std::int64_t{2} * i + 1) * from;
+    const std::int64_t lowest = centre - reach_ + to;
+    const std::int64_t first = lowest < 0 ? 0 : lowest / step_;
+    const std::int64_t last_first = std::int64_t{from} - count_;
+    first_ = static_cast<std::uint32_t>(first < last_first ? first : last_first);
+    distance_ = (std::int64_t{2} * first_ + 1) * to - centre;
+    begin_ = taps_before(1 - reach_);
+    middle_ = taps_before(0);
+    end_ = taps_before(reach_);
+    total_ = sum_of(count_);
+  }
+
+  /// Taps of each element of an axis; as many centres of elements lie under the triangle.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t count_of(
+      std::uint32_t from, std::uint32_t to) noexcept {
+    const std::uint64_t widest =
+        (std::uint64_t{2} * (from > to ? from : to) + to - 1) / std::uint64_t{to};
+    return widest < from ? static_cast<std::uint32_t>(widest) : from;
+  }
+
+  /// The first source element; `first() + count() <= from`.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t first() const noexcept {
+    return first_;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t count() const noexcept {
+    return count_;
+  }
+  /// 0 to 2^14. @param tap Below `count()`.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int16_t weight(
+      std::uint32_t tap) const noexcept {
+    return static_cast<std::int16_t>(given(tap + 1) - given(tap));
+  }
+
+ private:
+  /// Taps in front of the first that lies at `distance` or farther right.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int64_t taps_before(
+      std::int64_t distance) const noexcept {
+    return distance <= distance_ ? 0 : (distance - distance_ + step_ - 1) / step_;
+  }
+  /// The triangle's heights over the first taps: a rising and a falling series.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int64_t sum_of(
+      std::int64_t taps) const noexcept {
+    const std::int64_t rising = (taps < middle_ ? taps : middle_) - begin_;
+    const std::int64_t falling = (taps < end_ ? taps : end_) - middle_;
+    std::int64_t sum = 0;
+    if (rising > 0)
+      sum += rising * (reach_ + distance_ + begin_ * step_) + rising * (rising - 1) / 2 * step_;
+    if (falling > 0)
+      sum += falling * (reach_ - distance_ - middle_ * step_) - falling * (falling - 1) / 2 * step_;
+    return sum;
+  }
+  /// What the first taps weigh. This, not each weight, is rounded: so all sum up.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t given(
+      std::uint32_t taps) const noexcept {
+    return static_cast<std::int32_t>((sum_of(taps) * (std::int64_t{2} << weight_bits) + total_) /
+                                     (2 * total_));
+  }
+
+  std::uint32_t count_;
+  std::uint32_t first_ = 0;
+  std::int64_t step_;
+  std::int64_t reach_;
+  std::int64_t distance_ = 0;  ///< of the first tap from the triangle's middle
+  // Taps that lie under the rising and the falling side.
+  std::int64_t begin_ = 0;
+  std::int64_t middle_ = 0;
+  std::int64_t end_ = 0;
+  std::int64_t total_ = 0;
+};
+
+/// Between the axes a value is kept times 2^6: with weights of 14 bits, sums stay within 32 bits,
+/// and what is kept within 16.
+inline constexpr int line_bits = 6;
+inline constexpr int row_shift = resample_taps::weight_bits - line_bits;
+inline constexpr int column_shift = resample_taps::weight_bits + line_bits;
+inline constexpr std::int32_t row_half = 1 << (row_shift - 1);
+inline constexpr std::int32_t column_half = 1 << (column_shift - 1);
+
+/// A pixel under the triangles of both axes: what `resampler` makes of it. Its parameters:
+struct pixel_taps {
+  const std::uint8_t* pixels;  ///< the first tap of both axes
+  std::size_t row_bytes;       ///< from one row to the next
+  std::uint32_t rows;
+  std::uint32_t columns;
+};
+
+/// @param row_weight, column_weight Give a tap's weight. @param out Three channels.
+template <class RowWeight, class ColumnWeight>
+FEEDLINE_HOST_DEVICE void resample_pixel(const pixel_taps& from, const RowWeight& row_weight,
+                                         const ColumnWeight& column_weight,
+                                         std::uint8_t (&out)[3]) noexcept {
+  std::int32_t sum[3] = {column_half, column_half, column_half};
+  for (std::uint32_t column = 0; column < from.columns; ++column) {
+    const std::uint8_t* pixel = from.pixels + std::size_t{3} * column;
+    std::int32_t of_rows[3] = {row_half, row_half, row_half};
+    for (std::uint32_t row = 0; row < from.rows; ++row, pixel += from.row_bytes) {
+      const std::int32_t weight = row_weight(row);
+      for (int channel = 0; channel < 3; ++channel) of_rows[channel] += weight * pixel[channel];
+    }
+    const std::int32_t weight = column_weight(column);
+    for (int channel = 0; channel < 3; ++channel)
+      sum[channel] += weight * (of_rows[channel] >> row_shift);
+  }
+  for (int channel = 0; channel < 3; ++channel)
+    out[channel] = static_cast<std::uint8_t>(sum[channel] >> column_shift);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,132 @@
+/// What becomes of an image's load, which needs no GPU.
+
+#include <feedline/device/block_decoder.hpp>
+
+#include "cuda/decode/jpeg/batch.hpp"
+#include "cuda/decode/plan.hpp"
+#include "cuda/decode/program.hpp"
+#include "support/checks/catch.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+
+namespace {
+
+using does = decode_operation;
+
+block_step image_step(image_row row = {.height = 10, .width = 20}) {
+  return {.filter = block_filter::jpeg, .image = row};
+}
+
+decode_program image_program(image_row row = {.height = 10, .width = 20}) {
+  return make_program({.block_bytes = 600, .steps = {image_step(row)}, .max_stored_bytes = 1200},
+                      10);
+}
+
+block_load image_load(std::uint16_t height, std::uint16_t width, std::uint32_t bytes = 500) {
+  return {.bytes = bytes, .height = height, .width = width};
+}
+
+}  // namespace
+
+TEST_CASE("decode program: an image is decoded to its place, and not copied",
+          "[cuda][decode][host]") {
+  const decode_program program = image_program();
+  REQUIRE(program.steps == 2);
+  const block_load load = image_load(375, 500);
+  const decode_task decodes = task_at(program, load, 0);
+  CHECK(decodes.does == does::decode_image);
+  CHECK(decodes.from == bytes_place::landing_buffer);
+  CHECK(decodes.to == bytes_place::store);
+  CHECK(decodes.to_bytes == 600);
+  CHECK(task_at(program, load, 1).does == does::none);
+}
+
+TEST_CASE("decode program: a finished row is copied, whatever sides it names",
+          "[cuda][decode][host]") {
+  const decode_program program = image_program();
+  block_load load = image_load(0, 0, 600);
+  load.skipped = 1;
+  REQUIRE(can_decode(program, load));
+  CHECK(task_at(program, load, 0).does == does::none);
+  CHECK(task_at(program, load, 1).does == does::copy);
+  load.bytes = 599;
+  CHECK(!can_decode(program, load));
+}
+
+TEST_CASE("decode program: images that cannot be right are not worked at", "[cuda][decode][host]") {
+  const decode_program program = image_program();
+  CHECK(can_decode(program, image_load(1, 1, 1)));
+  CHECK(!can_decode(program, image_load(1, 1, 0)));
+  CHECK(can_decode(program, image_load(1, 1, 1200)));
+  CHECK(!can_decode(program, image_load(1, 1, 1201)));
+  CHECK(!can_decode(program, image_load(0, 5)));
+  CHECK(!can_decode(program, image_load(5, 0)));
+  CHECK(can_decode(program, image_load(4096, 4096)));
+  CHECK(!can_decode(program, image_load(4097, 4096)));
+  CHECK(can_decode(program, image_load(1, 65535)));
+  CHECK(!can_decode(image_program({.height = 10, .width = 20, .shorter_side = 16385}),
+                    image_load(1, 65535)));
+}
+
+TEST_CASE("decode program: an image's steps and rows that no kernel makes are refused",
+          "[cuda][decode][host]") {
+  const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };
+  CHECK(refusal({image_step()}).empty());
+  CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 20})}).empty());
+  CHECK(refusal({image_step(), {block_filter::deflate}}) == "JPEG beside other steps");
+  CHECK(refusal({{block_filter::deflate}, image_step()}) == "JPEG beside other steps");
+  CHECK(refusal({image_step(), image_step()}) == "JPEG beside other steps");
+  CHECK(refusal({image_step({.height = 0, .width = 20})}) == "JPEG of rows without pixels");
+  CHECK(refusal({image_step({.height = 10, .width = 0})}) == "JPEG of rows without pixels");
+  CHECK(refusal({image_step({.height = 65536, .width = 1})}) ==
+        "JPEG of rows with a side above 65535");
+  CHECK(refusal({image_step({.height = 10, .width = 20, .shorter_side = 19})}) ==
+        "JPEG resized to less than its row");
+  CHECK(refusal({image_step({.height = 1, .width = 1, .layout = static_cast<image_layout>(9)})}) ==
+        "JPEG of an unknown layout");
+}
+
+TEST_CASE("decode plan: images are counted, and have memory for their pixels",
+          "[cuda][decode][host]") {
+  const std::vector<decode_program> programs{image_program(),
+                                             make_program({.block_bytes = 8, .steps = {}}, 10)};
+  std::vector<block_load> loads{image_load(30, 40), image_load(30, 0), image_load(0, 0, 600),
+                                image_load(5, 5)};
+  loads[2].skipped = 1;
+  const decode_plan plan = plan_decoding(programs, loads);
+  CHECK(plan.rounds == 2);
+  CHECK(plan.round[0].images == 2);
+  CHECK(plan.round[0].moved == 0);
+  CHECK(plan.round[1].moved == 1);
+  constexpr std::size_t largest = std::size_t{4096} * 4096 * 3;
+  const decoder_layout few = lay_out_decoder(programs, 2);
+  CHECK(few.pixel_bytes == 2 * largest);
+  CHECK(few.bytes == few.pixels + few.pixel_bytes);
+  CHECK(few.scratch_bytes[0] == 0);
+  CHECK(lay_out_decoder(programs, 100).pixel_bytes == std::size_t{160} << 20);
+  CHECK(lay_out_decoder(std::span{programs}.last(1), 100).pixel_bytes == 0);
+}
+
+TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",
+          "[cuda][decode][host]") {
+  std::vector<jpeg_image> images(100, {.extents = {10, 10}});
+  SECTION("at most 64") {
+    CHECK(place_jpeg_batch(images, 1 << 20) == 64);
+    CHECK(images[1].pixels_at == 512);
+    CHECK(images[63].pixels_at == std::uint64_t{63} * 512);
+  }
+  SECTION("the last one exactly fits") {
+    CHECK(place_jpeg_batch(images, 3 * 512 + 300) == 4);
+    CHECK(place_jpeg_batch(images, 3 * 512 + 299) == 3);
+  }
+  SECTION("the largest fits where one alone is decoded") {
+    images.assign(2, {.extents = {4096, 4096}});
+    CHECK(place_jpeg_batch(images, jpeg_pixel_bytes(1)) == 1);
+    CHECK(place_jpeg_batch(std::span{images}.first(1), jpeg_pixel_bytes(100)) == 1);
+  }
+}

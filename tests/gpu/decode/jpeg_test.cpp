@@ -1,0 +1,280 @@
+/// Images decoded by the GPU, against the CPU's decoder at full size. Two decoders of JPEG differ:
+/// how much is bounded, and printed.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/device/block_decoder.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
+
+#include "cuda/check.hpp"
+#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/gpu_stream.hpp"
+#include "support/checks/catch.hpp"
+#include "support/files/image_bytes.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::byte untouched{0x5A};
+
+/// A file or a finished row as it arrives.
+struct arriving_image {
+  byte_vector stored;
+  std::uint16_t height = 0;
+  std::uint16_t width = 0;
+  std::uint32_t skipped = 0;
+};
+
+arriving_image jpeg_of(std::uint16_t height, std::uint16_t width, std::uint32_t channels = 3,
+                       const jpeg_style& style = {}) {
+  return {jpeg_bytes(paint(height, width, channels, height + width), style), height, width};
+}
+
+/// Smooth colours: what decoders differ by stays small.
+arriving_image smooth_jpeg(std::uint16_t height, std::uint16_t width) {
+  pixels image{height, width, 3, std::vector<std::uint8_t>(std::size_t{3} * height * width)};
+  for (std::size_t i = 0; i < image.values.size(); ++i) {
+    const std::size_t y = i / 3 / width;
+    const std::size_t x = i / 3 % width;
+    image.values[i] = static_cast<std::uint8_t>(
+        128 + 100 * std::sin(0.02 * static_cast<double>(y + x * (i % 3 + 1))));
+  }
+  return {jpeg_bytes(image, {.quality = 95}), height, width};
+}
+
+std::string refusal() {
+  const block_step step{.filter = block_filter::jpeg, .image = {.height = 8, .width = 8}};
+  return make_cuda_device(0)->capabilities().decodes->refusal({&step, 1});
+}
+
+/// Whether the GPU decodes images here; says why not.
+bool has_engines() {
+  const std::string why = refusal();
+  if (!why.empty()) WARN("[feedline skip] " << why);
+  return why.empty();
+}
+
+struct decoded_images {
+  std::vector<byte_vector> rows;
+  std::vector<bool> good;
+};
+
+/// Decodes images to every second place, twice; what lies between the places must stay.
+decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_image>& images) {
+  const auto device = make_cuda_device(0);
+  const gpu_stream stream;
+  byte_vector memory;
+  std::vector<block_load> loads;
+  std::size_t largest = 1;
+  for (const arriving_image& image : images) {
+    loads.push_back({.place = static_cast<std::uint32_t>(2 * loads.size() + 1),
+                     .bytes = static_cast<std::uint32_t>(image.stored.size()),
+                     .at = static_cast<std::uint32_t>(memory.size() / 16),
+                     .skipped = image.skipped,
+                     .height = image.height,
+                     .width = image.width});
+    memory.insert(memory.end(), image.stored.begin(), image.stored.end());
+    memory.resize((memory.size() + 15) / 16 * 16);
+    largest = std::max(largest, image.stored.size());
+  }
+  const std::size_t loads_at = memory.size();
+  const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
+  memory.insert(memory.end(), table, table + loads.size() * sizeof(block_load));
+  const gpu_copy landing_buffer{device, memory};
+
+  const std::size_t row_bytes = std::size_t{3} * row.height * row.width;
+  const std::size_t places = 2 * images.size() + 1;
+  const gpu_copy blocks{device, byte_vector(places * row_bytes, untouched)};
+  const gpu_copy states{device, byte_vector(places * sizeof(std::uint32_t))};
+  const auto decoder = device->capabilities().decodes->make(
+      {.fields = {{.blocks = blocks.data(),
+                   .block_bytes = row_bytes,
+                   .steps = {{.filter = block_filter::jpeg, .image = row}},
+                   .max_stored_bytes = largest}},
+       .states = reinterpret_cast<std::uint32_t*>(states.data()),
+       .places = static_cast<std::uint32_t>(places),
+       .rows = 1,
+       .max_loads = static_cast<std::uint32_t>(images.size()),
+       .reference = nullptr});
+  for (int turn = 0; turn < 2; ++turn)
+    decoder->decode({.landing_buffer = landing_buffer.data(),
+                     .staged = memory.data(),
+                     .loads_at = loads_at,
+                     .loads = static_cast<std::uint32_t>(loads.size())},
+                    stream.ref());
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+
+  const byte_vector all = blocks.read_back();
+  std::vector<std::uint32_t> seen(places);
+  std::memcpy(seen.data(), states.read_back().data(), places * sizeof seen[0]);
+  decoded_images result;
+  for (std::size_t place = 0; place < places; ++place) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place * row_bytes);
+    const auto end = begin + static_cast<std::ptrdiff_t>(row_bytes);
+    if (place % 2 == 0) {
+      CHECK(std::all_of(begin, end, [](std::byte each) { return each == untouched; }));
+    } else {
+      result.rows.emplace_back(begin, end);
+      result.good.push_back(seen[place] == 0);
+    }
+  }
+  return result;
+}
+
+byte_vector decode_on_cpu(const image_row& row, const byte_vector& file) {
+  const auto decoder = make_image_decoder({.height = row.height,
+                                           .width = row.width,
+                                           .shorter_side = row.shorter_side,
+                                           .layout = row.layout,
+                                           .reduced_decoding = false});
+  byte_vector out(std::size_t{3} * row.height * row.width);
+  decoder->decode(file, decoder->describe(file), out);
+  return out;
+}
+
+struct difference {
+  int most = 0;
+  double mean = 0;
+  double psnr = 99;
+};
+
+difference between(const byte_vector& a, const byte_vector& b) {
+  difference found;
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const int apart = std::abs(static_cast<int>(a[i]) - static_cast<int>(b[i]));
+    found.most = std::max(found.most, apart);
+    found.mean += apart;
+    squares += apart * apart;
+  }
+  const auto count = static_cast<double>(a.size());
+  found.mean /= count;
+  if (squares > 0) found.psnr = 10 * std::log10(255.0 * 255.0 * count / squares);
+  return found;
+}
+
+/// Decodes on both sides, and compares all rows.
+void check_images(const std::string& what, const image_row& row,
+                  const std::vector<arriving_image>& images, int most, double psnr) {
+  const decoded_images got = decode_on_gpu(row, images);
+  difference worst;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    CAPTURE(what, i, images[i].height, images[i].width);
+    CHECK(got.good[i]);
+    const auto found = between(got.rows[i], decode_on_cpu(row, images[i].stored));
+    worst.most = std::max(worst.most, found.most);
+    worst.mean = std::max(worst.mean, found.mean);
+    worst.psnr = std::min(worst.psnr, found.psnr);
+  }
+  std::printf("%s: at most %d apart, mean %.3f, PSNR %.1f dB\n", what.c_str(), worst.most,
+              worst.mean, worst.psnr);
+  CAPTURE(what, worst.most, worst.mean, worst.psnr);
+  CHECK(worst.most <= most);
+  CHECK(worst.psnr > psnr);
+}
+
+}  // namespace
+
+TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes, within 12",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  std::vector<arriving_image> images;
+  for (const auto side : std::vector<std::uint16_t>{17, 64, 225, 500}) {
+    images.push_back(smooth_jpeg(side, static_cast<std::uint16_t>(side + 31)));
+    images.push_back(smooth_jpeg(static_cast<std::uint16_t>(side + 8), side));
+  }
+  check_images("hwc", {.height = 224, .width = 224}, images, 12, 38);
+  check_images("chw", {.height = 100, .width = 61, .layout = image_layout::chw}, images, 12, 38);
+  check_images("shorter side", {.height = 60, .width = 61, .shorter_side = 77}, images, 12, 38);
+  check_images("as it is", {.height = 64, .width = 95}, {smooth_jpeg(64, 95)}, 12, 38);
+}
+
+TEST_CASE("jpeg on the GPU: photographs of all samplings, grey, and odd sizes are decoded",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  const image_row row{.height = 96, .width = 96};
+  for (const bool halves : {false, true}) {
+    std::vector<arriving_image> images;
+    for (const auto side : std::vector<std::uint16_t>{1, 7, 8, 15, 16, 33, 375})
+      images.push_back(
+          jpeg_of(side, static_cast<std::uint16_t>(side + 2), 3, {.halves_chroma = halves}));
+    check_images(halves ? "4:2:0" : "4:4:4", row, images, 60, 25);
+  }
+  check_images("grey", row, {jpeg_of(101, 77, 1), jpeg_of(8, 8, 1)}, 12, 38);
+}
+
+TEST_CASE("jpeg on the GPU: more images than a batch, and of many sizes, are decoded in one call",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  std::vector<arriving_image> images;
+  for (std::uint16_t i = 0; i < 150; ++i)
+    images.push_back(smooth_jpeg(static_cast<std::uint16_t>(40 + i % 13),
+                                 static_cast<std::uint16_t>(50 + i % 7)));
+  images[70] = smooth_jpeg(2500, 3000);
+  check_images("150 images", {.height = 32, .width = 32}, images, 12, 38);
+}
+
+TEST_CASE("jpeg on the GPU: rows that a reader finished are copied", "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  const image_row row{.height = 5, .width = 7};
+  const byte_vector finished(105, std::byte{0x33});
+  const decoded_images got = decode_on_gpu(
+      row, {jpeg_of(20, 20), {finished, 0, 0, 1}, jpeg_of(30, 20), {byte_vector(104), 0, 0, 1}});
+  CHECK(got.good == std::vector{true, true, true, false});
+  CHECK(got.rows[1] == finished);
+}
+
+TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  image_row row{.height = 40, .width = 40};
+  const arriving_image whole = smooth_jpeg(120, 90);
+  std::vector<arriving_image> images(9, whole);
+  images[1].stored.resize(whole.stored.size() / 2);  // cut in the scan
+  images[2].stored.resize(40);                       // cut in the header
+  images[3].stored.assign(500, std::byte{0xFF});     // no JPEG at all
+  images[4].height = 119;                            // its header says 120
+  images[5].width = 91;                              // it says 90
+  images[6].height = images[6].width = 0;            // nobody read the header
+  images[7].stored.resize(whole.stored.size() - 2);  // without its end
+  const std::vector<bool> expected{true, false, false, false, false, false, false, false, true};
+  const decoded_images got = decode_on_gpu(row, images);
+  CHECK(got.good == expected);
+  const byte_vector reference = decode_on_cpu(row, whole.stored);
+  CHECK(between(got.rows[0], reference).most <= 12);
+  CHECK(got.rows[8] == got.rows[0]);
+
+  row.allow_damaged = true;
+  const decoded_images lenient = decode_on_gpu(row, images);
+  CHECK(lenient.good[1]);
+  CHECK(lenient.good[7]);
+  CHECK(!lenient.good[2]);
+  CHECK(!lenient.good[4]);
+  CHECK(lenient.rows[8] == got.rows[0]);
+}
+
+TEST_CASE("jpeg on the GPU: where it is refused, the refusal says what is missing",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const std::string why = refusal();
+  std::printf("refusal of JPEG: '%s'\n", why.c_str());
+  CHECK(
+      (why.empty() || why == "this machine has no nvJPEG" || why == "this GPU has no JPEG engine"));
+}
