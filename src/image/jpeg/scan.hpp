@@ -16,8 +16,7 @@ namespace feedline::detail {
 // (jdhuff.c, with a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and
 // its "slow" one, which warns.
 //
-// It is not stricter than libjpeg. It is more lenient with tables behind the scan (DHT, DQT, DAC),
-// whose contents it does not look at.
+// It is more lenient with tables behind the scan (DHT, DQT, DAC): it does not look into them.
 
 /// Walks a scan. Reads nothing outside the file.
 class jpeg_scan_reader {
@@ -93,6 +92,17 @@ class jpeg_scan_reader {
   }
   /// @return False at a marker.
   FEEDLINE_HOST_DEVICE bool fill_fast() {
+    std::uint64_t six = 0;
+    bool is_plain = true;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const std::uint32_t byte = file_[place_.at + i];
+      six = six << 8U | byte;
+      is_plain &= byte != 0xFF;
+    }
+    if (is_plain) {  // which most are: loads that do not wait for each other
+      place_ = {place_.buffer << 48U | six, place_.ready + 48, place_.at + 6};
+      return true;
+    }
     for (std::uint32_t i = 0; i < 6; ++i) {
       const std::uint32_t byte = file_[place_.at++];
       if (byte == 0xFF && file_[place_.at++] != 0) return false;
@@ -210,8 +220,7 @@ class jpeg_scan_reader {
     const bool is_table = marker == 0xC4 || marker == 0xCC || marker == 0xDB || marker == 0xDD;
     const bool is_other = (marker >= 0xE0 && marker <= 0xEF) || marker == 0xFE || marker == 0xDC;
     if ((!is_table && !is_other) || bytes_ - place_.at < 2) return false;
-    const std::uint32_t length =
-        std::uint32_t{file_[place_.at]} << 8U | std::uint32_t{file_[place_.at + 1]};
+    const std::uint32_t length = file_[place_.at] * 256U + file_[place_.at + 1];
     if (is_table && (length < 2 || (marker == 0xDD && length != 4))) return false;
     const std::uint32_t skipped = length < 2 ? 2 : length;
     if (skipped > bytes_ - place_.at) return false;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 
 using namespace feedline;
 using test::byte_vector;
@@ -221,18 +222,27 @@ TEST_CASE("jpeg scan: what stands behind the image's end does not matter", "[dat
   CHECK(is_whole(file));
 }
 
-TEST_CASE("jpeg scan: a code that means nothing is damage where libjpeg looks, and not elsewhere",
+TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, where libjpeg looks",
           "[dataset][host]") {
-  // Of ones alone: libjpeg decodes them by its careful way near the file's end alone.
-  auto file = jpeg_bytes(paint(8, 8, 1));
+  constexpr std::uint32_t mcus = 60;
+  auto file = jpeg_bytes(paint(8, 8 * mcus, 1));
   const auto frame = frame_of(file);
   file.resize(frame.scan);
-  for (const unsigned value : {0xFFU, 0U, 0xFFU, 0U, 0xFFU, 0U, 0xFFU, 0U, 0xFFU, 0U})
-    file.push_back(std::byte(value));
-  file.push_back(std::byte{0xFF});
-  file.push_back(std::byte{0xD9});
+  // Ones, which no code is, in the place of the first DC code; in the others', and behind them, the
+  // standard's codes of "no bits" and "end of block".
+  std::string bits = std::string(17, '1') + "1010";
+  for (std::uint32_t i = 1; i < mcus; ++i) bits += "001010";
+  while (bits.size() % 8 != 0) bits += '1';
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    file.push_back(std::byte(std::stoul(bits.substr(i, 8), nullptr, 2)));
+    if (file.back() == std::byte{0xFF}) file.push_back(std::byte{0});
+  }
+  insert(file, file.size(), bytes_of({0xFF, 0xD9}));
   CHECK_FALSE(is_whole(file));
   CHECK_FALSE(is_taken_by_libjpeg(file, frame));
+  file.resize(file.size() + 600);
+  CHECK(is_whole(file));
+  CHECK(is_taken_by_libjpeg(file, frame));
 }
 
 TEST_CASE("jpeg scan: of any damage it says what libjpeg says", "[dataset][host]") {
