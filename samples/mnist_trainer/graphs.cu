@@ -58,8 +58,7 @@ class race {
     });
     return took / static_cast<double>(steps);
   }
-  /// Seconds a step on so many batches, again and again: no loader is faster. Each has a graph, and
-  /// the GPU takes longer to change from one graph to another than to run one again.
+  /// Seconds a step on so many batches, again and again: no loader is faster.
   double on_held(std::size_t count, bool by_graphs) {
     auto range = train_.epoch(epoch_++, on_.stream());
     std::vector<feedline::batch> held;
