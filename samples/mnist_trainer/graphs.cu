@@ -30,8 +30,8 @@ namespace {
 using mnist::seconds;
 
 constexpr std::uint64_t batch_size = 64;
-/// Each place of a batch has a graph. A GPU takes some 4 us longer for each launch where many graphs
-/// take turns: 128 did, 32 did not.
+/// Each place of a batch has a graph. A GPU takes some 4 us longer for each launch where many
+/// graphs take turns: 128 did, 32 did not.
 constexpr std::uint64_t in_a_slot = 8;
 
 /// A network, what it is trained on, and how steps are issued.

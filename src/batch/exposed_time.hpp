@@ -20,9 +20,9 @@ namespace feedline::detail {
 /// the wait for `ready`. Slots that are there already cost one question to the device, and no
 /// event.
 ///
-/// Events that tell times cost the stream up to some 15 microseconds a wait. So about one wait in an
-/// interval is measured, drawn by lot, and stands for the others (`wait_sampler`), and fewer where
-/// waits are short (`measuring_interval`).
+/// Events that tell times cost the stream up to some 15 microseconds a wait. So about one wait in
+/// an interval is measured, drawn by lot, and stands for the others (`wait_sampler`), and fewer
+/// where waits are short (`measuring_interval`).
 ///
 /// A lock guards the measurements: it is taken where the consumer waits, and by snapshots.
 /// Threads: `look` by any, the rest by the consumer.

@@ -19,8 +19,8 @@ struct sampled {
   double share = 0;  ///< of the waits' true time, by what was measured
 };
 
-/// So many waits, each as long as the pattern says, with a step between two. What they took is known
-/// when the next one is measured.
+/// So many waits, each as long as the pattern says, with a step between two. What one took is known
+/// when the next is measured.
 sampled sample(const std::vector<std::chrono::nanoseconds>& pattern, std::chrono::nanoseconds step,
                std::uint64_t waits) {
   detail::measuring_interval interval{500us};
