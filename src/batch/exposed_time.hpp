@@ -20,8 +20,9 @@ namespace feedline::detail {
 /// the wait for `ready`. Slots that are there already cost one question to the device, and no
 /// event.
 ///
-/// Events that tell times cost some microseconds of a wait. So about one wait in an interval is
-/// measured, drawn by lot, and stands for the others (`wait_sampler`).
+/// Events that tell times cost the stream up to some 15 microseconds a wait. So about one wait in
+/// an interval is measured, drawn by lot, and stands for the others (`wait_sampler`), and fewer
+/// where waits are short (`measuring_interval`).
 ///
 /// A lock guards the measurements: it is taken where the consumer waits, and by snapshots.
 /// Threads: `look` by any, the rest by the consumer.
@@ -37,7 +38,7 @@ class exposed_time {
 
   /// @throws device_error
   explicit exposed_time(const device_ptr& device, clock::duration interval = usual_interval)
-      : device_{*device}, sampler_{interval}, timer_{device, pairs} {}
+      : device_{*device}, sampler_{interval}, timer_{device, pairs}, interval_{interval} {}
 
   /// Whether the device tells times; else nothing here does anything.
   [[nodiscard]] bool works() const noexcept { return timer_.works(); }
@@ -82,6 +83,7 @@ class exposed_time {
     if (!sampler_.begin(clock::now())) return;
     const std::scoped_lock lock{mutex_};
     collect();
+    sampler_.set_interval(interval_.now());
     measures_ = timer_.begin(stream);
   }
   /// A wait that another one of its block stands for: the one to come, or the one measured last.
@@ -102,6 +104,7 @@ class exposed_time {
       last_ = *time;
       totals_.time += last_ * waits;
       totals_.waits += waits;
+      interval_.add(last_);
     }
   }
 
@@ -112,6 +115,7 @@ class exposed_time {
   wait_sampler sampler_;
   std::mutex mutex_;  ///< guards the rest
   stream_timer timer_;
+  measuring_interval interval_;
   std::uint64_t left_out_ = 0;                     ///< waits that the next measurement stands for
   std::array<std::uint64_t, pairs> stands_for_{};  ///< waits, by measurement
   std::uint64_t begun_ = 0;                        ///< measurements

@@ -8,6 +8,27 @@
 
 namespace feedline::detail {
 
+/// In what interval a wait is measured. A short wait, which costs more to measure than it is long,
+/// doubles it, up to 16 times; a longer one halves it again. A loop whose batches are there in time
+/// has short waits at each slot, because its host runs ahead of its stream.
+class measuring_interval {
+ public:
+  using duration = std::chrono::nanoseconds;
+  static constexpr std::chrono::microseconds short_wait{20};
+
+  explicit measuring_interval(duration least) noexcept : least_{least}, now_{least} {}
+
+  [[nodiscard]] duration now() const noexcept { return now_; }
+  /// A wait was measured.
+  void add(duration wait) noexcept {
+    now_ = wait < short_wait ? std::min(2 * now_, 16 * least_) : std::max(now_ / 2, least_);
+  }
+
+ private:
+  duration least_;
+  duration now_;
+};
+
 /// Chooses which waits are measured, where measuring all would cost too much. Waits are taken in
 /// blocks of about an interval's length; one of each block is measured and stands for all of it.
 ///
@@ -26,6 +47,8 @@ class wait_sampler {
     if (place_ == length_) begin_block(now);
     return place_++ == chosen_;
   }
+  /// Of the blocks from the next one on.
+  void set_interval(clock::duration interval) noexcept { interval_ = interval; }
   /// Whether the block's measured wait came before the one begun last.
   [[nodiscard]] bool has_measured() const noexcept { return place_ > chosen_ + 1; }
 

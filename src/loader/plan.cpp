@@ -28,9 +28,8 @@ void check_fields(const std::vector<field>& fields, const std::string& whose) {
   if (fields.empty()) throw usage_error{whose + " has no fields: it must name at least one"};
   std::set<std::string> names;
   for (const field& field : fields) {
-    if (!names.insert(field.name).second) {
+    if (!names.insert(field.name).second)
       throw usage_error{whose + " has two fields named '" + field.name + "': rename one"};
-    }
     (void)sample_bytes(field);
   }
 }

@@ -16,11 +16,11 @@ feedline_private_options(feedline_sticky_error_program)
 feedline_add_tests(feedline_gpu_tests
   LIBRARIES feedline::cuda CUDA::cudart_static spdlog::spdlog
   SOURCES
-  gpu/assembly_case.cpp
-  gpu/assembly_on_gpu.cpp
-  gpu/assembly_plan_test.cpp
-  gpu/assembly_test.cpp
-  gpu/augmented_images_test.cpp
+  gpu/assembly/assembly_case.cpp
+  gpu/assembly/assembly_on_gpu.cpp
+  gpu/assembly/assembly_plan_test.cpp
+  gpu/assembly/assembly_test.cpp
+  gpu/assembly/augmented_images_test.cpp
   gpu/capture_test.cpp
   gpu/checksums.cu
   gpu/cuda_edge_test.cpp
@@ -33,13 +33,13 @@ feedline_add_tests(feedline_gpu_tests
   gpu/gate.cu
   gpu/interop_test.cpp
   gpu/mapped_memory_test.cpp
-  gpu/moved_images_test.cpp
+  gpu/assembly/moved_images_test.cpp
   gpu/page_uses_test.cpp
   gpu/pinned_memory_test.cpp
   gpu/results_test.cpp
   gpu/step_graphs_test.cpp
   gpu/sticky_error_test.cpp
-  gpu/tile_plan_test.cpp
+  gpu/assembly/tile_plan_test.cpp
 )
 set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
 if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode

@@ -1,3 +1,5 @@
+// Over 250 lines: the device seam's calls, each a few lines of CUDA, are one class.
+
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 

@@ -102,8 +102,8 @@ __global__ void __launch_bounds__(decode_threads)
   }
 }
 
-/// A stream by a warp. Few of the GPU's warps share a thread block, so that none waits for the
-/// longest stream of others.
+/// A stream by a warp. A warp is a thread block of its own, so that none waits for the longest
+/// stream of others.
 __global__ void __launch_bounds__(warp_team::width)
     inflate_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
   __shared__ inflate_tables tables;

@@ -3,7 +3,7 @@
 #include <feedline/cuda/device.hpp>
 
 #include "cuda/check.hpp"
-#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "hdf5/filter/filters.hpp"
 #include "support/checks/catch.hpp"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,10 +19,12 @@ struct sampled {
   double share = 0;  ///< of the waits' true time, by what was measured
 };
 
-/// So many waits, each as long as the pattern says, with a step between two.
+/// So many waits, each as long as the pattern says, with a step between two. What one took is known
+/// when the next is measured.
 sampled sample(const std::vector<std::chrono::nanoseconds>& pattern, std::chrono::nanoseconds step,
                std::uint64_t waits) {
-  detail::wait_sampler sampler{500us};
+  detail::measuring_interval interval{500us};
+  detail::wait_sampler sampler{interval.now()};
   detail::wait_sampler::clock::time_point now{1s};
   sampled found;
   double in_truth = 0;
@@ -33,6 +36,8 @@ sampled sample(const std::vector<std::chrono::nanoseconds>& pattern, std::chrono
     const auto time = static_cast<double>(wait.count());
     in_truth += time;
     if (sampler.begin(now)) {
+      if (found.measured != 0) interval.add(std::chrono::nanoseconds{std::llround(last)});
+      sampler.set_interval(interval.now());
       last = time;
       told += time * static_cast<double>(1 + left_out);
       left_out = 0;
@@ -59,11 +64,28 @@ TEST_CASE("wait sampler: waits that are rarer than the interval are all measured
 
 TEST_CASE("wait sampler: about one of an interval is measured where waits are frequent",
           "[statistics][host]") {
-  const auto found = sample({5us}, 5us, 100'000);  // 2,000 intervals
+  const auto found = sample({25us}, 5us, 33'000);  // 2,000 intervals
   CHECK(found.measured > 1500);
   CHECK(found.measured < 2500);
   CHECK(found.share > 0.999);
   CHECK(found.share < 1.001);
+}
+
+TEST_CASE("wait sampler: short waits are measured ever less often, long ones as often as before",
+          "[statistics][host]") {
+  const auto found = sample({5us}, 5us, 1'000'000);  // 1,250 of the longest intervals
+  CHECK(found.measured > 1000);
+  CHECK(found.measured < 1500);
+  CHECK(found.share > 0.99);
+  CHECK(found.share < 1.01);
+
+  detail::measuring_interval interval{500us};
+  for (int i = 0; i < 10; ++i) interval.add(19us);
+  CHECK(interval.now() == 8ms);
+  interval.add(20us);
+  CHECK(interval.now() == 4ms);
+  for (int i = 0; i < 10; ++i) interval.add(1ms);
+  CHECK(interval.now() == 500us);
 }
 
 TEST_CASE("wait sampler: what is told is right in the long run, whatever the pattern",
@@ -74,11 +96,11 @@ TEST_CASE("wait sampler: what is told is right in the long run, whatever the pat
                std::vector<std::chrono::nanoseconds>{10us, 600us, 10us},
                std::vector<std::chrono::nanoseconds>{450us, 1us, 100us},
                std::vector<std::chrono::nanoseconds>{499us, 2us, 2us, 2us},
-               std::vector<std::chrono::nanoseconds>{40us, 1us, 1us, 1us, 1us, 1us, 1us, 1us});
-  const auto found = sample(pattern, 1us, 1'000'000);
+               std::vector<std::chrono::nanoseconds>{400us, 1us, 1us, 1us, 1us, 1us, 1us, 1us});
+  const auto found = sample(pattern, 1us, 2'000'000);
   CAPTURE(pattern.size(), found.measured);
-  CHECK(found.share > 0.97);
-  CHECK(found.share < 1.03);
+  CHECK(found.share > 0.96);
+  CHECK(found.share < 1.04);
 }
 
 TEST_CASE("wait sampler: a few quick waits make no long block of slow ones", "[statistics][host]") {

@@ -3,7 +3,7 @@
 #include <feedline/device/device.hpp>
 
 #include "device/owned.hpp"
-#include "gpu/assembly_case.hpp"
+#include "gpu/assembly/assembly_case.hpp"
 
 #include <cstddef>
 #include <cstdint>

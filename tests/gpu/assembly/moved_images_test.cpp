@@ -2,8 +2,8 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "gpu/assembly_case.hpp"
-#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/assembly/assembly_case.hpp"
+#include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "cuda/check.hpp"
 #include "cuda/copy_engine.hpp"
-#include "gpu/assembly_case.hpp"
-#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/assembly/assembly_case.hpp"
+#include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/assembly_case.hpp"
+#include "gpu/assembly/assembly_case.hpp"
 
 #include "device/assemble_on_host.hpp"
 

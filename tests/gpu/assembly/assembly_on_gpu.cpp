@@ -1,4 +1,4 @@
-#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/assembly/assembly_on_gpu.hpp"
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
