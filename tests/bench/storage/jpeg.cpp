@@ -1,0 +1,108 @@
+/// Who decodes a folder's JPEGs: readers, or the GPU.
+///
+///     feedline_bench_images --make FOLDER
+///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
+///
+/// Method: images become 256 x 256 bytes; the GPU draws a window of each, makes it 224 x 224, flips
+/// half of them, and gives normalized f16. Batches are shuffled, and taken in stream placement by a
+/// consumer that does nothing; files are in the page cache after the first epoch, which is not
+/// counted. Cores are those that all threads keep busy. Content is not checked here: tests do that.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/image/folder.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "bench/support/consume.hpp"
+#include "bench/support/machine.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/program.hpp"
+#include "bench/support/results.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::bench;
+
+namespace {
+
+struct options : common_options {
+  std::string folder;
+  std::vector<int> readers{1, 2, 4, 8};
+  std::uint64_t batch_size = 256;
+};
+
+loader_options loading(const options& options, decode_on who, int readers) {
+  loader_options made{.batch_size = options.batch_size,
+                      .readers = readers,
+                      .epochs = UINT64_MAX,
+                      .placement = placement::stream,
+                      .decode_on = who};
+  made.transforms = {{.field = "image",
+                      .to = element_type::f16,
+                      .scale = 1 / 255.0,
+                      .mean = {0.485, 0.456, 0.406},
+                      .stddev = {0.229, 0.224, 0.225},
+                      .layout = image_layout::hwc,
+                      .flip = 0.5,
+                      .resized_crop = random_resized_crop{.height = 224, .width = 224}}};
+  return made;
+}
+
+void run_loader(const dataset_ptr& images, decode_on who, int readers, const options& options,
+                const gpu_stream& stream, results& found) {
+  loader loader{images, shuffle{.seed = 1}, make_cuda_device(0), loading(options, who, readers)};
+  const std::string by{to_string(loader.plan().decode_on)};
+  if (loader.plan().decode_on != who) std::printf("%s\n", loader.plan().decode_note.c_str());
+  std::uint64_t epoch = 0;
+  (void)consume(loader, epoch, stream, 0);
+  const spread runs =
+      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
+  const auto images_of = [&](const delivered& run) {
+    return run.batches_per_second() * static_cast<double>(options.batch_size);
+  };
+  const delivered& median = runs.median();
+  std::printf("%-7s %8d %12.0f [%6.0f, %6.0f] %10.2f %9.2f\n", by.c_str(), readers,
+              images_of(median), images_of(runs.least()), images_of(runs.most()),
+              median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
+  std::fflush(stdout);
+  found.add({{"decodes", by}, {"readers", readers}, {"images_per_second", images_of(median)}},
+            runs);
+}
+
+void run(const options& options) {
+  const auto folder = open_image_folder(
+      options.folder, {.image = {.height = 256, .width = 256, .shorter_side = 256}});
+  results found{"jpeg", machine_facts()};
+  std::printf("%s", describe_machine().c_str());
+  std::printf(
+      "method:    %ju images of a folder, shuffled, batches of %ju, stream placement, empty "
+      "consumer;\n           medians of %d runs of %.1f s [least, most]\n\n",
+      std::uintmax_t{folder.dataset->size()}, std::uintmax_t{options.batch_size}, options.runs,
+      options.seconds);
+  std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
+              "GPU MB");
+  const gpu_stream stream;
+  for (const decode_on who : {decode_on::cpu, decode_on::device})
+    for (const int readers : options.readers)
+      run_loader(folder.dataset, who, readers, options, stream, found);
+  found.write(options.json);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  CLI::App app{"Who decodes JPEGs: readers, or the GPU"};
+  options options;
+  add_common_options(app, options);
+  app.remove_option(app.get_option("--shape"));
+  app.add_option("--folder", options.folder, "images in a folder for each class")->required();
+  app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
+  app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
+  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+}
