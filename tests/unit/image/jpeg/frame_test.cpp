@@ -169,12 +169,23 @@ TEST_CASE(
     "[dataset][host]") {
   const auto file = jpeg_bytes(paint(20, 30, 1));
   const std::size_t dc = behind(file, 0xC4) + 2;
-  CHECK_FALSE(frame_of(with(file, dc, 0x02)));      // a third table
-  CHECK_FALSE(frame_of(with(file, dc, 0x20)));      // neither DC nor AC
-  CHECK_FALSE(frame_of(with(file, dc + 1, 2)));     // both codes of one bit
-  CHECK_FALSE(frame_of(with(file, dc + 16, 200)));  // more symbols than there are
-  CHECK_FALSE(frame_of(with(file, dc + 17, 12)));   // DC category
-  const std::size_t ac = dc + 17 + 12 + 4;          // behind the table, and a marker and length
+  CHECK_FALSE(frame_of(with(file, dc, 0x02)));   // a third table
+  CHECK_FALSE(frame_of(with(file, dc, 0x20)));   // neither DC nor AC
+  CHECK_FALSE(frame_of(with(file, dc + 1, 2)));  // both codes of one bit
+  const std::vector<unsigned> none(15);
+  const auto with_table = [&](unsigned ones, std::vector<unsigned> symbols, unsigned length) {
+    std::vector<unsigned> table{0xFF, 0xC4, 0, length, 0, ones};
+    table.insert(table.end(), none.begin(), none.end());
+    table.insert(table.end(), symbols.begin(), symbols.end());
+    return inserted(file, 2, table);
+  };
+  CHECK(frame_of(with_table(1, {0}, 20)));
+  CHECK_FALSE(frame_of(with_table(0, {}, 19)));      // no code
+  CHECK_FALSE(frame_of(with_table(2, {0, 1}, 21)));  // one of ones alone
+  CHECK_FALSE(frame_of(with_table(1, {0}, 19)));     // its symbol is behind the segment
+  CHECK_FALSE(frame_of(with(file, dc + 16, 200)));   // more symbols than there are
+  CHECK_FALSE(frame_of(with(file, dc + 17, 12)));    // DC category
+  const std::size_t ac = dc + 17 + 12 + 4;           // behind the table, and a marker and length
   REQUIRE(file[ac] == std::byte{0x10});
   CHECK(frame_of(with(file, ac + 17, 0x0A)));
   CHECK_FALSE(frame_of(with(file, ac + 17, 0x0B)));  // AC size
