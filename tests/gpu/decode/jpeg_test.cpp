@@ -7,7 +7,7 @@
 #include <feedline/image/decode.hpp>
 
 #include "cuda/check.hpp"
-#include "gpu/assembly_on_gpu.hpp"
+#include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/image_bytes.hpp"
