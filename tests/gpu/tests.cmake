@@ -48,7 +48,8 @@ if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
   target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders ZLIB::ZLIB)
 endif()
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
-  target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_folder_test.cpp
+    gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)
   target_link_libraries(feedline_gpu_tests PRIVATE feedline::images JPEG::JPEG PNG::PNG ZLIB::ZLIB)
 endif()
 add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)

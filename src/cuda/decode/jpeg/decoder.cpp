@@ -41,6 +41,9 @@ void jpeg_decoder::decode_batch(std::span<const jpeg_image> images, std::uint32_
     decoded[i].channel[0] = reinterpret_cast<unsigned char*>(pixels_.data()) + images[i].pixels_at;
     decoded[i].pitch[0] = std::size_t{3} * images[i].extents.width;
   }
+  // nvJPEG begins to write into memory of its state, and of the pixels, before kernels that still
+  // read what it decoded before have run.
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
   if (engines_.decode(std::span{files}.first(count), std::span{bytes}.first(count),
                       std::span{decoded}.first(count), stream))
     return;

@@ -1,0 +1,140 @@
+/// A folder's images, decoded by the GPU: batches and errors beside those of readers.
+
+#include <feedline/cuda/device.hpp>
+#include <feedline/error.hpp>
+#include <feedline/image/folder.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "gpu/gpu_stream.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/device_contract.hpp"
+#include "support/files/image_bytes.hpp"
+#include "support/files/temporary_directory.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint32_t image_count = 700;
+const image_folder_options to_96{.image = {.height = 96, .width = 96, .shorter_side = 104}};
+
+/// Images of many sizes in two classes. Each seventh is of a kind that readers decode.
+void write_folder(const std::filesystem::path& root, std::optional<std::uint32_t> damaged = {}) {
+  for (std::uint32_t i = 0; i < image_count; ++i) {
+    const bool is_grey = i % 14 == 6;
+    byte_vector file = jpeg_bytes(paint(110 + i % 37, 120 + i % 23, is_grey ? 1 : 3, i),
+                                  {.is_progressive = i % 14 == 13});
+    if (i == damaged) file.resize(file.size() * 2 / 3);
+    const std::filesystem::path folder = root / (i % 2 == 0 ? "even" : "odd");
+    std::filesystem::create_directories(folder);
+    std::ofstream{folder / (std::to_string(1000 + i) + ".jpg"), std::ios::binary}.write(
+        reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  }
+}
+
+struct taken {
+  std::vector<std::vector<std::uint8_t>> images;  ///< of batches
+  std::vector<std::vector<std::uint8_t>> labels;
+  std::string error;
+};
+
+std::vector<std::uint8_t> on_host(const tensor_view& values) {
+  std::vector<std::uint8_t> host(values.bytes().size());
+  FEEDLINE_CUDA_CHECK(
+      cudaMemcpy(host.data(), values.bytes().data(), host.size(), cudaMemcpyDeviceToHost));
+  return host;
+}
+
+taken take_epochs(const std::filesystem::path& root, decode_on who, int readers,
+                  const gpu_stream& stream) {
+  loader loader{open_image_folder(root.string(), to_96).dataset,
+                shuffle{.seed = 3},
+                make_cuda_device(0),
+                {.batch_size = 16,
+                 .readers = readers,
+                 .epochs = 2,
+                 .placement = placement::stream,
+                 .decode_on = who}};
+  INFO(loader.plan().decode_note);
+  REQUIRE(loader.plan().decode_on == who);
+  taken all;
+  try {
+    for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
+      for (const batch& batch : loader.epoch(epoch, stream.ref())) {
+        FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+        all.images.push_back(on_host(batch["image"]));
+        all.labels.push_back(on_host(batch["label"]));
+      }
+  } catch (const stage_error& failure) {
+    // Tickets are numbered as slots are cut, which differs.
+    all.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+  }
+  return all;
+}
+
+/// The mean difference of two batches' values.
+double apart(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(int{a[i]} - int{b[i]});
+  return sum / static_cast<double>(a.size());
+}
+
+/// Not on machines without JPEG engines.
+bool has_engines() {
+  const block_step jpeg{.filter = block_filter::jpeg, .image = {.height = 96, .width = 96}};
+  const std::string why = make_cuda_device(0)->capabilities().decodes->refusal({&jpeg, 1});
+  if (!why.empty()) WARN("skipped: " << why);
+  return why.empty();
+}
+
+}  // namespace
+
+TEST_CASE("jpeg folder on the GPU: batches are those of readers but for two decoders' pixels",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  const temporary_directory root;
+  write_folder(root.path());
+  const gpu_stream stream;
+  const int readers = GENERATE(0, 3);
+  const taken expected = take_epochs(root.path(), decode_on::cpu, 4, stream);
+  const taken seen = take_epochs(root.path(), decode_on::device, readers, stream);
+  CHECK(seen.error.empty());
+  CHECK(seen.labels == expected.labels);
+  REQUIRE(seen.images.size() == expected.images.size());
+  double most = 0;
+  for (std::size_t i = 0; i < seen.images.size(); ++i) {
+    REQUIRE(seen.images[i].size() == expected.images[i].size());
+    most = std::max(most, apart(seen.images[i], expected.images[i]));
+  }
+  CHECK(most < 3);  // another image differs by 20 and more
+  CHECK(apart(seen.images[0], expected.images[1]) > 10);
+}
+
+TEST_CASE("jpeg folder on the GPU: a damaged file ends the epoch as it does where readers decode",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  if (!has_engines()) return;
+  const temporary_directory root;
+  write_folder(root.path(), 411);
+  const gpu_stream stream;
+  const taken expected = take_epochs(root.path(), decode_on::cpu, 4, stream);
+  const taken seen = take_epochs(root.path(), decode_on::device, 2, stream);
+  REQUIRE_FALSE(expected.error.empty());
+  CHECK(seen.error == expected.error);
+  CHECK(seen.labels == expected.labels);
+}
