@@ -19,6 +19,7 @@
 #include "support/files/temporary_directory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -158,8 +159,15 @@ TEST_CASE("image blocks: large files and images of many pixels come as rows", "[
   tree.write(2, padded);
   padded.resize(4U << 20);
   tree.write(3, padded);
-  tree.write(4, jpeg_bytes(paint(4097, 4096, 1), {.quality = 5}));
-  tree.write(7, jpeg_bytes(paint(4096, 4096, 1), {.quality = 5}));
+  tree.write(4, jpeg_bytes(paint(4097, 4096), {.quality = 5}));
+  auto claims_more = image_file(2);  // and is not decoded here
+  const std::array<std::byte, 2> begins{std::byte{0xFF}, std::byte{0xC0}};
+  const auto frame =
+      std::search(claims_more.begin(), claims_more.end(), begins.begin(), begins.end());
+  REQUIRE(claims_more.end() - frame > 9);
+  for (const int at : {5, 7}) frame[at] = std::byte{0x10};  // 4096 high and wide
+  for (const int at : {6, 8}) frame[at] = std::byte{0};
+  tree.write(7, claims_more);
   const dataset_ptr data = tree.open();
   CHECK(data->encoded()->max_stored_bytes(0) == 4U << 20);
   CHECK(data->encoded()->stored(0, 2).bytes == 12 * 10 * 3);
@@ -167,10 +175,17 @@ TEST_CASE("image blocks: large files and images of many pixels come as rows", "[
   CHECK(given(data, 3).skipped == 0);
   CHECK(given(data, 4).skipped == 1);
   CHECK(given(data, 7).skipped == 0);
+  CHECK(given(data, 7).height == 4096);
   image_options few = small;
   few.max_pixels = 28 * 26;
   CHECK(given(tree.open(few), 8).skipped == 0);
   CHECK_THROWS_AS(given(tree.open(few), 12), dataset_error);
+}
+
+TEST_CASE("image blocks: grey images come as rows", "[dataset][host]") {
+  const image_tree tree;
+  tree.write(2, jpeg_bytes(paint(40, 50, 1)));
+  CHECK(given(tree.open(), 2).skipped == 1);
 }
 
 TEST_CASE("image blocks: a file that has changed since its size was asked is read as it is now",
