@@ -10,6 +10,7 @@
 #include "support/files/temporary_directory.hpp"
 #include "support/hdf5/writer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -112,5 +113,11 @@ TEST_CASE("verdict: a compressed file that is read in a random order is decode-b
   CHECK(seen.cache_hits + seen.cache_misses == samples);
   CHECK(seen.decoded > samples / 4);  // each chunk again and again
   CHECK(to_string(judge(seen).limit) == "decode-bound");
-  CHECK(judge(seen).next.find("an order that follows chunks") != std::string::npos);
+  // Where other work keeps readers from their cores for half of the time, that comes first.
+  const auto waiting = std::min(seen.sampled_queue, seen.sampled_reading - seen.sampled_cpu);
+  const bool alone = 2 * waiting < seen.sampled_reading;
+  const std::string next = judge(seen).next;
+  CHECK((alone || next.find("cores") != std::string::npos ||
+         next.find("quota") != std::string::npos));
+  CHECK((!alone || next.find("an order that follows chunks") != std::string::npos));
 }
