@@ -9,16 +9,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace feedline::detail {
 
-/// A place in time that is known to the device and to the host.
-struct time_anchor {
-  event_handle event = event_handle::none;
-  std::chrono::steady_clock::time_point at;
+/// The device's clock, joined to the host's: the lanes of a device share one, so that their times
+/// can be compared.
+struct device_clock {
+  event_handle anchor = event_handle::none;
+  /// When the anchor was passed, or before.
+  std::chrono::steady_clock::time_point anchored;
+  /// What is added to times that are measured from there.
+  std::chrono::nanoseconds correction{};
 };
 
 /// Which batches a stream works on.
@@ -31,47 +34,51 @@ struct work_label {
 /// Records what a stream does between marks in its work. A mark is a timed event, and its time is
 /// taken once the stream has passed it: nobody waits.
 ///
-/// The device's clock is joined to the host's by an anchor, and then from mark to mark. Where the
-/// two drift apart, a mark is moved: it is not before the host issued it, nor behind the moment
-/// when the host saw it passed. Threads: any; a lock guards it, since only traced streams have
-/// marks.
+/// Times are added up from mark to mark. A mark is not before the host issued it, nor behind the
+/// moment when the host saw it passed; where it would be, the clock of all lanes is corrected.
+/// Threads: one at a time uses the lanes of a clock.
 class stream_lane {
  public:
   /// How many marks may be under way; what comes when there is no room is left out.
   static constexpr std::size_t max_marks = 128;
 
   /// @throws device_error
-  stream_lane(device_ptr device, trace_lane_record& record, time_anchor anchor);
+  /// @param joined Borrowed.
+  stream_lane(device_ptr device, trace_lane_record& record, device_clock& joined);
 
   /// Marks the place behind the work on the stream so far.
   /// @param next What the stream does from here to the next mark; empty: nothing to tell.
   void mark(stream_ref stream, std::optional<trace_activity> next, work_label label = {}) noexcept;
   /// It is not known what the stream does behind the last mark.
-  void end_unmarked() noexcept;
+  void forget_next() noexcept;
   /// Takes the times of all marks that the stream has passed.
-  void poll() noexcept;
+  void see() noexcept;
+  /// Records what was between the marks seen so far.
+  void tell() noexcept;
 
  private:
   struct placed_mark {
     explicit placed_mark(const device_ptr& device) : at{device, with_time} {}
     event at;
     std::chrono::steady_clock::time_point issued;
+    std::chrono::steady_clock::time_point passed;  ///< not corrected
+    std::chrono::steady_clock::time_point seen;
     std::optional<trace_activity> next;
     work_label label;
   };
 
-  void take_passed() noexcept;
-  void forget_next() noexcept;
   placed_mark& placed(std::size_t number) noexcept { return marks_[number % max_marks]; }
 
-  std::mutex mutex_;
   device_ptr device_;
   trace_lane_record& record_;
+  device_clock& clock_;
   std::vector<placed_mark> marks_;
-  std::size_t passed_ = 0;  ///< marks whose time is known
+  std::size_t told_ = 0;  ///< marks
+  std::size_t seen_ = 0;
   std::size_t placed_ = 0;
-  event_handle last_;  ///< the last one passed, or the anchor
-  std::chrono::steady_clock::time_point last_time_;
+  event_handle last_;                                  ///< the last one seen, or the anchor
+  std::chrono::steady_clock::time_point last_passed_;  ///< not corrected
+  std::chrono::steady_clock::time_point last_told_{};
 };
 
 }  // namespace feedline::detail

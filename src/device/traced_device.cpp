@@ -7,6 +7,8 @@ namespace feedline::detail {
 namespace {
 
 constexpr auto longest_look = std::chrono::milliseconds{5};
+constexpr auto quick = std::chrono::microseconds{30};
+constexpr int most_tries = 8;
 
 work_label label_of(const stage_clock& clock) noexcept {
   return {clock.epoch(), clock.batch(), clock.batches()};
@@ -15,46 +17,67 @@ work_label label_of(const stage_clock& clock) noexcept {
 }  // namespace
 
 traced_device::traced_device(device_ptr real, std::shared_ptr<trace_recorder> recorder)
-    : real_{std::move(real)}, recorder_{std::move(recorder)}, anchor_event_{real_, with_time} {
+    : real_{std::move(real)}, recorder_{std::move(recorder)}, anchor_{real_, with_time} {
   using clock = std::chrono::steady_clock;
   const stream quiet{real_};
-  clock::time_point before;
-  for (int i = 0; i < 2; ++i) {  // the first call on a stream takes longer
-    before = clock::now();
-    real_->record(anchor_event_.get(), quiet.get());
+  clock::duration took{};
+  // The first call on a stream takes longer, and the host may be interrupted.
+  for (int tries = 0; tries < 2 || (took > quick && tries < most_tries); ++tries) {
+    const auto before = clock::now();
+    real_->record(anchor_.get(), quiet.get());
     // Who sleeps until the event is done wakes too late to tell when it was.
-    while (!real_->is_done(anchor_event_.get()) && clock::now() - before < longest_look) {
+    while (!real_->is_done(anchor_.get()) && clock::now() - before < longest_look) {
     }
-    real_->sync(anchor_event_.get());
+    took = clock::now() - before;
+    real_->sync(anchor_.get());
+    clock_ = {anchor_.get(), before};
   }
-  anchor_ = {anchor_event_.get(), before + (clock::now() - before) / 2};
 }
 
 traced_device::~traced_device() = default;
 
 void traced_device::follow(const stage_clock& transfer, const stage_clock& consumer) {
   consumers_ = std::make_unique<stream_lane>(
-      real_, recorder_->add_lane("consumer's stream", lane_kind::stream), anchor_);
+      real_, recorder_->add_lane("consumer's stream", lane_kind::stream), clock_);
   transfer_ = &transfer;
   consumer_ = &consumer;
 }
 
 void traced_device::end_epoch(stream_ref stream) noexcept {
   try {
-    if (real_->is_capturing(stream)) return consumers_->end_unmarked();
+    if (real_->is_capturing(stream)) return leave_epoch();
   } catch (...) {
-    return consumers_->end_unmarked();
+    return leave_epoch();
   }
-  consumers_->mark(stream, {});
+  mark(*consumers_, stream, {});
 }
 
 void traced_device::leave_epoch() noexcept {
-  consumers_->end_unmarked();
+  const std::scoped_lock lock{mutex_};
+  consumers_->forget_next();
 }
 
 void traced_device::poll() noexcept {
-  for (const auto& [stream, lane] : lanes_) lane->poll();
-  if (consumers_) consumers_->poll();
+  const std::scoped_lock lock{mutex_};
+  take_times();
+}
+
+void traced_device::take_times() noexcept {
+  // The consumer's work comes behind the copies of its batches. Marks of these that it has passed
+  // are seen and told before its own, so that a correction of the clock does not part them.
+  if (consumers_) consumers_->see();
+  for (const auto& [stream, lane] : lanes_) {
+    lane->see();
+    lane->tell();
+  }
+  if (consumers_) consumers_->tell();
+}
+
+void traced_device::mark(stream_lane& lane, stream_ref stream, std::optional<trace_activity> next,
+                         work_label label) noexcept {
+  const std::scoped_lock lock{mutex_};
+  take_times();
+  lane.mark(stream, next, label);
 }
 
 stream_ref traced_device::make_stream() {
@@ -62,7 +85,7 @@ stream_ref traced_device::make_stream() {
   try {
     auto& record =
         recorder_->add_lane("copy stream " + std::to_string(lanes_.size() + 1), lane_kind::stream);
-    lanes_.emplace_back(made, std::make_unique<stream_lane>(real_, record, anchor_));
+    lanes_.emplace_back(made, std::make_unique<stream_lane>(real_, record, clock_));
   } catch (...) {
     real_->destroy_stream(made);
     throw;
@@ -91,31 +114,31 @@ work_label traced_device::transfers() const noexcept {
 
 void traced_device::copy(void* to, const void* from, std::size_t bytes, stream_ref stream) {
   stream_lane* const lane = transfer_ == nullptr ? nullptr : lane_of(stream);
-  if (lane != nullptr) lane->mark(stream, trace_activity::copying, transfers());
+  if (lane != nullptr) mark(*lane, stream, trace_activity::copying, transfers());
   real_->copy(to, from, bytes, stream);
-  if (lane != nullptr) lane->mark(stream, {});
+  if (lane != nullptr) mark(*lane, stream, {});
 }
 
 void traced_device::assemble(const assembly& work, stream_ref stream) {
   stream_lane* const lane = transfer_ == nullptr ? nullptr : lane_of(stream);
-  if (lane != nullptr) lane->mark(stream, trace_activity::copying, transfers());
+  if (lane != nullptr) mark(*lane, stream, trace_activity::copying, transfers());
   real_->assemble(work, stream);
-  if (lane != nullptr) lane->mark(stream, {});
+  if (lane != nullptr) mark(*lane, stream, {});
 }
 
 void traced_device::wait(stream_ref stream, event_handle event) {
   if (transfer_ == nullptr) return real_->wait(stream, event);
   const bool waits = is_pending(event);
   if (stream_lane* const lane = lane_of(stream)) {
-    if (waits) lane->mark(stream, trace_activity::stalled, transfers());
+    if (waits) mark(*lane, stream, trace_activity::stalled, transfers());
     real_->wait(stream, event);
-    if (waits) lane->mark(stream, {});
+    if (waits) mark(*lane, stream, {});
     return;
   }
   const work_label label = label_of(*consumer_);
-  if (waits) consumers_->mark(stream, trace_activity::starved, label);
+  if (waits) mark(*consumers_, stream, trace_activity::starved, label);
   real_->wait(stream, event);
-  consumers_->mark(stream, trace_activity::computing, label);
+  mark(*consumers_, stream, trace_activity::computing, label);
 }
 
 device_capabilities traced_device::capabilities() const {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -70,11 +71,15 @@ class traced_device final : public device {
   [[nodiscard]] stream_lane* lane_of(stream_ref stream) noexcept;
   [[nodiscard]] work_label transfers() const noexcept;
   [[nodiscard]] bool is_pending(event_handle event) noexcept;
+  void mark(stream_lane& lane, stream_ref stream, std::optional<trace_activity> next,
+            work_label label = {}) noexcept;
+  void take_times() noexcept;
 
   const device_ptr real_;
   const std::shared_ptr<trace_recorder> recorder_;
-  const event anchor_event_;
-  time_anchor anchor_;
+  const event anchor_;
+  std::mutex mutex_;  ///< guards the clock and what is in the lanes
+  device_clock clock_;
   std::vector<std::pair<stream_ref, std::unique_ptr<stream_lane>>> lanes_;
   std::unique_ptr<stream_lane> consumers_;  ///< null until `follow`
   const stage_clock* transfer_ = nullptr;

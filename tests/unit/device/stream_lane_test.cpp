@@ -42,16 +42,21 @@ struct lane_case {
   event anchor{on.device, with_time};
   trace_lane_record record{"stream", lane_kind::stream, {}, 1000};
   clock::time_point begin = anchored();
-  stream_lane lane{device, record, {anchor.get(), begin}};
+  device_clock joined{anchor.get(), begin};
+  stream_lane lane{device, record, joined};
 
   clock::time_point anchored() {
     device->record(anchor.get(), on.stream);
     on.device->drain(on.stream);
     return clock::now();
   }
+  void poll() {
+    lane.see();
+    lane.tell();
+  }
   trace seen() {
     on.device->drain(on.stream);
-    lane.poll();
+    poll();
     trace all;
     record.copy_to(all);
     return all;
@@ -84,7 +89,7 @@ TEST_CASE("stream lane: a mark is not told before the stream has passed it", "[d
   of.lane.mark(of.on.stream, trace_activity::computing);
   of.on.device->launch(of.on.stream, [] {});
   of.lane.mark(of.on.stream, {});
-  of.lane.poll();
+  of.poll();
   trace before;
   of.record.copy_to(before);
   CHECK(before.events.empty());
@@ -130,6 +135,36 @@ TEST_CASE("stream lane: a device whose clock is fast or slow does not move work 
   CHECK(all.events[0].begin >= before.time_since_epoch());
   CHECK(all.events[0].end >= all.events[0].begin);
   CHECK(all.events[0].end <= after.time_since_epoch());
+}
+
+TEST_CASE("stream lane: a correction of the clock does not part what two streams do",
+          "[device][host]") {
+  lane_case of;
+  device_clock early{of.anchor.get(), of.begin - std::chrono::seconds{1}};
+  const stream copies{of.on.device};
+  trace_lane_record copied{"copies", lane_kind::stream, {}, 1000};
+  trace_lane_record used{"use", lane_kind::stream, {}, 1000};
+  stream_lane copying{of.device, copied, early};
+  stream_lane computing{of.device, used, early};
+  of.on.device->hold_work();
+  of.on.device->launch(of.on.stream, [] {});
+  computing.mark(of.on.stream, trace_activity::computing);  // issued first, done last
+  copying.mark(copies.get(), trace_activity::copying);
+  copying.mark(copies.get(), {});
+  of.on.device->drain(copies.get());
+  of.on.device->allow_all_work();
+  computing.mark(of.on.stream, {});
+  of.on.device->drain(of.on.stream);
+  trace all;
+  for (stream_lane* const lane : {&copying, &computing}) {
+    lane->see();
+    lane->tell();
+  }
+  copied.copy_to(all);
+  used.copy_to(all);
+  REQUIRE(all.events.size() == 2);
+  CHECK(all.events[0].activity == trace_activity::copying);
+  CHECK(all.events[0].end <= all.events[1].begin);
 }
 
 TEST_CASE("stream lane: work that failed is left out, and what comes behind it is told",
