@@ -3,16 +3,21 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <mutex>
+#include <memory>
 
 namespace feedline::detail {
 
 std::shared_ptr<spdlog::logger> log() {
-  static std::mutex making;
-  const std::scoped_lock lock{making};  // two threads that find none must not both register one
-  auto logger = spdlog::get("feedline");
-  if (!logger) logger = spdlog::stderr_color_mt("feedline");
-  return logger;
+  if (auto registered = spdlog::get("feedline")) return registered;
+  auto made = std::make_shared<spdlog::logger>(
+      "feedline", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  try {
+    spdlog::initialize_logger(made);  // registers it
+  } catch (const spdlog::spdlog_ex&) {
+    // Another thread, or another copy of the library in the process, was first.
+    if (auto registered = spdlog::get("feedline")) return registered;
+  }
+  return made;
 }
 
 }  // namespace feedline::detail

@@ -1,0 +1,59 @@
+#include "detail/log.hpp"
+
+#include "support/checks/catch.hpp"
+
+#include <spdlog/sinks/null_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+using feedline::detail::log;
+
+TEST_CASE("log: the program's logger is used where it registered one") {
+  spdlog::drop("feedline");
+  const auto own = spdlog::create<spdlog::sinks::null_sink_mt>("feedline");
+  CHECK(log() == own);
+  spdlog::drop("feedline");
+}
+
+TEST_CASE("log: one logger is made and registered where there is none") {
+  spdlog::drop("feedline");
+  const auto made = log();
+  REQUIRE(made);
+  CHECK(made->name() == "feedline");
+  CHECK(spdlog::get("feedline") == made);
+  CHECK(log() == made);
+  spdlog::drop("feedline");
+}
+
+TEST_CASE("log: somebody else may register one between the search and the registering") {
+  // What another copy of the library does has no lock in common with this one: no gate can stand
+  // between the two steps, so they are tried many times.
+  std::atomic<bool> done{false};
+  std::thread other{[&] {
+    while (!done) {
+      try {
+        spdlog::create<spdlog::sinks::null_sink_mt>("feedline");
+      } catch (const spdlog::spdlog_ex&) {
+        // This copy was first.
+      }
+      spdlog::drop("feedline");
+    }
+  }};
+  int none = 0;
+  int thrown = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    try {
+      if (!log()) ++none;
+    } catch (const spdlog::spdlog_ex&) {
+      ++thrown;
+    }
+  }
+  done = true;
+  other.join();
+  spdlog::drop("feedline");
+  CHECK(none == 0);
+  CHECK(thrown == 0);
+}
