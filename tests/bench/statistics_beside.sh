@@ -19,7 +19,8 @@ folder=$(cd "$folder" && pwd)
 copy=$folder/without
 rm -rf "$copy"
 mkdir -p "$copy"
-tar -C "$source" -c CMakeLists.txt CMakePresets.json LICENSE README.md .ci include src tests samples docs |
+tar -C "$source" -c CMakeLists.txt CMakePresets.json LICENSE README.md .ci include src \
+  tests samples docs |
   tar -C "$copy" -x
 
 # change FILE LINE REPLACEMENT: the one line of the copy's file becomes the other.
@@ -35,10 +36,11 @@ change() {
   mv "$copy/changed" "$copy/src/$1"
 }
 clock=statistics/stage_clock.hpp
-change $clock "  void enter(activity next, time_point now = std::chrono::steady_clock::now()) noexcept {" \
+now="std::chrono::steady_clock::now()"
+change $clock "  void enter(activity next, time_point now = $now) noexcept {" \
   "  void enter(activity next, time_point = {}) noexcept { now_ = next; }
   void measure(activity next, time_point now) noexcept {"
-change $clock "  void lap(time_point now = std::chrono::steady_clock::now()) noexcept { enter(now_, now); }" \
+change $clock "  void lap(time_point now = $now) noexcept { enter(now_, now); }" \
   "  void lap(time_point = {}) noexcept {}"
 for each in batches samples bytes; do
   change $clock "  void count_$each(std::uint64_t more) noexcept { add(${each}_, more); }" \
