@@ -2,25 +2,10 @@
 
 #include "cuda/check.hpp"
 
-#include <new>
-#include <utility>
-
 namespace feedline::detail {
 
-image_stage::image_stage(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels)
-    : context_{std::move(context)}, decoder_{pixels} {
-  FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&checks_, cudaStreamNonBlocking));
-  const cudaError_t made = cudaEventCreateWithFlags(&checked_, cudaEventDisableTiming);
-  if (made != cudaSuccess) FEEDLINE_CUDA_LOG(cudaStreamDestroy(checks_));
-  FEEDLINE_CUDA_CHECK(made);
-}
-
-image_stage::~image_stage() {
-  const cuda_current_device current{*context_, std::nothrow};
-  FEEDLINE_CUDA_LOG(cudaStreamSynchronize(checks_));
-  FEEDLINE_CUDA_LOG(cudaEventDestroy(checked_));
-  FEEDLINE_CUDA_LOG(cudaStreamDestroy(checks_));
-}
+image_stage::image_stage(const std::shared_ptr<cuda_context>& context, std::span<std::byte> pixels)
+    : decoder_{context, pixels}, checks_{context} {}
 
 void image_stage::decode(const decode_frame& frame, std::span<const decode_program> programs,
                          std::span<const block_load> loads, cudaStream_t stream) {
@@ -29,11 +14,10 @@ void image_stage::decode(const decode_frame& frame, std::span<const decode_progr
   FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(bad_.data(), frame.bad, bad_.size() * sizeof bad_[0],
                                       cudaMemcpyDeviceToHost, stream));
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
-  issue_scan_checks(frame, checks_);
-  FEEDLINE_CUDA_CHECK(cudaEventRecord(checked_, checks_));
+  issue_scan_checks(frame, checks_.get());
   for (std::uint32_t field = 0; field < programs.size(); ++field)
     decode_field(frame, field, programs[field], loads, stream);
-  FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(stream, checked_));
+  checks_.join(stream);
 }
 
 void image_stage::decode_field(const decode_frame& frame, std::uint32_t field,

@@ -6,6 +6,7 @@
 #include "cuda/decode/jpeg/decoder.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/program.hpp"
+#include "cuda/side_stream.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -22,10 +23,7 @@ class image_stage {
  public:
   /// @param pixels Device memory: `jpeg_pixel_bytes`.
   /// @throws device_error if there is nothing to decode them with; cuda_error.
-  image_stage(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels);
-  image_stage(const image_stage&) = delete;
-  image_stage& operator=(const image_stage&) = delete;
-  ~image_stage();
+  image_stage(const std::shared_ptr<cuda_context>& context, std::span<std::byte> pixels);
 
   /// Issues on `stream` the decoding of all images; its GPU is current. Blocks until the files are
   /// there and their headers are looked at, because nvJPEG must be given none that lies, and then
@@ -39,10 +37,8 @@ class image_stage {
   void decode_field(const decode_frame& frame, std::uint32_t field, const decode_program& program,
                     std::span<const block_load> loads, cudaStream_t stream);
 
-  std::shared_ptr<cuda_context> context_;
   jpeg_decoder decoder_;
-  cudaStream_t checks_ = nullptr;  ///< a stream
-  cudaEvent_t checked_ = nullptr;
+  side_stream checks_;
   std::vector<std::uint32_t> bad_;  ///< of loads, once headers are looked at
   std::vector<jpeg_image> images_;
 };

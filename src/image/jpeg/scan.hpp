@@ -127,33 +127,36 @@ class jpeg_scan_reader {
     return static_cast<std::int32_t>(place_.buffer >> place_.ready & ((1U << bits) - 1U));
   }
 
-  /// The next symbol; -1: there is none, or, the fast way, a marker is near.
+  /// Takes the next code. @return Its `jpeg_scan_step`; 0: there is none, or, the fast way, a marker
+  /// is near.
   template <bool Fast>
-  FEEDLINE_HOST_DEVICE std::int32_t symbol(const jpeg_scan_table& table) {
+  FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
     constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
-    if (Fast ? !need<Fast>(fast_bits) : place_.ready < fast_bits && !fill()) return -1;
+    constexpr std::uint32_t step_bits = jpeg_scan_table::step_bits;
+    if (Fast ? !need<Fast>(fast_bits) : place_.ready < fast_bits && !fill()) return 0;
     std::uint32_t length = 1;
     if (place_.ready >= fast_bits) {
       const std::uint32_t found =
           table.fast[place_.buffer >> (place_.ready - fast_bits) & ((1U << fast_bits) - 1U)];
       if (found != 0) {
-        place_.ready -= found >> 8U;
-        return static_cast<std::int32_t>(found & 0xFFU);
+        place_.ready -= found >> step_bits;
+        return found & ((1U << step_bits) - 1U);
       }
       length = fast_bits + 1;
     }
-    if (!Fast && !need<Fast>(length)) return -1;
+    if (!Fast && !need<Fast>(length)) return 0;
     std::int32_t code = take(length);
     for (; code > table.last[length]; ++length) {
-      if (!Fast && !need<Fast>(1)) return -1;
+      if (!Fast && !need<Fast>(1)) return 0;
       code = code * 2 + take(1);
     }
-    if (length > 16) return Fast ? 0 : -1;
-    return table.symbols[code + table.offset[length]];
+    if (length > 16) return Fast ? jpeg_scan_step::of(0) : 0;
+    return table.steps[code + table.offset[length]];
   }
 
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool skip(std::uint32_t bits) {
+    if (bits == 0) return true;
     if (!need<Fast>(bits)) return false;
     place_.ready -= bits;
     return true;
@@ -162,16 +165,12 @@ class jpeg_scan_reader {
   /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool block(const jpeg_scan_table& dc, const jpeg_scan_table& ac) {
-    const std::int32_t category = symbol<Fast>(dc);
-    if (category < 0) return false;
-    if (category > 0 && !skip<Fast>(static_cast<std::uint32_t>(category))) return false;
-    for (std::uint32_t k = 1; k < 64; ++k) {
-      const std::int32_t next = symbol<Fast>(ac);
-      if (next < 0) return false;
-      if (next == 0) break;  // no more of them
-      k += static_cast<std::uint32_t>(next) >> 4U;
-      const std::uint32_t size = static_cast<std::uint32_t>(next) & 15U;
-      if (size != 0 && !skip<Fast>(size)) return false;
+    const std::uint32_t first = next_step<Fast>(dc);
+    if (first == 0 || !skip<Fast>(jpeg_scan_step::bits(first))) return false;
+    for (std::uint32_t passed = 1; passed < jpeg_scan_step::all;) {
+      const std::uint32_t step = next_step<Fast>(ac);
+      if (step == 0 || !skip<Fast>(jpeg_scan_step::bits(step))) return false;
+      passed += jpeg_scan_step::passed(step);
     }
     return true;
   }

@@ -6,14 +6,32 @@
 
 namespace feedline::detail {
 
+/// What a symbol means to who makes no pixels of it: bits that follow its code, and coefficients of
+/// the block that it passes, itself included: all that are left at the end of a block.
+struct jpeg_scan_step {
+  static constexpr std::uint32_t all = 64;
+
+  /// Never 0. @param symbol An AC table's; of a DC table's only the bits mean something.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t of(std::uint32_t symbol) {
+    return (symbol == 0 ? all : (symbol >> 4U) + 1) << 4U | (symbol & 15U);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t bits(std::uint32_t step) {
+    return step & 15U;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t passed(std::uint32_t step) {
+    return step >> 4U;
+  }
+};
+
 /// A Huffman table, and what decodes it.
 struct jpeg_scan_table {
   static constexpr std::uint32_t fast_bits = 8;
+  static constexpr std::uint32_t step_bits = 11;  ///< of a `jpeg_scan_step`
 
-  std::uint16_t fast[1U << fast_bits];  ///< by the next bits: length << 8 | symbol; 0: a longer one
+  std::uint16_t fast[1U << fast_bits];  ///< by the next bits: length << 11 | step; 0: a longer code
   std::int32_t last[18];                ///< code of each length, -1: none; behind them, any code
-  std::int32_t offset[17];              ///< of a code of each length among the symbols
-  std::uint8_t symbols[256];            ///< by code
+  std::int32_t offset[17];              ///< of a code of each length among the steps
+  std::uint16_t steps[256];             ///< by code
 };
 
 /// Memory that a scan's check works in; its contents before do not matter.
@@ -33,11 +51,13 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_
     const std::uint32_t count = defined[length - 1];
     table.offset[length] = static_cast<std::int32_t>(begin) - static_cast<std::int32_t>(code);
     for (std::uint32_t i = begin; i < begin + count; ++i, ++code) {
-      table.symbols[i] = symbols[i];
+      const std::uint32_t step = jpeg_scan_step::of(symbols[i]);
+      table.steps[i] = static_cast<std::uint16_t>(step);
       if (length > fast_bits) continue;
       const std::uint32_t others = fast_bits - length;
       for (std::uint32_t low = 0; low < 1U << others; ++low)
-        table.fast[code << others | low] = static_cast<std::uint16_t>(length << 8U | symbols[i]);
+        table.fast[code << others | low] =
+            static_cast<std::uint16_t>(length << jpeg_scan_table::step_bits | step);
     }
     table.last[length] = count == 0 ? -1 : static_cast<std::int32_t>(code) - 1;
     begin += count;

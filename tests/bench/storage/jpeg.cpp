@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ namespace {
 struct options : common_options {
   std::string folder;
   std::vector<int> readers{1, 2, 4, 8};
+  std::vector<decode_on> decoders{decode_on::cpu, decode_on::device};
   std::uint64_t batch_size = 256;
+  bool allow_damaged = false;
 };
 
 loader_options loading(const options& options, decode_on who, int readers) {
@@ -76,19 +79,23 @@ void run_loader(const dataset_ptr& images, decode_on who, int readers, const opt
 }
 
 void run(const options& options) {
-  const auto folder = open_image_folder(
-      options.folder, {.image = {.height = 256, .width = 256, .shorter_side = 256}});
+  const auto folder =
+      open_image_folder(options.folder, {.image = {.height = 256,
+                                                   .width = 256,
+                                                   .shorter_side = 256,
+                                                   .allow_damaged = options.allow_damaged}});
   results found{"jpeg", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
       "method:    %ju images of a folder, shuffled, batches of %ju, stream placement, empty "
-      "consumer;\n           medians of %d runs of %.1f s [least, most]\n\n",
-      std::uintmax_t{folder.dataset->size()}, std::uintmax_t{options.batch_size}, options.runs,
-      options.seconds);
+      "consumer;\n           scans %s checked for damage; medians of %d runs of %.1f s [least, "
+      "most]\n\n",
+      std::uintmax_t{folder.dataset->size()}, std::uintmax_t{options.batch_size},
+      options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
   const gpu_stream stream;
-  for (const decode_on who : {decode_on::cpu, decode_on::device})
+  for (const decode_on who : options.decoders)
     for (const int readers : options.readers)
       run_loader(folder.dataset, who, readers, options, stream, found);
   found.write(options.json);
@@ -104,5 +111,10 @@ int main(int argc, char* argv[]) {
   app.add_option("--folder", options.folder, "images in a folder for each class")->required();
   app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
   app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
+  app.add_option("--decodes", options.decoders, "cpu, device, or both")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer{std::map<std::string, decode_on>{
+          {"cpu", decode_on::cpu}, {"device", decode_on::device}}});
+  app.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }

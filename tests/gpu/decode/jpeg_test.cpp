@@ -226,6 +226,8 @@ TEST_CASE("jpeg on the GPU: more images than a batch, and of many sizes, are dec
                                  static_cast<std::uint16_t>(50 + i % 7)));
   images[70] = smooth_jpeg(2500, 3000);
   check_images("150 images", {.height = 32, .width = 32}, images, 12, 38);
+  check_images("150 images by two threads", {.height = 32, .width = 32, .allow_damaged = true},
+               images, 12, 38);
 }
 
 TEST_CASE("jpeg on the GPU: rows that a reader finished are copied", "[cuda][decode][gpu]") {

@@ -10,8 +10,10 @@
 
 namespace feedline::detail {
 
-/// Images that are decoded at once: more are not faster.
-inline constexpr std::size_t max_jpeg_batch = 64;
+/// Images that are decoded at once: as many as a group of blocks has.
+inline constexpr std::size_t max_jpeg_batch = 256;
+/// Images that one kernel resizes: a kernel's parameters have 4 KB.
+inline constexpr std::size_t max_resized_images = 64;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = std::uint64_t{4096} * 4096;
 
@@ -30,7 +32,7 @@ struct jpeg_batch {
   const std::uint8_t* pixels = nullptr;
   image_row row;
   std::uint32_t images = 0;
-  jpeg_image image[max_jpeg_batch];
+  jpeg_image image[max_resized_images];
 };
 
 /// Whether an image may be of this size, and can be made such a row.

@@ -4,33 +4,66 @@
 
 #include "cuda/check.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
+#include "detail/threads.hpp"
 
 #include <algorithm>
-#include <array>
+#include <future>
+#include <utility>
 
 namespace feedline::detail {
+namespace {
 
-jpeg_decoder::jpeg_decoder(std::span<std::byte> pixels) : pixels_{pixels} {
-  if (!engines_.refusal().empty()) throw device_error{engines_.refusal()};
+/// A thread of its own is not worth its start for fewer images.
+constexpr std::size_t min_shared = 16;
+
+}  // namespace
+
+jpeg_decoder::jpeg_decoder(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels)
+    : context_{std::move(context)}, pixels_{pixels}, beside_{context_} {
+  for (const jpeg_engines& each : engines_)
+    if (!each.refusal().empty()) throw device_error{each.refusal()};
 }
 
 void jpeg_decoder::decode(std::span<jpeg_image> images, const image_row& row, std::uint32_t* bad,
                           cudaStream_t stream) {
   while (!images.empty()) {
     const std::size_t count = place_jpeg_batch(images, pixels_.size());
-    decode_batch(images.first(count), bad, stream);
+    // Checks of scans beside two threads' calls of nvJPEG slow these down by more than the second
+    // thread brings.
+    if (row.allow_damaged && count >= min_shared)
+      decode_shared(images.first(count), bad, stream);
+    else
+      decode_part(engines_[0], images.first(count), bad, stream);
     jpeg_batch batch;
     batch.pixels = reinterpret_cast<const std::uint8_t*>(pixels_.data());
     batch.row = row;
-    batch.images = static_cast<std::uint32_t>(count);
-    std::ranges::copy(images.first(count), batch.image);
-    issue_resize(batch, stream);
+    for (std::size_t first = 0; first < count; first += max_resized_images) {
+      const images_span resized =
+          images.subspan(first, std::min(count - first, max_resized_images));
+      batch.images = static_cast<std::uint32_t>(resized.size());
+      std::ranges::copy(resized, batch.image);
+      issue_resize(batch, stream);
+    }
     images = images.subspan(count);
   }
 }
 
-void jpeg_decoder::decode_batch(std::span<const jpeg_image> images, std::uint32_t* bad,
-                                cudaStream_t stream) {
+void jpeg_decoder::decode_shared(images_span images, std::uint32_t* bad, cudaStream_t stream) {
+  // nvJPEG begins to write pixels before kernels have run that still read those of the batch before.
+  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
+  const std::size_t half = images.size() / 2;
+  std::future<void> other = std::async(std::launch::async, [&, this] {
+    name_this_thread("feedline jpeg");
+    const cuda_current_device current{*context_};
+    decode_part(engines_[1], images.subspan(half), bad, beside_.get());
+  });
+  decode_part(engines_[0], images.first(half), bad, stream);
+  other.get();
+  beside_.join(stream);
+}
+
+void jpeg_decoder::decode_part(jpeg_engines& engines, images_span images, std::uint32_t* bad,
+                               cudaStream_t stream) {
   std::array<const unsigned char*, max_jpeg_batch> files{};
   std::array<std::size_t, max_jpeg_batch> bytes{};
   std::array<nvjpeg_image, max_jpeg_batch> decoded{};
@@ -41,18 +74,18 @@ void jpeg_decoder::decode_batch(std::span<const jpeg_image> images, std::uint32_
     decoded[i].channel[0] = reinterpret_cast<unsigned char*>(pixels_.data()) + images[i].pixels_at;
     decoded[i].pitch[0] = std::size_t{3} * images[i].extents.width;
   }
-  // nvJPEG begins to write into memory of its state, and of the pixels, before kernels that still
-  // read what it decoded before have run.
+  // nvJPEG begins to write into memory of its state before kernels of its own that read there what
+  // the call before decoded have run.
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
-  if (engines_.decode(std::span{files}.first(count), std::span{bytes}.first(count),
-                      std::span{decoded}.first(count), stream))
+  if (engines.decode(std::span{files}.first(count), std::span{bytes}.first(count),
+                     std::span{decoded}.first(count), stream))
     return;
   if (count == 1) {
     FEEDLINE_CUDA_CHECK(cudaMemsetAsync(bad + images[0].number, 0xFF, sizeof *bad, stream));
     return;
   }
-  decode_batch(images.first(count / 2), bad, stream);
-  decode_batch(images.subspan(count / 2), bad, stream);
+  decode_part(engines, images.first(count / 2), bad, stream);
+  decode_part(engines, images.subspan(count / 2), bad, stream);
 }
 
 }  // namespace feedline::detail
