@@ -15,6 +15,8 @@ namespace {
 
 /// A thread of its own is not worth its start for fewer images.
 constexpr std::size_t min_shared = 16;
+/// Images that are decoded at once while scans are checked.
+constexpr std::size_t max_checked_batch = 64;
 
 }  // namespace
 
@@ -26,10 +28,12 @@ jpeg_decoder::jpeg_decoder(std::shared_ptr<cuda_context> context, std::span<std:
 
 void jpeg_decoder::decode(std::span<jpeg_image> images, const image_row& row, std::uint32_t* bad,
                           cudaStream_t stream) {
+  // Beside checks of scans, two threads and large batches are slower: what runs on the GPU then
+  // holds up nvJPEG's calls.
+  const std::size_t most = row.allow_damaged ? max_jpeg_batch : max_checked_batch;
   while (!images.empty()) {
-    const std::size_t count = place_jpeg_batch(images, pixels_.size());
-    // Checks of scans beside two threads' calls of nvJPEG slow these down by more than the second
-    // thread brings.
+    const std::size_t count =
+        place_jpeg_batch(images.first(std::min(images.size(), most)), pixels_.size());
     if (row.allow_damaged && count >= min_shared)
       decode_shared(images.first(count), bad, stream);
     else
@@ -74,8 +78,8 @@ void jpeg_decoder::decode_part(jpeg_engines& engines, images_span images, std::u
     decoded[i].channel[0] = reinterpret_cast<unsigned char*>(pixels_.data()) + images[i].pixels_at;
     decoded[i].pitch[0] = std::size_t{3} * images[i].extents.width;
   }
-  // nvJPEG begins to write into memory of its state before kernels of its own that read there what
-  // the call before decoded have run.
+  // nvJPEG begins to write pixels, and into memory of its state, before kernels have run that still
+  // read there what the call before decoded.
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
   if (engines.decode(std::span{files}.first(count), std::span{bytes}.first(count),
                      std::span{decoded}.first(count), stream))
