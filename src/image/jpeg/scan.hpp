@@ -127,8 +127,8 @@ class jpeg_scan_reader {
     return static_cast<std::int32_t>(place_.buffer >> place_.ready & ((1U << bits) - 1U));
   }
 
-  /// Takes the next code. @return Its `jpeg_scan_step`; 0: there is none, or, the fast way, a marker
-  /// is near.
+  /// Takes the next code.
+  /// @return Its `jpeg_scan_step`; 0: there is none, or, the fast way, a marker is near.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
     constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;

@@ -53,7 +53,7 @@ void jpeg_decoder::decode(std::span<jpeg_image> images, const image_row& row, st
 }
 
 void jpeg_decoder::decode_shared(images_span images, std::uint32_t* bad, cudaStream_t stream) {
-  // nvJPEG begins to write pixels before kernels have run that still read those of the batch before.
+  // nvJPEG begins to write pixels before kernels have run that still read the last batch's.
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
   const std::size_t half = images.size() / 2;
   std::future<void> other = std::async(std::launch::async, [&, this] {
