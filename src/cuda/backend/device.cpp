@@ -3,7 +3,7 @@
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
 
-#include "cuda/assemble.hpp"
+#include "cuda/assembly/assemble.hpp"
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/decode/decoders.hpp"

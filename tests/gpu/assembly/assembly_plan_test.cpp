@@ -1,6 +1,6 @@
 /// How an assembly is cut into parts, which needs no GPU.
 
-#include "cuda/assembly_plan.hpp"
+#include "cuda/assembly/assembly_plan.hpp"
 
 #include <feedline/error.hpp>
 

@@ -1,6 +1,6 @@
 /// How images are cut into tiles, which needs no GPU.
 
-#include "cuda/tile_plan.hpp"
+#include "cuda/assembly/tile_plan.hpp"
 
 #include "support/checks/catch.hpp"
 

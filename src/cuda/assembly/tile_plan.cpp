@@ -1,4 +1,4 @@
-#include "cuda/tile_plan.hpp"
+#include "cuda/assembly/tile_plan.hpp"
 
 #include "detail/arithmetic.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cuda/elements.cuh"
-#include "cuda/rows.cuh"
+#include "cuda/assembly/elements.cuh"
+#include "cuda/assembly/rows.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,13 @@
-#include "cuda/assemble.hpp"
-#include "cuda/assembly_plan.hpp"
-#include "cuda/augment_rows.cuh"
+#include "cuda/assembly/assemble.hpp"
+#include "cuda/assembly/assembly_plan.hpp"
+#include "cuda/assembly/augment_rows.cuh"
+#include "cuda/assembly/convert_rows.cuh"
+#include "cuda/assembly/copy_rows.cuh"
+#include "cuda/assembly/scatter_rows.cuh"
+#include "cuda/assembly/tile_rows.cuh"
+#include "cuda/assembly/widen_rows.cuh"
 #include "cuda/check.hpp"
-#include "cuda/convert_rows.cuh"
 #include "cuda/copy_engine.hpp"
-#include "cuda/copy_rows.cuh"
-#include "cuda/scatter_rows.cuh"
-#include "cuda/tile_rows.cuh"
-#include "cuda/widen_rows.cuh"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <feedline/device/assembly.hpp>
 
-#include "cuda/tile_plan.hpp"
+#include "cuda/assembly/tile_plan.hpp"
 #include "detail/divider.hpp"
 
 #include <algorithm>

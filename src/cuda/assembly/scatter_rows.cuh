@@ -1,9 +1,9 @@
 #pragma once
 
-#include "cuda/convert_rows.cuh"
-#include "cuda/elements.cuh"
-#include "cuda/geometry.cuh"
-#include "cuda/rows.cuh"
+#include "cuda/assembly/convert_rows.cuh"
+#include "cuda/assembly/elements.cuh"
+#include "cuda/assembly/geometry.cuh"
+#include "cuda/assembly/rows.cuh"
 
 #include <cstddef>
 #include <cstdint>

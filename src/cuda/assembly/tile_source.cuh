@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cuda/geometry.cuh"
-#include "cuda/rows.cuh"
+#include "cuda/assembly/geometry.cuh"
+#include "cuda/assembly/rows.cuh"
 
 #include <cuda_pipeline_primitives.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/rows.cuh"
+#include "cuda/assembly/rows.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "cuda/elements.cuh"
-#include "cuda/geometry.cuh"
-#include "cuda/rows.cuh"
-#include "cuda/tile_source.cuh"
+#include "cuda/assembly/elements.cuh"
+#include "cuda/assembly/geometry.cuh"
+#include "cuda/assembly/rows.cuh"
+#include "cuda/assembly/tile_source.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/assembly_plan.hpp"
+#include "cuda/assembly/assembly_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/assembly_plan.hpp"
+#include "cuda/assembly/assembly_plan.hpp"
 #include "device/sample_random_bits.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "cuda/elements.cuh"
-#include "cuda/geometry.cuh"
-#include "cuda/rows.cuh"
+#include "cuda/assembly/elements.cuh"
+#include "cuda/assembly/geometry.cuh"
+#include "cuda/assembly/rows.cuh"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Over 250 lines: the parts that a field makes, one short function a kind, share what stands first.
 
-#include "cuda/assembly_plan.hpp"
+#include "cuda/assembly/assembly_plan.hpp"
 
 #include <feedline/error.hpp>
 
