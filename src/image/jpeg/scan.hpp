@@ -2,6 +2,7 @@
 
 #include "detail/host_device.hpp"
 #include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
 #include <cstddef>
@@ -15,8 +16,6 @@ namespace feedline::detail {
 // are too many are lost without a word where it had them already. So this reads ahead as it does
 // (jdhuff.c, with a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and
 // its "slow" one, which warns.
-//
-// It is more lenient with tables behind the scan (DHT, DQT, DAC): it does not look into them.
 
 /// Walks a scan. Reads nothing outside the file.
 class jpeg_scan_reader {
@@ -25,16 +24,34 @@ class jpeg_scan_reader {
                                         const jpeg_frame& frame, jpeg_scan_tables& tables)
       : file_{file}, bytes_{bytes}, frame_{frame}, tables_{tables}, place_{.at = frame.scan} {}
 
-  FEEDLINE_HOST_DEVICE bool is_whole() {
+  /// Bits that were read and not yet decoded are the lowest of the buffer.
+  struct place {
+    std::uint64_t buffer = 0;
+    std::uint32_t ready = 0;  ///< bits
+    std::uint32_t at = 0;     ///< byte of the file that is read next
+  };
+
+  /// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at
+  /// most with stuffing, and what is read ahead.
+  static constexpr std::uint32_t most_block_bytes = 512;
+
+  /// Makes the tables ready. First of all.
+  FEEDLINE_HOST_DEVICE void build_tables() {
     for (std::uint32_t i = 0; i < 2; ++i) {
       if (frame_.huffman[i] != 0) build(tables_.dc[i], file_ + frame_.huffman[i]);
       if (frame_.huffman[2 + i] != 0) build(tables_.ac[i], file_ + frame_.huffman[2 + i]);
     }
-    // Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at
-    // most with stuffing, and what is read ahead.
-    const std::uint32_t fast_bytes = 512 * blocks();
+  }
+
+  /// Whether the scan is whole.
+  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, mcus()); }
+
+  /// The same, from an MCU on. @param from Where that begins. @param left MCUs.
+  FEEDLINE_HOST_DEVICE bool is_rest_whole(const place& from, std::uint32_t left) {
+    place_ = from;
+    const std::uint32_t fast_bytes = most_block_bytes * blocks();
     std::uint32_t to_restart = frame_.restart_interval;
-    for (std::uint32_t left = mcus(); left > 0; --left) {
+    for (; left > 0; --left) {
       if (frame_.restart_interval != 0) {
         if (to_restart == 0) {
           if (!restart()) return false;
@@ -48,20 +65,10 @@ class jpeg_scan_reader {
       }
       if (!mcu<false>()) return false;
     }
-    return ends();
+    if (marker_ == 0 && !next_marker()) return false;
+    return is_jpeg_end(file_, bytes_, place_.at, marker_);
   }
 
- private:
-  /// Bits that were read and not yet decoded are the lowest of the buffer.
-  struct place {
-    std::uint64_t buffer = 0;
-    std::uint32_t ready = 0;  ///< bits
-    std::uint32_t at = 0;     ///< byte of the file that is read next
-  };
-
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
-    return std::uint32_t{frame_.luma_across} * frame_.luma_down;
-  }
   /// Of an MCU.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
     return luma_blocks() + frame_.components - 1;
@@ -70,6 +77,11 @@ class jpeg_scan_reader {
     const std::uint32_t width = 8U * frame_.luma_across;
     const std::uint32_t height = 8U * frame_.luma_down;
     return ((frame_.width + width - 1) / width) * ((frame_.height + height - 1) / height);
+  }
+
+ private:
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
+    return std::uint32_t{frame_.luma_across} * frame_.luma_down;
   }
 
   /// Reads as far ahead as there is room. @return False if the file ends.
@@ -197,34 +209,9 @@ class jpeg_scan_reader {
     return true;
   }
   FEEDLINE_HOST_DEVICE bool next_marker() {
-    if (has_discarded_ || place_.at == bytes_ || file_[place_.at] != 0xFF) return false;
-    while (place_.at < bytes_ && file_[place_.at] == 0xFF) ++place_.at;
-    if (place_.at == bytes_) return false;
-    marker_ = file_[place_.at++];
+    if (has_discarded_) return false;
+    marker_ = next_jpeg_marker(file_, bytes_, place_.at);
     return marker_ != 0;
-  }
-
-  /// Whether the file's end follows, and before it nothing but what libjpeg skips.
-  FEEDLINE_HOST_DEVICE bool ends() {
-    for (;;) {
-      if (marker_ == 0 && !next_marker()) return false;
-      const std::uint32_t marker = marker_;
-      marker_ = 0;
-      if (marker == 0xD9) return true;
-      if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7)) continue;
-      if (!skip_segment(marker)) return false;
-    }
-  }
-  FEEDLINE_HOST_DEVICE bool skip_segment(std::uint32_t marker) {
-    const bool is_table = marker == 0xC4 || marker == 0xCC || marker == 0xDB || marker == 0xDD;
-    const bool is_other = (marker >= 0xE0 && marker <= 0xEF) || marker == 0xFE || marker == 0xDC;
-    if ((!is_table && !is_other) || bytes_ - place_.at < 2) return false;
-    const std::uint32_t length = file_[place_.at] * 256U + file_[place_.at + 1];
-    if (is_table && (length < 2 || (marker == 0xDD && length != 4))) return false;
-    const std::uint32_t skipped = length < 2 ? 2 : length;
-    if (skipped > bytes_ - place_.at) return false;
-    place_.at += skipped;
-    return true;
   }
 
   const std::uint8_t* file_;
@@ -243,7 +230,9 @@ class jpeg_scan_reader {
 FEEDLINE_HOST_DEVICE inline bool is_whole_jpeg_scan(const std::uint8_t* file, std::size_t bytes,
                                                     const jpeg_frame& frame,
                                                     jpeg_scan_tables& tables) noexcept {
-  return jpeg_scan_reader{file, static_cast<std::uint32_t>(bytes), frame, tables}.is_whole();
+  jpeg_scan_reader reader{file, static_cast<std::uint32_t>(bytes), frame, tables};
+  reader.build_tables();
+  return reader.is_whole();
 }
 
 }  // namespace feedline::detail
