@@ -15,8 +15,6 @@ namespace {
 
 /// A thread of its own is not worth its start for fewer images.
 constexpr std::size_t min_shared = 16;
-/// Images that are decoded at once while scans are checked.
-constexpr std::size_t max_checked_batch = 64;
 
 }  // namespace
 
@@ -28,13 +26,10 @@ jpeg_decoder::jpeg_decoder(std::shared_ptr<cuda_context> context, std::span<std:
 
 void jpeg_decoder::decode(std::span<jpeg_image> images, const image_row& row, std::uint32_t* bad,
                           cudaStream_t stream) {
-  // Beside checks of scans, two threads and large batches are slower: what runs on the GPU then
-  // holds up nvJPEG's calls.
-  const std::size_t most = row.allow_damaged ? max_jpeg_batch : max_checked_batch;
   while (!images.empty()) {
     const std::size_t count =
-        place_jpeg_batch(images.first(std::min(images.size(), most)), pixels_.size());
-    if (row.allow_damaged && count >= min_shared)
+        place_jpeg_batch(images.first(std::min(images.size(), max_jpeg_batch)), pixels_.size());
+    if (count >= min_shared)
       decode_shared(images.first(count), bad, stream);
     else
       decode_part(engines_[0], images.first(count), bad, stream);

@@ -17,9 +17,9 @@ namespace feedline::detail {
 
 /// Decodes JPEG files on the GPU to rows, by batches that share the memory for their pixels.
 ///
-/// What limits nvJPEG is not the engines, but the thread that calls it, at some 30 µs an image. So,
-/// where scans are not checked, two threads share a batch, each with an nvJPEG of its own: the
-/// caller's, and one that is started for the call.
+/// What limits nvJPEG is not the engines, but the thread that calls it, at some 30 µs an image. So
+/// two threads share a batch, each with an nvJPEG of its own: the caller's, and one that is started
+/// for the call.
 ///
 /// Made and used while its GPU is current. One thread's.
 class jpeg_decoder {
