@@ -1,6 +1,9 @@
-/// Fuzz target of the check of JPEG files that devices run: of any bytes it says what libjpeg says.
+/// Fuzz target of the checks of JPEG files that devices run: of any bytes one thread's says what
+/// libjpeg says, and a warp's the same.
 
 #include "image/jpeg/scan.hpp"
+#include "image/jpeg/scan_segments.hpp"
+#include "support/devices/host_warp.hpp"
 
 #include <csetjmp>
 #include <cstddef>
@@ -84,6 +87,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (std::uint32_t{frame.height} * frame.width > max_pixels) return 0;
   const auto tables = std::make_unique<detail::jpeg_scan_tables>();
   const bool is_whole = detail::is_whole_jpeg_scan(file.data(), size, frame, *tables);
+  test::host_warp<4> warp;  // so few that short files are cut as well
+  const auto bytes = static_cast<std::uint32_t>(size);
+  require(
+      detail::jpeg_scan_segments{warp, file.data(), bytes, frame, *tables}.is_whole() == is_whole,
+      "what one thread says, a warp says");
   std::vector<std::uint8_t> row(std::size_t{3} * frame.width);
   const bool is_taken = is_taken_by_libjpeg(file.data(), size, frame, row.data());
   require(is_whole || !is_taken, "what libjpeg takes is whole");

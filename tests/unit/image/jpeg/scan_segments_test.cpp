@@ -5,6 +5,7 @@
 #include "image/jpeg/scan_segments.hpp"
 
 #include "support/checks/catch.hpp"
+#include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
 
 #include <algorithm>
@@ -21,46 +22,6 @@ using test::jpeg_style;
 using test::paint;
 
 namespace {
-
-/// A warp whose lanes work one after the other.
-struct host_warp {
-  static constexpr std::uint32_t lanes = 32;
-  template <class T>
-  using per_lane = std::array<T, lanes>;
-
-  template <class Function>
-  void each(Function f) {
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) f(lane);
-  }
-  template <class Function>
-  bool once(Function f) {
-    return f();
-  }
-  bool any(const per_lane<bool>& values) {
-    const bool is_any = std::ranges::count(values, true) != 0;
-    rounds += is_any ? 1 : 0;
-    return is_any;
-  }
-  std::uint32_t least(const per_lane<std::uint32_t>& values) {
-    return *std::ranges::min_element(values);
-  }
-  std::uint32_t sum(const per_lane<std::uint32_t>& values) {
-    return std::accumulate(values.begin(), values.end(), 0U);
-  }
-  per_lane<std::uint32_t> sum_before(const per_lane<std::uint32_t>& values) {
-    per_lane<std::uint32_t> sums{};
-    std::exclusive_scan(values.begin(), values.end(), sums.begin(), 0U);
-    return sums;
-  }
-  per_lane<std::uint64_t> before(const per_lane<std::uint64_t>& values) {
-    per_lane<std::uint64_t> shifted = values;
-    std::copy(values.begin(), values.end() - 1, shifted.begin() + 1);
-    return shifted;
-  }
-  std::uint64_t last(const per_lane<std::uint64_t>& values) { return values.back(); }
-
-  int rounds = 0;  ///< in which some lane had to decode again
-};
 
 struct verdicts {
   bool is_read = false;  ///< the header is taken
@@ -80,7 +41,7 @@ verdicts check(const byte_vector& file) {
   std::memset(&tables, 0xCD, sizeof(tables));
   found.by_one = detail::is_whole_jpeg_scan(own.get(), file.size(), frame, tables);
   std::memset(&tables, 0xCD, sizeof(tables));
-  host_warp warp;
+  test::host_warp<> warp;
   const auto bytes = static_cast<std::uint32_t>(file.size());
   found.by_lanes = detail::jpeg_scan_segments{warp, own.get(), bytes, frame, tables}.is_whole();
   found.rounds = warp.rounds;
