@@ -124,7 +124,6 @@ class both_ways {
                 {.batch_size = bytes / row_bytes,
                  .readers = chosen.readers,
                  .epochs = UINT64_MAX,
-                 .batches_per_slot = 1,
                  .device_slots = 8,
                  .placement = placement::stream}} {
     for (auto& memory : on_gpu_) memory = {gpu_, memory_kind::device, bytes};
