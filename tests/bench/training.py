@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What feeding costs a training loop in Python: the loop of libtorch/training.cpp, its networks,
 optimizer and images, on one batch that lies on the GPU, under torch.utils.data.DataLoader, and
-under feedline and SPDL where their packages are installed.
+under feedline, SPDL and DALI where their packages are installed.
 
     python3 tests/bench/training.py [--networks resnet18,resnet50] [--workers 8] [--steps 20]
         [--runs 5] [--seconds 60] [--json FILE]
@@ -9,6 +9,8 @@ under feedline and SPDL where their packages are installed.
 DataLoader  fetches whole batches by index (the fast way to use it), shuffled, pinned, by workers
             that live on; the next batch is copied and normalized on a side stream
 SPDL        the same by its pipeline: as many threads fetch and pin, one copies and normalizes
+DALI        its reader of .npy files, one an image, which lie in the page cache; it copies them and
+            normalizes to f16 (it has no bf16); as many threads
 feedline    its package (pip install .): placement stream, normalized by its own kernel
 
 Method: as training.cpp. Each round is a line when it is done; the results are written anew when a
@@ -22,10 +24,13 @@ import functools
 import importlib.util
 import itertools
 import json
+import os
 import statistics
 import sys
+import tempfile
 import time
 
+import numpy
 import torch
 from torch import nn
 
@@ -177,6 +182,37 @@ def spdl_pipeline(rows, threads):
             yield for_current_stream(batch)
 
 
+def dali_pipeline(rows, threads):
+    """Batches, epoch after epoch; copied when they are given."""
+    from nvidia.dali import fn, pipeline_def, types
+    from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
+
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: [os.path.join(folder, f"{name}{i:06}.npy") for i in range(len(rows))]
+                 for name in ("image", "label")}
+        for i in range(len(rows)):
+            numpy.save(files["image"][i], rows.images[i].numpy())
+            numpy.save(files["label"][i], rows.labels[i : i + 1].numpy())
+
+        @pipeline_def(batch_size=BATCH, num_threads=threads, device_id=0,
+                      prefetch_queue_depth=PREFETCHED)
+        def described():
+            read = functools.partial(fn.readers.numpy, random_shuffle=True, seed=1,
+                                     initial_fill=BATCH)  # the same order for both
+            images = read(files=files["image"], name="images")
+            images = fn.crop_mirror_normalize(
+                images.gpu(), dtype=types.FLOAT16, output_layout="HWC",
+                mean=[255 * mean for mean in MEAN], std=[255 * each for each in DEVIATION])
+            labels = fn.cast(read(files=files["label"]).gpu(), dtype=types.INT64)
+            return images, labels
+
+        batches = DALIGenericIterator([described()], ["image", "label"], reader_name="images",
+                                      last_batch_policy=LastBatchPolicy.DROP, auto_reset=True)
+        while True:
+            for (batch,) in batches:
+                yield batch["image"].permute(0, 3, 1, 2), batch["label"].squeeze(1)
+
+
 def feedline_loader(rows):
     """Batches, epoch after epoch; each is the loader's memory."""
     import feedline
@@ -291,6 +327,9 @@ def main():
     if importlib.util.find_spec("spdl"):
         feeds.append(Feed(f"SPDL, {options.workers} threads", spdl_pipeline(rows, options.workers),
                           options.workers + PREFETCHED + 1))
+    if importlib.util.find_spec("nvidia") and importlib.util.find_spec("nvidia.dali"):
+        feeds.append(Feed(f"DALI, {options.workers} threads", dali_pipeline(rows, options.workers),
+                          PREFETCHED + 1))
     if importlib.util.find_spec("feedline"):
         feeds.append(Feed("feedline", feedline_loader(rows), FEEDLINE_AHEAD))
     found = []
