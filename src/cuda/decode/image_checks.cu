@@ -1,6 +1,6 @@
-#include "cuda/check.hpp"
 #include "cuda/decode/block_warp.cuh"
 #include "cuda/decode/kernels.hpp"
+#include "cuda/decode/tasks.cuh"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_segments.hpp"
 
@@ -48,21 +48,14 @@ __global__ void __launch_bounds__(block_warp::lanes)
   if (!good && threadIdx.x == 0) frame.bad[number] = 1;
 }
 
-void launch(void (*kernel)(decode_frame), const decode_frame& frame, cudaStream_t stream) {
-  decode_frame parameter = frame;
-  void* parameters[] = {&parameter};
-  FEEDLINE_CUDA_CHECK(
-      cudaLaunchKernel(kernel, dim3{frame.count}, dim3{block_warp::lanes}, parameters, 0, stream));
-}
-
 }  // namespace
 
 void issue_header_checks(const decode_frame& frame, cudaStream_t stream) {
-  launch(header_check_kernel, frame, stream);
+  launch(header_check_kernel, frame.count, block_warp::lanes, stream, decode_frame{frame});
 }
 
 void issue_scan_checks(const decode_frame& frame, cudaStream_t stream) {
-  launch(scan_check_kernel, frame, stream);
+  launch(scan_check_kernel, frame.count, block_warp::lanes, stream, decode_frame{frame});
 }
 
 }  // namespace feedline::detail

@@ -94,9 +94,9 @@ class zstd_decoder {
     const std::uint32_t made = out_.at() - begin_;
     if (header.has_size && header.size != made) return false;
     if (!header.has_checksum) return true;
-    constexpr std::uint32_t checksum_bytes = 4;
-    if (left_ < checksum_bytes) return false;
-    const std::uint64_t said = little_endian(take(checksum_bytes), checksum_bytes);
+    constexpr std::uint32_t sum_bytes = 4;
+    if (left_ < sum_bytes) return false;
+    const std::uint64_t said = little_endian(take(sum_bytes), sum_bytes);
     return static_cast<std::uint32_t>(xxh64<Warp>::of(warp_, out_.place(begin_), made)) == said;
   }
 

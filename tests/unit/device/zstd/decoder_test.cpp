@@ -3,7 +3,7 @@
 
 #include "device/zstd/decoder.hpp"
 
-#include "unit/device/zstd/zstd_streams.hpp"
+#include "support/files/zstd_frames.hpp"
 
 #include <cstddef>
 #include <cstdint>
