@@ -47,6 +47,9 @@ if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
     gpu/decode/encoded_case.cpp)
   target_link_libraries(feedline_gpu_tests PRIVATE feedline_test_encoders ZLIB::ZLIB)
 endif()
+if(FEEDLINE_HAS_HDF5 AND TARGET feedline_libraries::zstd)
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/zstd_test.cpp)
+endif()
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_folder_test.cpp
     gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)

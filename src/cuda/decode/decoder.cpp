@@ -102,6 +102,7 @@ class cuda_block_decoder final : public block_decoder {
         issue_inflate(frame_, step, native);
         issue_stream_checks(frame_, step, native);
       }
+      if (round.zstd > 0) issue_zstd(frame_, step, native);
     }
     issue_states(frame_, native);
   }

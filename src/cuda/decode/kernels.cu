@@ -1,7 +1,7 @@
-#include "cuda/check.hpp"
 #include "cuda/decode/checksums.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
+#include "cuda/decode/tasks.cuh"
 #include "cuda/decode/warp.cuh"
 #include "device/inflate/inflate.hpp"
 
@@ -9,33 +9,6 @@
 
 namespace feedline::detail {
 namespace {
-
-/// Where a load's bytes lie.
-__device__ std::byte* address_of(const decode_frame& frame, std::uint32_t number,
-                                 const block_load& load, bytes_place place) {
-  const std::size_t at = number;
-  switch (place) {
-    case bytes_place::scratch_a:
-      return frame.scratch[0] + at * frame.scratch_bytes[0];
-    case bytes_place::scratch_b:
-      return frame.scratch[1] + at * frame.scratch_bytes[1];
-    case bytes_place::store: {
-      const decode_program& program = frame.programs[load.field];
-      return program.blocks + load.place * program.block_bytes;
-    }
-    case bytes_place::landing_buffer:
-      break;
-  }
-  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // read alone
-}
-
-/// What a step of a load is; nothing if it is known that the load does not decode.
-__device__ decode_task task_of(const decode_frame& frame, std::uint32_t number,
-                               std::uint32_t step) {
-  const block_load& load = frame.loads[number];
-  if (frame.bad[number] != 0 || step >= frame.programs[load.field].steps) return {};
-  return task_at(frame.programs[load.field], load, step);
-}
 
 __device__ std::uint32_t thread_number() {
   return blockIdx.x * blockDim.x + threadIdx.x;
@@ -159,14 +132,6 @@ __global__ void __launch_bounds__(decode_threads)
   for (std::uint32_t field = 0; field < fields && !bad; ++field)
     bad = states[std::size_t{place} * fields + field] != 0;
   if (bad) atomicMin(check.first_bad, sample);
-}
-
-/// Not by <<<>>>: see assemble.cu.
-template <class... Parameters>
-void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
-            cudaStream_t stream, Parameters... parameters) {
-  void* addresses[] = {&parameters...};
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{blocks}, dim3{threads}, addresses, 0, stream));
 }
 
 std::uint32_t blocks_for(std::uint32_t threads) {

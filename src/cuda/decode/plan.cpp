@@ -21,6 +21,9 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::inflate:
       ++round.inflated;
       return;
+    case decode_operation::decode_zstd:
+      ++round.zstd;
+      return;
     case decode_operation::decode_image:
       ++round.images;
       return;

@@ -47,7 +47,7 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4 || step.filter == block_filter::zstd)
+    if (step.filter == block_filter::lz4)
       return name_of(step.filter) + " is not decoded by the GPU";
     if (step.filter == block_filter::jpeg) {
       if (steps.size() > 1) return "JPEG beside other steps";
@@ -56,9 +56,14 @@ std::string refusal_of_program(std::span<const block_step> steps) {
     if (step.element_bytes == 0) return name_of(step.filter) + " of elements of 0 bytes";
   }
   // Of a stream within a stream nobody says how large it is.
-  if (std::ranges::count(steps, block_filter::deflate, &block_step::filter) > 1)
-    return "deflate of what is compressed already";
-  return {};
+  const auto is_compression = [](const block_step& step) {
+    return step.filter == block_filter::deflate || step.filter == block_filter::zstd;
+  };
+  const auto first = std::ranges::find_if(steps, is_compression);
+  if (first == steps.end()) return {};
+  const auto second = std::find_if(first + 1, steps.end(), is_compression);
+  if (second == steps.end()) return {};
+  return name_of(second->filter) + " of what is compressed already";
 }
 
 decode_program make_program(const block_store::field& field, std::uint32_t places) {
@@ -88,6 +93,8 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         writer.add(decode_operation::decode_image, i);
         break;
       case block_filter::zstd:
+        writer.add(decode_operation::decode_zstd, i);
+        break;
       case block_filter::lz4:
       case block_filter::other:
         break;  // refused

@@ -21,6 +21,7 @@ enum class decode_operation : std::uint8_t {
   none,              ///< of a load that has left the step out
   check_fletcher32,  ///< compares the checksum, and drops it
   inflate,           ///< decodes a zlib stream, and notes the checksum that it says
+  decode_zstd,       ///< decodes frames of Zstandard
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
   decode_image,      ///< makes a row of a JPEG file
@@ -107,6 +108,10 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       break;
     case decode_operation::inflate:
       task.possible = bytes > zlib_frame_bytes;
+      task.to_bytes = bytes_behind(program, load.skipped, step);
+      break;
+    case decode_operation::decode_zstd:
+      task.possible = bytes > 0;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
     case decode_operation::join_bits:

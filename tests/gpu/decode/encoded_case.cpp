@@ -32,8 +32,9 @@ detail::hdf5_filter filter_of(const block_step& step) {
       return {.id = 3};
     case block_filter::bit_shuffle:
       return {.id = 32008, .values = {0, 0, step.element_bytes}};
-    case block_filter::lz4:
     case block_filter::zstd:
+      return {.id = 32015};
+    case block_filter::lz4:
     case block_filter::jpeg:
     case block_filter::other:
       break;
@@ -52,6 +53,7 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::bit_shuffle:
       return bitshuffled(given, step.element_bytes, 0, bit_compression::none);
     case block_filter::zstd:
+      return zstd_packed(given);
     case block_filter::lz4:
     case block_filter::jpeg:
     case block_filter::other:
@@ -133,7 +135,7 @@ arriving_block encoded(const encoded_field& field, std::uint32_t field_number, c
 }
 
 std::optional<bytes> reference(const encoded_field& field, const arriving_block& block) {
-  if (block.missing) return {};
+  if (block.missing || block.refused) return {};
   std::vector<detail::hdf5_filter> pipeline;
   for (const block_step& step : field.steps) pipeline.push_back(filter_of(step));
   detail::hdf5_decoder scratch;

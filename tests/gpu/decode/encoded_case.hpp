@@ -21,6 +21,7 @@ struct arriving_block {
   std::vector<std::byte> stored;
   std::uint32_t skipped = 0;
   bool missing = false;
+  bool refused = false;  ///< the GPU does not decode it, though the CPU may
 };
 
 /// Bytes that compress, and differ from block to block.
@@ -31,7 +32,7 @@ struct arriving_block {
                                      const std::vector<std::byte>& plain,
                                      std::uint32_t skipped = 0);
 
-/// What feedline's filters on the CPU decode a block to; nothing if it does not decode.
+/// What feedline's filters on the CPU decode a block to; nothing if it does not decode, or is refused.
 [[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
                                                               const arriving_block& block);
 

@@ -112,12 +112,29 @@ TEST_CASE("decode program: what is not undone is refused by name", "[cuda][decod
   CHECK(refusal({}).empty());
   CHECK(refusal({{byte_shuffle, 4}, {lz4}}) == "lz4 is not decoded by the GPU");
   CHECK(refusal({{other}, {lz4}}) == "a filter of its own is undone by CPUs alone");
-  CHECK(refusal({{zstd}}) == "zstd is not decoded by the GPU");
+  CHECK(refusal({{zstd}}).empty());
   CHECK(refusal({{deflate}, {deflate}}) == "deflate of what is compressed already");
+  CHECK(refusal({{deflate}, {byte_shuffle, 4}, {zstd}}) == "zstd of what is compressed already");
   CHECK(refusal({{byte_shuffle, 0}}) == "byte shuffle of elements of 0 bytes");
   CHECK(refusal(std::vector<block_step>(33, {fletcher32})) ==
         "33 steps are more than the GPU undoes");
   CHECK(refusal(std::vector<block_step>(32, {fletcher32})).empty());
+}
+
+TEST_CASE("decode program: frames of Zstandard are decoded as zlib's streams are",
+          "[cuda][decode][host]") {
+  const auto program = program_of({{byte_shuffle, 4}, {zstd}, {fletcher32}});
+  CHECK(can_decode(program, load_of(5)));   // a byte, and the checksum
+  CHECK(!can_decode(program, load_of(4)));  // nothing before it
+  const decode_task decodes = task_at(program, load_of(500), 1);
+  CHECK(decodes.does == does::decode_zstd);
+  CHECK(decodes.bytes == 496);
+  CHECK(decodes.to == bytes_place::scratch_a);
+  CHECK(decodes.to_bytes == 1000);
+  CHECK(task_at(program, load_of(500, 0b001), 1).to == bytes_place::store);
+  const auto within = program_of({{fletcher32}, {zstd}});
+  CHECK(task_at(within, load_of(500), 0).to_bytes == 1004);
+  CHECK(task_at(within, load_of(500), 0).to == bytes_place::scratch_a);
 }
 
 TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
@@ -132,11 +149,17 @@ TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
   const decode_plan plan = plan_decoding(programs, loads);
   REQUIRE(plan.rounds == 3);
   CHECK(plan.round[0].inflated == 3);
+  CHECK(plan.round[0].zstd == 0);
   CHECK(plan.round[0].moved == 0);
   CHECK(plan.round[1].moved == 1);  // joined
   CHECK(plan.round[1].moved_bytes == 1000);
   CHECK(plan.round[2].moved == 1);  // copied
   CHECK(plan.round[2].moved_bytes == 1000);
+
+  const std::vector<decode_program> frames{program_of({{byte_shuffle, 4}, {zstd}})};
+  const decode_plan of_frames = plan_decoding(frames, std::vector{load_of(9), load_of(9, 0b10)});
+  CHECK(of_frames.round[0].zstd == 1);
+  CHECK(of_frames.round[0].inflated == 0);
 }
 
 TEST_CASE("decode plan: memory is what the steps need", "[cuda][decode][host]") {
@@ -148,6 +171,7 @@ TEST_CASE("decode plan: memory is what the steps need", "[cuda][decode][host]") 
   CHECK(plain.scratch_bytes[0] == 0);
   CHECK(plain.scratch_bytes[1] == 0);
   CHECK(plain.bytes % 256 == 0);
+  CHECK(layout({{zstd}}).bytes == plain.bytes);  // all its memory is the threads'
   const decoder_layout one = layout({{deflate}});
   CHECK(one.scratch_bytes[0] == 0);
   CHECK(one.scratch_bytes[1] == 0);
@@ -168,6 +192,7 @@ TEST_CASE("decode plan: no step of a load passes the memory that is there",
       {{fletcher32}, {deflate}},
       {{byte_shuffle, 4}, {deflate}, {byte_shuffle, 2}},
       {{fletcher32}, {deflate}, {fletcher32}},
+      {{fletcher32}, {byte_shuffle, 2}, {zstd}, {fletcher32}},
       {{bit_shuffle, 4}, {byte_shuffle, 4}},
       {{byte_shuffle, 2}, {fletcher32}, {deflate}, {byte_shuffle, 2}}};
   for (const auto& steps : pipelines) {

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "cuda/decode/warp.cuh"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace feedline::detail {
+
+/// What `jpeg_scan_segments` and `zstd_decoder` need of a warp, for one that is a thread block.
+struct block_warp {
+  static constexpr std::uint32_t lanes = warp_team::width;
+  static constexpr unsigned all = warp_team::all;
+
+  template <class T>
+  struct per_lane {
+    T own;
+    __device__ T& operator[](std::uint32_t) { return own; }
+    __device__ const T& operator[](std::uint32_t) const { return own; }
+  };
+
+  template <class Function>
+  __device__ void each(Function f) {
+    f(threadIdx.x);
+    __syncwarp();
+  }
+  template <class Function>
+  __device__ auto map(Function f) {
+    return per_lane<std::invoke_result_t<Function, std::uint32_t>>{f(threadIdx.x)};
+  }
+  template <class Function>
+  __device__ void one(Function f) {
+    if (threadIdx.x == 0) f();
+  }
+  template <class Function>
+  __device__ bool once(Function f) {
+    const bool said = threadIdx.x == 0 && f();
+    __syncwarp();
+    return __any_sync(all, said);
+  }
+  __device__ void sync() { __syncwarp(); }
+
+  template <class T>
+  __device__ T from(const per_lane<T>& values, std::uint32_t lane) {
+    return __shfl_sync(all, values.own, static_cast<int>(lane));
+  }
+  __device__ bool any(const per_lane<bool>& values) { return __any_sync(all, values.own); }
+  __device__ std::uint32_t ballot(const per_lane<bool>& values) {
+    return __ballot_sync(all, values.own);
+  }
+  __device__ std::uint32_t least(const per_lane<std::uint32_t>& values) {
+    std::uint32_t least = values.own;
+    for (std::uint32_t apart = lanes / 2; apart > 0; apart /= 2)
+      least = min(least, __shfl_xor_sync(all, least, apart));
+    return least;
+  }
+  __device__ std::uint32_t sum(const per_lane<std::uint32_t>& values) {
+    std::uint32_t sum = values.own;
+    for (std::uint32_t apart = lanes / 2; apart > 0; apart /= 2)
+      sum += __shfl_xor_sync(all, sum, apart);
+    return sum;
+  }
+  __device__ per_lane<std::uint32_t> sum_before(const per_lane<std::uint32_t>& values) {
+    std::uint32_t sum = values.own;
+    for (std::uint32_t apart = 1; apart < lanes; apart *= 2) {
+      const std::uint32_t before = __shfl_up_sync(all, sum, apart);
+      if (threadIdx.x >= apart) sum += before;
+    }
+    return {sum - values.own};
+  }
+  template <class T>
+  __device__ per_lane<T> before(const per_lane<T>& values, std::uint32_t apart = 1) {
+    return {__shfl_up_sync(all, values.own, apart)};
+  }
+  template <class T>
+  __device__ T last(const per_lane<T>& values) {
+    return from(values, lanes - 1);
+  }
+  __device__ per_lane<team_peers> peers(const per_lane<std::uint32_t>& values) {
+    return {warp_team::peers(values.own)};
+  }
+};
+
+}  // namespace feedline::detail

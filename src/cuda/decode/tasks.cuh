@@ -1,0 +1,51 @@
+#pragma once
+
+#include "cuda/check.hpp"
+#include "cuda/decode/kernels.hpp"
+#include "cuda/decode/program.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// What kernels that decode begin with.
+
+/// Where a load's bytes lie.
+__device__ inline std::byte* address_of(const decode_frame& frame, std::uint32_t number,
+                                        const block_load& load, bytes_place place) {
+  const std::size_t at = number;
+  switch (place) {
+    case bytes_place::scratch_a:
+      return frame.scratch[0] + at * frame.scratch_bytes[0];
+    case bytes_place::scratch_b:
+      return frame.scratch[1] + at * frame.scratch_bytes[1];
+    case bytes_place::store: {
+      const decode_program& program = frame.programs[load.field];
+      return program.blocks + load.place * program.block_bytes;
+    }
+    case bytes_place::landing_buffer:
+      break;
+  }
+  return const_cast<std::byte*>(frame.landing_buffer) + std::size_t{load.at} * 16;  // read alone
+}
+
+/// What a step of a load is; nothing if it is known that the load does not decode.
+__device__ inline decode_task task_of(const decode_frame& frame, std::uint32_t number,
+                                      std::uint32_t step) {
+  const block_load& load = frame.loads[number];
+  if (frame.bad[number] != 0 || step >= frame.programs[load.field].steps) return {};
+  return task_at(frame.programs[load.field], load, step);
+}
+
+/// Not by <<<>>>: see assemble.cu.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
+            cudaStream_t stream, Parameters... parameters) {
+  void* addresses[] = {&parameters...};
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{blocks}, dim3{threads}, addresses, 0, stream));
+}
+
+}  // namespace feedline::detail

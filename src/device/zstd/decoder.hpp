@@ -1,0 +1,265 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "device/zstd/bits.hpp"
+#include "device/zstd/frame_header.hpp"
+#include "device/zstd/fse.hpp"
+#include "device/zstd/huffman.hpp"
+#include "device/zstd/literals.hpp"
+#include "device/zstd/output.hpp"
+#include "device/zstd/sequence_codes.hpp"
+#include "device/zstd/sequences.hpp"
+#include "device/zstd/xxh64.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// Decodes Zstandard (RFC 8878). Whatever the frames say, nothing is written but to the room given,
+// nothing is read but the words that they lie in, and the work ends: so damaged files do no harm.
+//
+// What is decoded here libzstd decodes to the same bytes. Whole frames of any encoder are decoded.
+// Of damaged ones libzstd takes some that are refused here (docs/decisions/0077).
+
+/// Memory that a warp shares while it decodes.
+template <class Warp>
+struct zstd_tables {
+  sequence_tables sequences;
+  huffman_weights weights;
+  union {
+    sequence_bits bits[Warp::lanes];
+    repetition repetitions[Warp::lanes];
+  };
+  union {  // never two at once: what is needed later is made or read again
+    zstd_window window;
+    huffman_table huffman;
+    huffman_scratch huffman_parts;
+    fse_scratch fse_parts;
+  };
+};
+
+/// @tparam Warp What `host_warp` (tests/support/devices) and `block_warp` (cuda/decode) are:
+///   lanes           a power of two, 4 to 32
+///   per_lane<T>     a value of each lane; that of its own is `[lane]`
+///   each(f)         calls f(lane) for each lane, which sees what was written before, and whose
+///                   writes all see behind
+///   map(f)          per_lane of f(lane); may read what was written before the last `each`
+///   one(f)          calls f() by one lane; others see what it writes behind `sync()`
+///   from(v, lane)   the value of a lane
+///   sum(v), sum_before(v), any(v), ballot(v), before(v, apart), peers(v)
+/// All else is done by all lanes alike.
+template <class Warp>
+class zstd_decoder {
+ public:
+  FEEDLINE_HOST_DEVICE zstd_decoder(Warp& warp, const std::byte* from, std::uint32_t bytes,
+                                    std::byte* to, std::uint32_t room, zstd_tables<Warp>& tables)
+      : warp_{warp},
+        from_{from},
+        left_{bytes},
+        tables_{tables},
+        out_{warp, to, room, tables.window, tables.repetitions} {}
+
+  /// @return Whether the frames are whole, and fill the room.
+  FEEDLINE_HOST_DEVICE bool run() {
+    while (left_ > 0) {
+      const zstd_frame_header header = read_zstd_frame_header(from_, left_);
+      if (header.kind == zstd_frame_kind::none) return false;
+      take(header.bytes);
+      if (header.kind == zstd_frame_kind::data && !frame(header)) return false;
+    }
+    return out_.room() == 0;
+  }
+
+ private:
+  FEEDLINE_HOST_DEVICE const std::byte* take(std::uint32_t bytes) {
+    const std::byte* const taken = from_;
+    from_ += bytes;
+    left_ -= bytes;
+    return taken;
+  }
+
+  FEEDLINE_HOST_DEVICE bool frame(const zstd_frame_header& header) {
+    begin_ = out_.at();
+    max_block_bytes_ = header.max_block_bytes;
+    repeats_ = {};
+    has_weights_ = has_tables_ = false;
+    for (bool is_last = false; !is_last;) {
+      constexpr std::uint32_t header_bytes = 3;
+      if (left_ < header_bytes) return false;
+      const auto said = static_cast<std::uint32_t>(little_endian(take(header_bytes), header_bytes));
+      is_last = (said & 1U) != 0;
+      if (!block(said >> 1U & 3U, said >> 3U)) return false;
+    }
+    const std::uint32_t made = out_.at() - begin_;
+    if (header.has_size && header.size != made) return false;
+    if (!header.has_checksum) return true;
+    constexpr std::uint32_t sum_bytes = 4;
+    if (left_ < sum_bytes) return false;
+    const std::uint64_t said = little_endian(take(sum_bytes), sum_bytes);
+    return static_cast<std::uint32_t>(xxh64<Warp>::of(warp_, out_.place(begin_), made)) == said;
+  }
+
+  FEEDLINE_HOST_DEVICE bool block(std::uint32_t kind, std::uint32_t bytes) {
+    switch (kind) {
+      case 0:
+        if (bytes > left_ || bytes > out_.room()) return false;
+        out_.put(take(bytes), bytes);
+        return true;
+      case 1:
+        if (left_ == 0 || bytes > out_.room()) return false;
+        out_.fill(*take(1), bytes);
+        return true;
+      case 2:
+        if (bytes > left_ || bytes > max_block_bytes_) return false;
+        return compressed_block(take(bytes), bytes);
+      default:
+        return false;
+    }
+  }
+
+  FEEDLINE_HOST_DEVICE bool compressed_block(const std::byte* from, std::uint32_t bytes) {
+    const literals_header header = read_literals_header(from, bytes);
+    if (header.header_bytes == 0) return false;
+    const std::uint32_t limit = out_.room() < max_block_bytes_ ? out_.room() : max_block_bytes_;
+    if (header.count > limit) return false;
+    const std::uint32_t literals_end = header.header_bytes + header.bytes;
+    if (literals_end >= bytes) return false;
+    const std::byte* const sequences = from + literals_end;
+    const std::uint32_t sequences_bytes = bytes - literals_end;
+    const bool has_sequences = *sequences != std::byte{0};
+    if (!has_sequences && sequences_bytes > 1) return false;
+
+    literal_source literals{from + header.header_bytes, header.count,
+                            header.kind == literals_kind::one};
+    if (header.kind == literals_kind::coded || header.kind == literals_kind::coded_as_before) {
+      std::byte* const to =
+          out_.place(out_.at() + (has_sequences ? out_.room() - header.count : 0));
+      if (!coded_literals(header, literals.from, to)) return false;
+      literals.from = to;
+    }
+    if (has_sequences) return sequences_of(sequences, sequences_bytes, literals, limit);
+    if (literals.is_one)
+      out_.fill(*literals.from, literals.left);
+    else if (literals.from == out_.place(out_.at()))
+      out_.skip(literals.left);
+    else
+      out_.put(literals.from, literals.left);
+    return true;
+  }
+
+  FEEDLINE_HOST_DEVICE bool coded_literals(const literals_header& header, const std::byte* from,
+                                           std::byte* to) {
+    std::uint32_t said = 0;
+    if (header.kind == literals_kind::coded) {
+      said =
+          read_huffman_weights(warp_, tables_.huffman_parts, tables_.weights, from, header.bytes);
+      if (said == 0) return false;
+      has_weights_ = true;
+    }
+    if (!has_weights_) return false;
+    build_huffman_table(warp_, tables_.weights, tables_.huffman);
+    return decode_huffman(warp_, tables_.weights, tables_.huffman,
+                          {header.streams, from + said, header.bytes - said, to, header.count});
+  }
+
+  FEEDLINE_HOST_DEVICE bool sequences_of(const std::byte* from, std::uint32_t bytes,
+                                         literal_source& literals, std::uint32_t limit) {
+    const auto first = static_cast<std::uint32_t>(from[0]);
+    const std::uint32_t count_bytes = first < 128 ? 1 : first < 255 ? 2 : 3;
+    if (bytes < count_bytes + 1) return false;
+    std::uint32_t count = first;
+    if (count_bytes == 2) count = (first - 128) << 8U | static_cast<std::uint32_t>(from[1]);
+    if (count_bytes == 3) count = 0x7F00 + static_cast<std::uint32_t>(little_endian(from + 1, 2));
+    if (count == 0) return false;
+    const auto modes = static_cast<std::uint32_t>(from[count_bytes]);
+    if ((modes & 3U) != 0) return false;
+    const std::byte* at = from + count_bytes + 1;
+    std::uint32_t left = bytes - count_bytes - 1;
+    if (!table(sequence_field::literals, modes >> 6U, at, left) ||
+        !table(sequence_field::offset, modes >> 4U & 3U, at, left) ||
+        !table(sequence_field::match, modes >> 2U & 3U, at, left))
+      return false;
+    has_tables_ = true;
+
+    const reverse_stream stream{at, left};
+    if (!stream.is_marked()) return false;
+    out_.open_window();
+    sequence_reader<Warp> reader{
+        warp_,          tables_.sequences, tables_.bits, stream, log_of_literals_,
+        log_of_offset_, log_of_match_,     count};
+    const std::uint32_t start = out_.at();
+    while (reader.left() > 0) {
+      const sequence_batch<Warp> batch = reader.next(repeats_);
+      if (!out_.execute(batch, literals, begin_, limit - (out_.at() - start))) return false;
+    }
+    if (!reader.is_at_end()) return false;
+    out_.close_window(literals);
+    return true;
+  }
+
+  /// Makes, or keeps, a table. @param at Where it may be said; behind that if it is.
+  FEEDLINE_HOST_DEVICE bool table(sequence_field field, std::uint32_t mode, const std::byte*& at,
+                                  std::uint32_t& left) {
+    const sequence_limits limits = limits_of(field);
+    const bool of_literals = field == sequence_field::literals;
+    const bool of_match = field == sequence_field::match;
+    fse_entry* const entries = of_literals ? tables_.sequences.literals
+                               : of_match  ? tables_.sequences.match
+                                           : tables_.sequences.offset;
+    std::uint32_t& log = of_literals ? log_of_literals_ : of_match ? log_of_match_ : log_of_offset_;
+    const auto entry = [&](std::uint32_t bits, std::uint32_t code, std::uint32_t next) {
+      return entry_of(field, bits, code, next);
+    };
+    fse_counts counts;
+    switch (mode) {
+      case 0:
+        warp_.each([&](std::uint32_t lane) {
+          for (std::uint32_t i = lane; i < limits.default_symbols; i += Warp::lanes)
+            tables_.fse_parts.count[i] = default_count(field, i);
+        });
+        counts = {0, limits.default_log, limits.default_symbols};
+        break;
+      case 1: {
+        if (left == 0) return false;
+        const auto code = static_cast<std::uint32_t>(at[0]);
+        if (code > limits.max_symbol) return false;
+        warp_.one([&] { entries[0] = entry(0, code, 0); });
+        warp_.sync();
+        log = 0;
+        ++at;
+        --left;
+        return true;
+      }
+      case 2:
+        counts =
+            read_fse_counts(warp_, tables_.fse_parts, at, left, limits.max_symbol, limits.max_log);
+        if (counts.bytes == 0) return false;
+        break;
+      default:
+        return has_tables_;
+    }
+    build_fse_table(warp_, tables_.fse_parts, counts, entries, entry);
+    log = counts.log;
+    at += counts.bytes;
+    left -= counts.bytes;
+    return true;
+  }
+
+  Warp& warp_;
+  const std::byte* from_;
+  std::uint32_t left_;  ///< bytes from there
+  zstd_tables<Warp>& tables_;
+  zstd_output<Warp> out_;
+  // Of the frame:
+  std::uint32_t begin_ = 0;  ///< among what is decoded
+  std::uint32_t max_block_bytes_ = 0;
+  repeat_offsets repeats_;
+  bool has_weights_ = false;
+  bool has_tables_ = false;
+  std::uint32_t log_of_literals_ = 0;
+  std::uint32_t log_of_offset_ = 0;
+  std::uint32_t log_of_match_ = 0;
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,311 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "device/zstd/bits.hpp"
+#include "device/zstd/fse.hpp"
+#include "device/zstd/reverse_stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// Huffman codes of literals (RFC 8878, section 4.2). A symbol is decoded by one look into a table
+// of the next bits.
+
+/// Bits of the longest code. The RFC allows 11, libzstd takes 12: then an entry of the table stands
+/// for two codes.
+inline constexpr std::uint32_t max_huffman_bits = 12;
+inline constexpr std::uint32_t huffman_table_bits = 11;
+
+/// What a code is made of. A symbol of weight w > 0 has 2^(w - 1) of the 2^log sequences of bits.
+struct huffman_weights {
+  std::uint32_t log;
+  std::uint16_t counted[max_huffman_bits + 1];  ///< symbols of each weight
+  std::uint16_t begin[max_huffman_bits + 1];    ///< their first sequence, while a table is made
+  std::uint8_t of[256];
+};
+
+/// A code's table: bits above, symbol below; of codes of 12 bits, both symbols.
+using huffman_table = std::uint16_t[1U << huffman_table_bits];
+
+/// What the weights of weights' own code are made of.
+struct huffman_scratch {
+  fse_scratch counts;
+  fse_entry table[1U << 6U];
+};
+
+/// Reads weights that a code of finite state entropy packs. @return How many; 0: it is damaged.
+template <class Warp>
+FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scratch& scratch,
+                                                       huffman_weights& weights,
+                                                       const std::byte* from, std::uint32_t bytes) {
+  constexpr std::uint32_t max_log = 6;
+  constexpr std::uint32_t most = 255;  // and the last, which is not said
+  const fse_counts counts = read_fse_counts(warp, scratch.counts, from, bytes, 255, max_log);
+  if (counts.bytes == 0) return 0;
+  build_fse_table(warp, scratch.counts, counts, scratch.table,
+                  [](std::uint32_t bits, std::uint32_t symbol, std::uint32_t next) {
+                    constexpr std::uint32_t none = max_huffman_bits + 1;
+                    return fse_entry::make(0, bits, symbol < none ? symbol : none, next);
+                  });
+  const reverse_stream stream{from + counts.bytes, bytes - counts.bytes};
+  if (!stream.is_marked()) return 0;
+  reverse_reader<Warp> reader{warp, stream};
+  std::uint32_t state = reader.take(counts.log);
+  std::uint32_t other = reader.take(counts.log);
+  if (reader.position() < stream.begin()) return 0;
+  std::uint32_t count = 0;
+  const auto put = [&](std::uint32_t of_state) {
+    warp.one(
+        [&] { weights.of[count] = static_cast<std::uint8_t>(scratch.table[of_state].symbol()); });
+    ++count;
+  };
+  while (count + 2 <= most) {
+    put(state);
+    const fse_entry entry = scratch.table[state];
+    const std::uint32_t next = entry.next() + reader.take(entry.bits());
+    state = other;
+    other = next;
+    if (reader.position() < stream.begin()) {  // what is said ends here
+      put(state);
+      warp.sync();
+      return count;
+    }
+  }
+  return 0;
+}
+
+/// Reads the weights of a code. @return Bytes that say them; 0: they are none.
+template <class Warp>
+FEEDLINE_HOST_DEVICE std::uint32_t read_huffman_weights(Warp& warp, huffman_scratch& scratch,
+                                                        huffman_weights& weights,
+                                                        const std::byte* from,
+                                                        std::uint32_t bytes) {
+  using std::uint32_t;
+  if (bytes == 0) return 0;
+  const auto header = static_cast<uint32_t>(from[0]);
+  const bool is_packed = header < 128;
+  uint32_t count = is_packed ? 0 : header - 127;
+  const uint32_t taken = 1 + (is_packed ? header : (count + 1) / 2);
+  if (taken > bytes) return 0;
+  if (is_packed) {
+    count = read_packed_weights(warp, scratch, weights, from + 1, header);
+    if (count == 0) return 0;
+  } else {
+    warp.each([&](uint32_t lane) {
+      for (uint32_t i = lane; i < count; i += Warp::lanes)
+        weights.of[i] = static_cast<std::uint8_t>(
+            static_cast<uint32_t>(from[1 + i / 2]) >> (i % 2 == 0 ? 4U : 0U) & 15U);
+    });
+  }
+  const auto share = warp.map([&](uint32_t lane) {
+    uint32_t sum = 0;
+    for (uint32_t i = lane; i < count; i += Warp::lanes) {
+      const uint32_t weight = weights.of[i];
+      if (weight > max_huffman_bits) return 1U << 24U;
+      sum += (1U << weight) / 2;
+    }
+    return sum;
+  });
+  const uint32_t sum = warp.sum(share);
+  if (sum == 0 || sum >= 1U << max_huffman_bits) return 0;
+  const uint32_t log = highest_bit(sum) + 1;
+  const uint32_t rest = (1U << log) - sum;  // of the last symbol
+  if ((rest & (rest - 1)) != 0) return 0;
+  warp.each([&](uint32_t lane) {
+    for (uint32_t i = lane; i <= max_huffman_bits; i += Warp::lanes) weights.counted[i] = 0;
+    for (uint32_t i = count + lane; i < 256; i += Warp::lanes)
+      weights.of[i] = static_cast<std::uint8_t>(i == count ? highest_bit(rest) + 1 : 0);
+    if (lane == 0) weights.log = log;
+  });
+  for (uint32_t first = 0; first < 256; first += Warp::lanes) {
+    const auto weight =
+        warp.map([&](uint32_t lane) -> uint32_t { return weights.of[first + lane]; });
+    const auto same = warp.peers(weight);
+    warp.each([&](uint32_t lane) {
+      if (same[lane].rank == 0)
+        weights.counted[weight[lane]] += static_cast<std::uint16_t>(same[lane].size);
+    });
+  }
+  const uint32_t longest = weights.counted[1];
+  return longest >= 2 && longest % 2 == 0 ? taken : 0;
+}
+
+/// Makes the table of a code.
+template <class Warp>
+FEEDLINE_HOST_DEVICE void build_huffman_table(Warp& warp, huffman_weights& weights,
+                                              huffman_table& table) {
+  using std::uint32_t;
+  const uint32_t log = weights.log;
+  warp.one([&] {
+    uint32_t begin = 0;
+    for (uint32_t weight = 1; weight <= max_huffman_bits; ++weight) {
+      weights.begin[weight] = static_cast<std::uint16_t>(begin);
+      begin += weights.counted[weight] << (weight - 1);
+    }
+  });
+  warp.sync();
+  for (uint32_t first = 0; first < 256; first += Warp::lanes) {
+    const auto weight =
+        warp.map([&](uint32_t lane) -> uint32_t { return weights.of[first + lane]; });
+    const auto same = warp.peers(weight);
+    const auto begin = warp.map([&](uint32_t lane) -> uint32_t {
+      const uint32_t is = weight[lane];
+      return is == 0 ? 0 : weights.begin[is] + (same[lane].rank << (is - 1));
+    });
+    warp.sync();
+    warp.each([&](uint32_t lane) {
+      const uint32_t is = weight[lane];
+      if (is != 0 && same[lane].rank == 0)
+        weights.begin[is] += static_cast<std::uint16_t>(same[lane].size << (is - 1));
+    });
+    for (uint32_t i = 0; i < Warp::lanes; ++i) {
+      const uint32_t is = warp.from(weight, i);
+      if (is == 0) continue;
+      const uint32_t at = warp.from(begin, i);
+      const uint32_t symbol = first + i;
+      const uint32_t entry = (log + 1 - is) << 8U | symbol;
+      if (log <= huffman_table_bits) {
+        warp.each([&](uint32_t lane) {
+          for (uint32_t k = lane; k < 1U << (is - 1); k += Warp::lanes)
+            table[at + k] = static_cast<std::uint16_t>(entry);
+        });
+      } else if (is > 1) {
+        warp.each([&](uint32_t lane) {
+          for (uint32_t k = lane; k < 1U << (is - 2); k += Warp::lanes)
+            table[at / 2 + k] = static_cast<std::uint16_t>(entry);
+        });
+      } else {
+        warp.one([&] {
+          const uint32_t other = at % 2 == 0 ? 0 : table[at / 2];
+          table[at / 2] = static_cast<std::uint16_t>(other | symbol << (at % 2 * 8));
+        });
+        warp.sync();
+      }
+    }
+  }
+}
+
+/// Decodes a stream by one lane.
+template <bool TwelveBits>
+class huffman_stream {
+ public:
+  /// @param pairs Entries that stand for two codes, where there are such of 12 bits.
+  FEEDLINE_HOST_DEVICE huffman_stream(const huffman_table& table, std::uint32_t log,
+                                      std::uint32_t pairs, const reverse_stream& stream)
+      : table_{table},
+        shift_{32 - (TwelveBits ? huffman_table_bits : log)},
+        pairs_{pairs},
+        stream_{stream},
+        next_{reverse_stream::word_below(stream.end()) - 2},
+        ahead_{stream.word(next_)},
+        ready_{64 - reverse_stream::bits_above(stream.end())},
+        buffer_{(std::uint64_t{stream.word(next_ + 2)} << 32U | stream.word(next_ + 1))
+                << (64 - ready_)} {}
+
+  /// @return Whether the stream has so many symbols, no more and no less.
+  FEEDLINE_HOST_DEVICE bool decode(std::byte* to, std::uint32_t count) {
+    std::uint32_t done = 0;
+    for (; done < count && reinterpret_cast<std::uintptr_t>(to + done) % 4 != 0; ++done)
+      to[done] = static_cast<std::byte>(next());
+    for (; done + 4 <= count; done += 4) {
+      std::uint32_t four = symbol();
+      four |= next() << 8U;
+      four |= symbol() << 16U;
+      four |= next() << 24U;
+      *reinterpret_cast<std::uint32_t*>(to + done) = four;
+    }
+    for (; done < count; ++done) to[done] = static_cast<std::byte>(next());
+    return 32 * (next_ + 1) + static_cast<std::int32_t>(ready_) == stream_.begin();
+  }
+
+ private:
+  /// More than 32 bits are ready before `symbol`, and behind `next`.
+  FEEDLINE_HOST_DEVICE std::uint32_t symbol() {
+    const std::uint32_t at = static_cast<std::uint32_t>(buffer_ >> 32U) >> shift_;
+    const std::uint32_t entry = table_[at];
+    if (TwelveBits && at < pairs_) {
+      const std::uint32_t second = static_cast<std::uint32_t>(buffer_ >> 52U) & 1U;
+      drop(max_huffman_bits);
+      return entry >> (second * 8) & 0xFFU;
+    }
+    drop(entry >> 8U);
+    return entry & 0xFFU;
+  }
+  FEEDLINE_HOST_DEVICE std::uint32_t next() {
+    const std::uint32_t found = symbol();
+    fill();
+    return found;
+  }
+  FEEDLINE_HOST_DEVICE void drop(std::uint32_t bits) {
+    buffer_ <<= bits;
+    ready_ -= bits;
+  }
+  FEEDLINE_HOST_DEVICE void fill() {
+    if (ready_ > 32) return;
+    buffer_ |= std::uint64_t{ahead_} << (32U - ready_);
+    ready_ += 32;
+    ahead_ = stream_.word(--next_);
+  }
+
+  const huffman_table& table_;
+  const std::uint32_t shift_;
+  const std::uint32_t pairs_;
+  const reverse_stream stream_;
+  std::int32_t next_;  ///< of the word that is ahead
+  std::uint32_t ahead_;
+  std::uint32_t ready_;
+  std::uint64_t buffer_;
+};
+
+/// Streams of literals, and where they go.
+struct huffman_streams {
+  std::uint32_t count;  ///< 1 or 4
+  const std::byte* from;
+  std::uint32_t bytes;
+  std::byte* to;
+  std::uint32_t literals;
+};
+
+/// Decodes literals, a stream by a lane. @return Whether each stream has as many as it should.
+template <bool TwelveBits, class Warp>
+FEEDLINE_HOST_DEVICE bool decode_huffman_streams(Warp& warp, const huffman_weights& weights,
+                                                 const huffman_table& table,
+                                                 const huffman_streams& what) {
+  using std::uint32_t;
+  constexpr uint32_t jumps = 6;  // bytes that say how long the first three are
+  uint32_t begin[5] = {0, what.bytes, 0, 0, 0};
+  uint32_t each = what.literals;
+  if (what.count == 4) {
+    if (what.bytes < jumps) return false;
+    begin[0] = jumps;
+    for (uint32_t i = 0; i < 3; ++i)
+      begin[i + 1] = begin[i] + static_cast<uint32_t>(little_endian(what.from + 2 * i, 2));
+    begin[4] = what.bytes;
+    if (begin[3] > what.bytes) return false;
+    each = (what.literals + 3) / 4;
+  }
+  const auto failed = warp.map([&](uint32_t lane) {
+    for (uint32_t i = lane; i < what.count; i += Warp::lanes) {
+      const reverse_stream stream{what.from + begin[i], begin[i + 1] - begin[i]};
+      if (!stream.is_marked()) return true;
+      const uint32_t own = i + 1 < what.count ? each : what.literals - each * (what.count - 1);
+      huffman_stream<TwelveBits> decoder{table, weights.log, weights.counted[1] / 2U, stream};
+      if (!decoder.decode(what.to + i * each, own)) return true;
+    }
+    return false;
+  });
+  warp.sync();
+  return !warp.any(failed);
+}
+
+template <class Warp>
+FEEDLINE_HOST_DEVICE bool decode_huffman(Warp& warp, const huffman_weights& weights,
+                                         const huffman_table& table, const huffman_streams& what) {
+  return weights.log <= huffman_table_bits
+             ? decode_huffman_streams<false>(warp, weights, table, what)
+             : decode_huffman_streams<true>(warp, weights, table, what);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+// Offsets that repeat one of the last three (RFC 8878, section 3.1.1.5). What a sequence makes of
+// the last three is a function; those of neighbours are joined, pair by pair, so that all lanes
+// know their offset after as many turns as a lane's number has bits.
+
+/// The last three offsets, the newest first.
+struct repeat_offsets {
+  std::uint32_t last[3] = {1, 4, 8};
+};
+
+/// A function of three offsets: each of what comes out is a number, or one of those that go in
+/// less some.
+struct offsets_function {
+  /// A number; or, with the highest bit, which one goes in, and four times what is taken off.
+  std::uint32_t to[3];
+
+  static constexpr std::uint32_t from_one = 1U << 31U;
+  /// Offsets are cut to this: no block is so large.
+  static constexpr std::uint32_t too_far = from_one - 1;
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t from(std::uint32_t which,
+                                                               std::uint32_t less = 0) {
+    return from_one | less << 2U | which;
+  }
+  /// @param coded 1 to 3 for one of the last three, else 3 more than the offset.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static offsets_function of(std::uint32_t coded,
+                                                                bool no_literals) {
+    if (coded > 3) {
+      const std::uint32_t offset = coded - 3;
+      return {{offset < too_far ? offset : too_far, from(0), from(1)}};
+    }
+    switch (coded - 1 + (no_literals ? 1 : 0)) {
+      case 0:
+        return {{from(0), from(1), from(2)}};
+      case 1:
+        return {{from(1), from(0), from(2)}};
+      case 2:
+        return {{from(2), from(0), from(1)}};
+      default:
+        return {{from(0, 1), from(0), from(1)}};
+    }
+  }
+};
+
+/// What comes out of `then` if its input comes from three others. An offset of 0, which is none,
+/// stays 0.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t offset_behind(std::uint32_t first,
+                                                                      std::uint32_t second,
+                                                                      std::uint32_t third,
+                                                                      std::uint32_t then) {
+  if ((then & offsets_function::from_one) == 0) return then;
+  const std::uint32_t which = then & 3U;
+  const std::uint32_t less = (then & ~offsets_function::from_one) >> 2U;
+  const std::uint32_t base = which == 0 ? first : which == 1 ? second : third;
+  if ((base & offsets_function::from_one) != 0) return base + (less << 2U);
+  return base > less ? base - less : 0;
+}
+
+/// The offsets of sequences, and what is behind them in `repeats`. @param count Lanes with one.
+template <class Warp>
+FEEDLINE_HOST_DEVICE typename Warp::template per_lane<std::uint32_t> resolve_offsets(
+    Warp& warp, repeat_offsets& repeats, std::uint32_t count,
+    const typename Warp::template per_lane<std::uint32_t>& coded,
+    const typename Warp::template per_lane<bool>& no_literals) {
+  using std::uint32_t;
+  const auto functions = warp.map([&](uint32_t lane) {
+    return lane < count ? offsets_function::of(coded[lane], no_literals[lane])
+                        : offsets_function::of(1, false);
+  });
+  auto first = warp.map([&](uint32_t lane) { return functions[lane].to[0]; });
+  auto second = warp.map([&](uint32_t lane) { return functions[lane].to[1]; });
+  auto third = warp.map([&](uint32_t lane) { return functions[lane].to[2]; });
+  for (uint32_t apart = 1; apart < Warp::lanes; apart *= 2) {
+    const auto first_before = warp.before(first, apart);
+    const auto second_before = warp.before(second, apart);
+    const auto third_before = warp.before(third, apart);
+    const auto joined = [&](const auto& then) {
+      return warp.map([&](uint32_t lane) {
+        return lane < apart ? then[lane]
+                            : offset_behind(first_before[lane], second_before[lane],
+                                            third_before[lane], then[lane]);
+      });
+    };
+    first = joined(first);
+    second = joined(second);
+    third = joined(third);
+  }
+  const auto behind = [&](const auto& function) {
+    return warp.map([&](uint32_t lane) {
+      return offset_behind(repeats.last[0], repeats.last[1], repeats.last[2], function[lane]);
+    });
+  };
+  const auto offsets = behind(first);
+  const auto seconds = behind(second);
+  const auto thirds = behind(third);
+  repeats = {{warp.from(offsets, Warp::lanes - 1), warp.from(seconds, Warp::lanes - 1),
+              warp.from(thirds, Warp::lanes - 1)}};
+  return offsets;
+}
+
+}  // namespace feedline::detail

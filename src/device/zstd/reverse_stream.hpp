@@ -1,0 +1,131 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "device/zstd/bits.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Bits that are read from the last to the first (RFC 8878, section 4.1): behind the last stands a
+/// single 1, and zeros up to the byte's end. A position p means that the bits below it are unread;
+/// it is negative, or below `begin`, once more was read than there is. Positions count from the
+/// first word's lowest bit.
+///
+/// Reads whole words of 4 bytes, those that the stream lies in; outside of them are zeros.
+class reverse_stream {
+ public:
+  reverse_stream() = default;
+  FEEDLINE_HOST_DEVICE reverse_stream(const std::byte* from, std::uint32_t bytes) {
+    const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) % 4);
+    const std::uint32_t last = bytes == 0 ? 0 : static_cast<std::uint32_t>(from[bytes - 1]);
+    words_ = reinterpret_cast<const std::uint32_t*>(from - lead);
+    count_ = (lead + bytes + 3) / 4;
+    begin_ = static_cast<std::int32_t>(8 * lead);
+    end_ = last == 0 ? -1 : static_cast<std::int32_t>(8 * (lead + bytes - 1) + highest_bit(last));
+  }
+
+  /// Whether the 1 is there that ends it.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_marked() const { return end_ >= 0; }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t begin() const { return begin_; }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t end() const { return end_; }
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t word(std::int32_t number) const {
+    return static_cast<std::uint32_t>(number) < count_ ? words_[number] : 0;
+  }
+  /// The number of the word with the bit below a position, and how many bits of it are above.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::int32_t word_below(std::int32_t position) {
+    return (position - 1) >> 5;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t bits_above(std::int32_t position) {
+    return (0U - static_cast<std::uint32_t>(position)) % 32U;
+  }
+  /// The 64 bits below a position: the one that comes next is the highest.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint64_t bits_below(std::int32_t position) const {
+    const std::int32_t at = word_below(position);
+    const std::uint32_t above = bits_above(position);
+    const std::uint64_t high = std::uint64_t{word(at)} << 32U | word(at - 1);
+    const std::uint64_t low = std::uint64_t{word(at - 1)} << 32U | word(at - 2);
+    return (high << above) >> 32U << 32U | (low << above) >> 32U;
+  }
+
+ private:
+  const std::uint32_t* words_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::int32_t begin_ = 0;
+  std::int32_t end_ = -1;
+};
+
+/// Reads a stream with all lanes in step. A lane keeps a word of those that come.
+template <class Warp>
+class reverse_reader {
+ public:
+  FEEDLINE_HOST_DEVICE reverse_reader(Warp& warp, const reverse_stream& stream)
+      : warp_{warp}, stream_{stream}, next_{reverse_stream::word_below(stream.end()) + 1} {
+    const std::int32_t base = (next_ - 1) & ~(lanes - 1);
+    window_ = words_from(base);
+    ahead_ = words_from(base - lanes);
+    fill_word();
+    fill_word();
+    drop(reverse_stream::bits_above(stream.end()));
+  }
+
+  /// The position below which bits are unread.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t position() const {
+    return 32 * next_ + static_cast<std::int32_t>(ready_);
+  }
+  /// The next bits, as a number. @param bits 32 at most, with those that are dropped at once.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t take(std::uint32_t bits) {
+    const std::uint32_t taken = top_bits(buffer_, bits);
+    drop(bits);
+    return taken;
+  }
+  /// Drops some bits and takes those behind. @param dropped 63 at most. @param bits 32 at most.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t take_behind(std::uint32_t dropped,
+                                                               std::uint32_t bits) {
+    if (dropped + bits <= 32) {
+      const std::uint32_t taken = top_bits(buffer_ << dropped, bits);
+      drop(dropped + bits);
+      return taken;
+    }
+    const std::uint32_t half = dropped < 32 ? dropped : 32;
+    drop(half);
+    drop(dropped - half);
+    return take(bits);
+  }
+
+ private:
+  using words = typename Warp::template per_lane<std::uint32_t>;
+  static constexpr auto lanes = static_cast<std::int32_t>(Warp::lanes);
+
+  /// @param bits 32 at most. More than 32 are ready before and behind.
+  FEEDLINE_HOST_DEVICE void drop(std::uint32_t bits) {
+    buffer_ <<= bits;
+    ready_ -= bits;
+    if (ready_ <= 32) fill_word();
+  }
+  FEEDLINE_HOST_DEVICE void fill_word() {
+    --next_;
+    const std::uint32_t lane = static_cast<std::uint32_t>(next_) % Warp::lanes;
+    buffer_ |= std::uint64_t{warp_.from(window_, lane)} << (32U - ready_);
+    ready_ += 32;
+    if (lane != 0) return;
+    window_ = ahead_;
+    ahead_ = words_from(next_ - 2 * lanes);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE words words_from(std::int32_t first) {
+    return warp_.map(
+        [&](std::uint32_t lane) { return stream_.word(first + static_cast<std::int32_t>(lane)); });
+  }
+
+  Warp& warp_;
+  const reverse_stream stream_;
+  std::int32_t next_;  ///< words from here on are in the buffer, or were
+  std::uint32_t ready_ = 0;
+  std::uint64_t buffer_ = 0;
+  words window_;  ///< with the word below `next_`
+  words ahead_;   ///< those below them
+};
+
+}  // namespace feedline::detail

@@ -1,0 +1,188 @@
+#pragma once
+
+#include "device/zstd/decoder.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/host_warp.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <zstd.h>
+
+namespace feedline::test::zstd {
+
+using bytes = std::vector<unsigned char>;
+
+/// What libzstd decodes frames to, if that is as much as there is room for.
+inline std::optional<bytes> by_libzstd(const bytes& frames, std::size_t room) {
+  bytes out(room + 1);
+  const std::size_t size = ZSTD_decompress(out.data(), room, frames.data(), frames.size());
+  if (ZSTD_isError(size) != 0 || size != room) return std::nullopt;
+  out.resize(room);
+  return out;
+}
+
+/// How a warp of the host decodes.
+struct way {
+  std::size_t lead = 0;     ///< bytes of the frames' first word that are before them
+  std::size_t to_lead = 0;  ///< and of the room's first 16 bytes
+  bool last_first = false;  ///< the order of lanes
+};
+
+/// What our decoder makes of frames. They and the room lie in memory of their own, so that
+/// sanitizers see what is touched beside them.
+template <std::uint32_t Lanes = 32>
+std::optional<bytes> by_feedline(const bytes& frames, std::size_t room, const way& how = {}) {
+  const auto words = std::make_unique<std::uint32_t[]>((how.lead + frames.size() + 3) / 4);
+  auto* const from = reinterpret_cast<std::byte*>(words.get()) + how.lead;
+  if (!frames.empty()) std::memcpy(from, frames.data(), frames.size());
+  const auto memory = std::make_unique<unsigned char[]>(how.to_lead + room);
+  auto* const to = reinterpret_cast<std::byte*>(memory.get()) + how.to_lead;
+  host_warp<Lanes> warp;
+  warp.last_first = how.last_first;
+  const auto tables = std::make_unique<detail::zstd_tables<host_warp<Lanes>>>();
+  detail::zstd_decoder<host_warp<Lanes>> decoder{
+      warp,   from, static_cast<std::uint32_t>(frames.size()), to, static_cast<std::uint32_t>(room),
+      *tables};
+  if (!decoder.run()) return std::nullopt;
+  const auto* const begin = memory.get() + how.to_lead;
+  return bytes(begin, begin + room);
+}
+
+/// Draws what is packed, how, and what damage it takes.
+class frame_maker {
+ public:
+  explicit frame_maker(unsigned seed) : random_{seed} {}
+
+  std::size_t below(std::size_t count) { return random_() % count; }
+  unsigned char byte() { return static_cast<unsigned char>(random_()); }
+
+  static constexpr std::size_t kinds = 9;
+
+  bytes plain(std::size_t kind, std::size_t size) {
+    bytes made(size);
+    for (std::size_t i = 0; i < size;) {
+      switch (kind) {
+        case 0:
+          made[i++] = byte();
+          break;
+        case 1:
+          made[i++] = 0;
+          break;
+        case 2:  // few are frequent
+          made[i++] = static_cast<unsigned char>(byte() & byte() & byte());
+          break;
+        case 3:
+          made[i++] = static_cast<unsigned char>("the quick brown fox "[below(20)]);
+          break;
+        case 4:  // strokes on a background
+          i += 8 + below(24);
+          for (std::size_t ink = 2 + below(5); ink > 0 && i < size; --ink) made[i++] = byte();
+          break;
+        case 5:  // what lies near and far, again and again
+          for (std::size_t n = 3 + below(40), at = below(i + 1); n > 0 && i < size; --n, ++i)
+            made[i] = below(20) != 0 && at + 1 < i ? made[at++] : byte();
+          break;
+        case 6:  // a slope
+          made[i] = static_cast<unsigned char>(i / 7 * 3 % 61 + i % 4);
+          ++i;
+          break;
+        case 7:  // the planes of shuffled floats
+          made[i] =
+              i < size / 2 ? byte() : static_cast<unsigned char>(0x3C + (byte() & byte() & 3));
+          ++i;
+          break;
+        default:  // long repetitions
+          for (std::size_t n = below(9000), far = 1 + below(70'000); n > 0 && i < size; --n, ++i)
+            made[i] = far <= i ? made[i - far] : byte();
+          if (i < size) made[i++] = byte();
+      }
+    }
+    return made;
+  }
+
+  /// A frame of some level and options.
+  bytes packed(const bytes& plain, bool checksum) {
+    const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> packer{ZSTD_createCCtx(),
+                                                                      &ZSTD_freeCCtx};
+    const auto set = [&](ZSTD_cParameter what, std::size_t to) {
+      REQUIRE(ZSTD_isError(ZSTD_CCtx_setParameter(packer.get(), what, static_cast<int>(to))) == 0);
+    };
+    constexpr int slowest = 19;
+    const int level = plain.size() > 20'000 ? static_cast<int>(below(12)) - 5
+                                            : static_cast<int>(below(5 + slowest + 1)) - 5;
+    REQUIRE(ZSTD_isError(ZSTD_CCtx_setParameter(packer.get(), ZSTD_c_compressionLevel, level)) ==
+            0);
+    set(ZSTD_c_checksumFlag, checksum ? 1 : 0);
+    set(ZSTD_c_contentSizeFlag, below(2));
+    if (below(2) == 0)
+      set(ZSTD_c_windowLog, 10 + below(8));
+    else  // else memory is made for 8 MiB
+      REQUIRE(ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer.get(), plain.size())) == 0);
+    if (below(4) == 0) set(ZSTD_c_minMatch, 3 + below(4));
+    bytes out(ZSTD_compressBound(plain.size()) + 64 + plain.size() / 8);
+    ZSTD_outBuffer to{out.data(), out.size(), 0};
+    const bool at_once = below(2) == 0;
+    for (std::size_t done = 0;;) {  // in parts, with blocks that end between them
+      const std::size_t part = at_once ? plain.size() - done
+                                       : std::min(1 + below(plain.size() + 1), plain.size() - done);
+      ZSTD_inBuffer in{plain.data() + done, part, 0};
+      done += part;
+      const bool is_last = done == plain.size();
+      const ZSTD_EndDirective then = is_last         ? ZSTD_e_end
+                                     : below(2) == 0 ? ZSTD_e_flush
+                                                     : ZSTD_e_continue;
+      REQUIRE(ZSTD_isError(ZSTD_compressStream2(packer.get(), &to, &in, then)) == 0);
+      REQUIRE(in.pos == in.size);
+      if (is_last) break;
+    }
+    out.resize(to.pos);
+    return out;
+  }
+
+  static bytes skippable(std::size_t size) {
+    bytes frame{0x50, 0x2A, 0x4D, 0x18, static_cast<unsigned char>(size), 0, 0, 0};
+    frame.resize(8 + size, 0x99);
+    return frame;
+  }
+
+  void damage(bytes& frames) {
+    switch (below(7)) {
+      case 0:
+        frames[below(frames.size())] ^= static_cast<unsigned char>(1U << below(8));
+        break;
+      case 1:
+        for (std::size_t i = 0; i < 4; ++i) frames[below(frames.size())] = byte();
+        break;
+      case 2:
+        frames.resize(below(frames.size()));
+        break;
+      case 3:
+        frames.resize(frames.size() + below(9), byte());
+        break;
+      case 4:
+        std::swap(frames[below(frames.size())], frames[below(frames.size())]);
+        break;
+      case 5:  // in the headers and codes, most likely
+        frames[below(std::min<std::size_t>(frames.size(), 40))] ^=
+            static_cast<unsigned char>(1U << below(8));
+        break;
+      default:
+        for (std::size_t i = below(std::min<std::size_t>(frames.size(), 60)); i < frames.size();
+             ++i)
+          frames[i] = byte();
+    }
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+}  // namespace feedline::test::zstd
