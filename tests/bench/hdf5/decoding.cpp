@@ -4,6 +4,8 @@
 ///     feedline_bench_decoding                            # all encodings
 ///     feedline_bench_decoding --encoding deflate --readers 1,4 --window 1024
 ///
+///     feedline_bench_decoding --encoding zstd --alone 512,2048,4096
+///
 /// Method: rows of 28 × 28 values are drawn, of bytes (deflate makes about a fifth of them) or of
 /// floats as half precision has them (with shuffled bytes, about half), and written to a file that
 /// stays in the page cache. They are taken in shuffle{.within = chunks(window)} and stream

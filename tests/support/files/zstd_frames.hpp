@@ -115,16 +115,16 @@ class frame_maker {
     const auto set = [&](ZSTD_cParameter what, std::size_t to) {
       REQUIRE(ZSTD_isError(ZSTD_CCtx_setParameter(packer.get(), what, static_cast<int>(to))) == 0);
     };
-    constexpr int slowest = 19;
-    const int level = plain.size() > 20'000 ? static_cast<int>(below(12)) - 5
-                                            : static_cast<int>(below(5 + slowest + 1)) - 5;
+    const bool says_size = below(2) == 0;
+    // Packers that do not know the size make memory for any, the more the higher the level.
+    const std::size_t levels = !says_size ? 9 : plain.size() > 20'000 ? 12 : 25;
+    const int level = static_cast<int>(below(levels)) - 5;
     REQUIRE(ZSTD_isError(ZSTD_CCtx_setParameter(packer.get(), ZSTD_c_compressionLevel, level)) ==
             0);
     set(ZSTD_c_checksumFlag, checksum ? 1 : 0);
     set(ZSTD_c_contentSizeFlag, below(2));
-    if (below(2) == 0)
-      set(ZSTD_c_windowLog, 10 + below(8));
-    else  // else memory is made for 8 MiB
+    if (!says_size || below(3) == 0) set(ZSTD_c_windowLog, 10 + below(8));
+    if (says_size)
       REQUIRE(ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer.get(), plain.size())) == 0);
     if (below(4) == 0) set(ZSTD_c_minMatch, 3 + below(4));
     bytes out(ZSTD_compressBound(plain.size()) + 64 + plain.size() / 8);

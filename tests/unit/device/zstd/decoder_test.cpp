@@ -115,3 +115,25 @@ TEST_CASE("zstd: of damaged frames nothing is taken that libzstd refuses or deco
   // libzstd's fast loops do not look whether streams of literals end where they should.
   CHECK(stricter < tries / 8);
 }
+
+TEST_CASE("zstd: repeats what lies near and far, few bytes and many", "[device][host]") {
+  // What is repeated lies so far back, on both sides of what the window holds.
+  const std::size_t far =
+      GENERATE(1U, 2U, 3U, 5U, 23U, 24U, 25U, 31U, 33U, 511U, 513U, 1535U, 1537U, 2559U, 2560U,
+               2561U, 4071U, 4072U, 4073U, 4095U, 4096U, 4097U, 5000U, 70'000U, 140'000U);
+  frame_maker make{static_cast<unsigned>(far)};
+  bytes plain(far);
+  for (auto& each : plain) each = make.byte();
+  for (const std::size_t most : {6U, 40U, 700U, 4000U})
+    for (std::size_t i = 0; i < 60; ++i) {
+      for (std::size_t left = 4 + make.below(most); left > 0; --left)
+        plain.push_back(plain[plain.size() - far]);
+      for (std::size_t left = make.below(make.below(8) == 0 ? 2000 : 4); left > 0; --left)
+        plain.push_back(make.byte());
+    }
+  for (const std::size_t to_lead : {0U, 1U, 7U, 15U}) {
+    const bytes packed = make.packed(plain, false);
+    CAPTURE(far, to_lead, plain.size());
+    REQUIRE(by_feedline(packed, plain.size(), {0, to_lead, to_lead % 2 != 0}) == plain);
+  }
+}
