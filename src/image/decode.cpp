@@ -3,12 +3,15 @@
 #include <feedline/image/decode.hpp>
 
 #include "detail/text.hpp"
+#include "image/jpeg/frame.hpp"
 #include "image/reader.hpp"
 #include "io/file_magic.hpp"
 #include "rows/scratch_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <optional>
 #include <string>
 
 namespace feedline {
@@ -45,12 +48,22 @@ struct image_worker {
   resampler resizes;
 };
 
+block_step step_of(const image_options& options) {
+  return {.filter = block_filter::jpeg,
+          .image = {.height = options.height,
+                    .width = options.width,
+                    .shorter_side = options.shorter_side,
+                    .layout = options.layout,
+                    .allow_damaged = options.allow_damaged}};
+}
+
 class image_decoder final : public decoder {
  public:
   explicit image_decoder(const image_options& options)
-      : options_{checked(options)}, geometry_{options_}, workers_{[checked = options_] {
-          return std::make_unique<image_worker>(checked);
-        }} {}
+      : options_{checked(options)},
+        geometry_{options_},
+        steps_{step_of(options_)},
+        workers_{[checked = options_] { return std::make_unique<image_worker>(checked); }} {}
 
   field describe(std::span<const std::byte>) const override {
     const std::uint64_t height = options_.height;
@@ -75,6 +88,26 @@ class image_decoder final : public decoder {
     count_read({.decoded = 1});
   }
 
+  std::span<const block_step> steps() const noexcept override { return steps_; }
+
+  /// An image that is to be refused is not for devices: decoding tells why.
+  std::optional<encoded_blocks::stored_block> for_device(
+      std::span<const std::byte> file) const override {
+    jpeg_frame frame;
+    if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
+      return std::nullopt;
+    if (frame.components != 3) return std::nullopt;  // nvJPEG's engines fail at small grey ones
+    const image_extents extents{frame.height, frame.width};
+    if (extents.pixels() > max_image_pixels) return std::nullopt;
+    try {
+      static_cast<void>(geometry_.resized(extents));
+    } catch (const image_error&) {
+      return std::nullopt;
+    }
+    return encoded_blocks::stored_block{
+        .bytes = file.size(), .height = frame.height, .width = frame.width};
+  }
+
  private:
   static image_reader& reader_for(std::span<const std::byte> file, image_worker& worker) {
     const auto present = [](const std::unique_ptr<image_reader>& reader,
@@ -92,6 +125,7 @@ class image_decoder final : public decoder {
 
   image_options options_;
   image_geometry geometry_;
+  std::array<block_step, 1> steps_;
   mutable scratch_pool<image_worker> workers_;
 };
 

@@ -3,56 +3,46 @@
 #include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
 
+#include "dataset/coded_values.hpp"
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
-#include "detail/sample_range.hpp"
-#include "image/file_blocks.hpp"
 #include "image/image_files.hpp"
 #include "io/whole_file.hpp"
-#include "rows/scratch_pool.hpp"
+
+#include <sys/stat.h>
 
 #include <atomic>
-#include <cassert>
-#include <mutex>
 #include <utility>
 
 namespace feedline {
 namespace {
 
-/// What one thread works with.
-struct folder_worker {
-  std::string path;
-  std::vector<std::byte> file;
-};
+constexpr const char* image_field = "image";
 
-class image_files_dataset final : public dataset {
+/// The files of a folder's images.
+class folder_values final : public detail::coded_values {
  public:
-  image_files_dataset(detail::image_files files, decoder_ptr decoder, const image_options& options)
-      : files_{std::make_shared<const detail::image_files>(std::move(files))},
-        decoder_{std::move(decoder)},
-        options_{options},
-        image_{decoder_->describe({})} {
-    image_.name = "image";
+  explicit folder_values(detail::image_files files) : files_{std::move(files)} {}
+
+  std::uint64_t size() const override { return files_.files.size(); }
+
+  std::uint64_t stored_bytes(std::uint64_t sample) const override {
+    struct stat status {};
+    const bool is_there = ::stat(files_.path_of(sample).c_str(), &status) == 0;
+    return is_there ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
 
-  std::uint64_t size() const override { return files_->files.size(); }
-  std::vector<field> fields() const override { return {image_}; }
-
-  void read(std::span<const sample_index> samples,
-            std::span<const std::span<std::byte>> out) const override {
-    detail::require_in_range(samples, size());
-    const std::size_t bytes = sample_bytes(image_);
-    assert(out[0].size() == samples.size() * bytes);
-    const auto worker = workers_.take();
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      read_image(samples[i].value, *worker, out[0].subspan(i * bytes, bytes));
+  std::span<const std::byte> read(std::uint64_t sample, const room& memory) const override try {
+    const auto file = detail::read_whole_file(files_.path_of(sample), memory);
+    note(file.was_in_memory);
+    return file.bytes;
+  } catch (const dataset_error& fault) {
+    refuse(fault, sample);
   }
 
-  std::shared_ptr<const encoded_blocks> encoded() const override {
-    std::call_once(blocks_made_, [this] {
-      blocks_ = detail::make_image_file_blocks(files_, decoder_, options_, image_);
-    });
-    return blocks_;
+  [[noreturn]] void refuse(const dataset_error& fault, std::uint64_t sample) const override {
+    throw dataset_error{{.path = files_.path_of(sample), .field = image_field, .sample = sample},
+                        fault.message()};
   }
 
   bool wants_prefetch() const noexcept override {
@@ -60,28 +50,12 @@ class image_files_dataset final : public dataset {
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override try {
-    const auto worker = workers_.take();
-    for (const sample_index sample : samples) {
-      if (sample.value >= size()) continue;
-      files_->path_of(sample.value, worker->path);
-      detail::will_need_whole_file(worker->path);
-    }
+    for (const sample_index sample : samples)
+      if (sample.value < size()) detail::will_need_whole_file(files_.path_of(sample.value));
   } catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
   }
 
  private:
-  void read_image(std::uint64_t sample, folder_worker& worker, std::span<std::byte> out) const {
-    files_->path_of(sample, worker.path);
-    try {
-      const auto file = detail::read_whole_file(worker.path, worker.file);
-      note(file.was_in_memory);
-      decoder_->decode(file.bytes, image_, out);
-    } catch (const dataset_error& fault) {
-      throw dataset_error{{.path = worker.path, .field = image_.name, .sample = sample},
-                          fault.message()};
-    }
-  }
-
   /// A file that was waited for: hints are of use, until this many were there already.
   void note(bool was_in_memory) const noexcept {
     constexpr std::int64_t trial = 4096;
@@ -92,15 +66,8 @@ class image_files_dataset final : public dataset {
     }
   }
 
-  std::shared_ptr<const detail::image_files> files_;
-  decoder_ptr decoder_;
-  image_options options_;
-  field image_;
-  mutable std::once_flag blocks_made_;
-  mutable std::shared_ptr<const encoded_blocks> blocks_;
+  detail::image_files files_;
   mutable std::atomic<std::int64_t> hints_left_{0};
-  mutable detail::scratch_pool<folder_worker> workers_{
-      [] { return std::make_unique<folder_worker>(); }};
 };
 
 }  // namespace
@@ -134,9 +101,11 @@ image_folder open_image_folder(const std::string& root, const image_folder_optio
         "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
         "out, such as {}",
         root, result.skipped_files, result.examples.front());
+  field image = decoder->describe({});
+  image.name = image_field;
   result.dataset =
-      zip({std::make_shared<const image_files_dataset>(std::move(found), std::move(decoder),
-                                                       options.image),
+      zip({detail::make_decoded_dataset(std::make_shared<const folder_values>(std::move(found)),
+                                        std::move(decoder), std::move(image)),
            make_memory_dataset({{{"label", options.label_type, {}}, *labels, labels}})});
   return result;
 }

@@ -22,13 +22,12 @@ struct image_files {
   std::vector<file> files = {};
   std::string names = {};  ///< of all files, one behind the other
 
-  /// Writes an image's path into `out`.
-  void path_of(std::uint64_t image, std::string& out) const {
+  [[nodiscard]] std::string path_of(std::uint64_t image) const {
     const file& each = files[image];
     const std::uint64_t begin = image == 0 ? 0 : files[image - 1].name_end;
-    out = folders[each.folder];
-    out += '/';
-    out.append(names, begin, each.name_end - begin);
+    std::string path = folders[each.folder] + '/';
+    path.append(names, begin, each.name_end - begin);
+    return path;
   }
 };
 

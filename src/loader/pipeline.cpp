@@ -74,7 +74,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                       std::chrono::steady_clock::now,
                       std::move(strategy_.schedule)},
       read_ahead_{source_, slots_of(plan_), strategy_.cached},
-      request_executor_{plan_.batch_size, *strategy_.writer, *staging_, &read_ahead_,
+      request_executor_{plan_.batch_size, *strategy_.writer, *staging_,
+                        strategy_.blocks ? nullptr : &read_ahead_,  // no samples are read then
                         strategy_.blocks.get()},
       scratch_(static_cast<std::size_t>(std::max(plan_.readers, 1))),
       transfer_{std::move(strategy_.slot_transfer), staging_, ring_, strategy_.mender.get(),

@@ -7,8 +7,10 @@
 #include "loader/plan.hpp"
 #include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
+#include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/hinted_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
 
 #include <algorithm>
@@ -166,6 +168,21 @@ TEST_CASE("hints: rows that the device holds are not hinted", "[reader][host]") 
   const auto& hints = data->hints();
   CHECK(std::vector<std::uint64_t>(hints.begin() + samples, hints.end()) == read);
   CHECK(read.size() < samples);
+}
+
+TEST_CASE("hints: none are given where the device decodes blocks, for no samples are read",
+          "[reader][host]") {
+  const scripted on;
+  const auto data =
+      std::make_shared<const hinted_dataset>(make_encoded(make_identity_rows(samples, 16), 1));
+  loader_options options = with(GENERATE(0, 2));
+  options.placement = placement::stream;
+  options.decode_on = decode_on::device;
+  loader loader{data, sequential{}, on.device, options};
+  REQUIRE(loader.plan().decode_on == decode_on::device);
+  (void)take_all(loader, 0, on.stream);
+  CHECK(data->hints().empty());
+  CHECK(data->reads().empty());
 }
 
 TEST_CASE("hints: a sampler that fails ahead is heard when its samples are read, not before",

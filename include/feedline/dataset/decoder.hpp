@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/dataset/encoded_blocks.hpp>
 #include <feedline/dataset/field.hpp>
 #include <feedline/dataset/read_context.hpp>
 #include <feedline/export.hpp>
@@ -7,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +46,18 @@ class decoder {
 
   /// As `dataset::varies_by_epoch`.
   [[nodiscard]] virtual bool varies_by_epoch() const { return false; }
+
+  /// How values were coded, for devices that decode them in this decoder's place: as
+  /// `encoded_blocks::steps`. Empty: readers decode all values.
+  [[nodiscard]] virtual std::span<const block_step> steps() const noexcept { return {}; }
+  /// What such devices are told of a value that they are given as it is stored: its size, and an
+  /// image's height and width. Nothing: they do not take it, so `decode` is called.
+  /// @param stored May be damaged; that need not be found here.
+  [[nodiscard]] virtual std::optional<encoded_blocks::stored_block> for_device(
+      std::span<const std::byte> stored) const {
+    (void)stored;
+    return std::nullopt;
+  }
 };
 
 using decoder_ptr = std::shared_ptr<const decoder>;

@@ -49,6 +49,9 @@ struct tar_options {
 /// W runs of samples in random order, mixed, are read nearly one after the other, and unlike a
 /// buffer it mixes the epoch's ends as well and is the same for any number of readers. A pipe
 /// cannot be read so; write it to a file first.
+///
+/// `encoded()` gives the members of fields with a decoder that devices replace (images) as they
+/// are, a block for each sample, and other fields as rows.
 /// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming shard, member or sample, and byte: no tar archive, compressed (a
 ///         `.tar.gz` cannot be read in any order), damaged, cut short; sparse members, links and

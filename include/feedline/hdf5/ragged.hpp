@@ -13,7 +13,7 @@ namespace FEEDLINE_EXPORT feedline {
 /// bytes. A value is a sample.
 ///
 ///     auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});  // u8, one JPEG a sample
-///     auto images = feedline::decode(files, feedline::make_image_decoder());  // by the readers
+///     auto images = feedline::decode(files, feedline::make_image_decoder());  // on CPU or GPU
 ///     auto boxes = feedline::open_hdf5_ragged("train.h5", {"boxes"});  // f32[4]: {4} an element
 ///     auto names = feedline::open_hdf5_ragged("train.h5", {"obs/name"});  // of structured arrays
 ///

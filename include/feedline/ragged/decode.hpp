@@ -7,8 +7,9 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-/// Values of varying length that are coded, decoded by the readers: JPEGs in an HDF5 file, or one
-/// behind the other in an array, with offsets. A dataset of one field, named as the element is.
+/// Values of varying length that are coded, decoded by readers, or by devices that take the
+/// decoder's place (`encoded()`; a block is a value): JPEGs in an HDF5 file, or one behind the
+/// other in an array, with offsets. A dataset of one field, named as the element is.
 ///
 ///     auto images = feedline::decode(feedline::make_ragged_dataset(bytes, offsets),
 ///                                    feedline::make_image_decoder({.height = 224, .width = 224}));

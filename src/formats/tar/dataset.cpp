@@ -4,10 +4,12 @@
 #include <feedline/formats/tar.hpp>
 
 #include "dataset/choose_fields.hpp"
+#include "dataset/composed_blocks.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
 #include "detail/sample_range.hpp"
 #include "formats/tar/shards.hpp"
+#include "formats/tar/values.hpp"
 #include "io/random_file.hpp"
 #include "rows/scratch_pool.hpp"
 
@@ -21,25 +23,6 @@ namespace {
 
 /// Bytes that are sooner read than jumped over.
 constexpr std::uint64_t largest_gap_bytes = std::uint64_t{128} << 10;
-
-/// A field's decoder, and what it makes.
-struct tar_column {
-  field spec;
-  decoder_ptr decoder;
-  std::size_t row_bytes = 0;
-  std::size_t place = 0;  ///< of its member, among those that the shards were indexed for
-};
-
-/// Throws what a decoder refused, with the member's place.
-[[noreturn]] void refuse(const dataset_error& fault, const tar_shards& shards,
-                         const tar_sample& sample, const tar_column& column, std::uint64_t index) {
-  const random_file& file = shards.file(sample.shard);
-  file.require_unchanged();  // what was read may be of another file by now
-  throw dataset_error{{file.path(), column.spec.name, index, sample.places[column.place].offset},
-                      fault.path().empty()
-                          ? "sample " + quoted_tar_name(sample.key) + ": " + fault.message()
-                          : fault.message()};
-}
 
 /// What one thread works with.
 struct tar_worker {
@@ -91,6 +74,17 @@ class tar_dataset final : public contextual_dataset {
     return std::make_shared<const tar_dataset>(shards_, std::move(columns), run_bytes_);
   }
 
+  /// Those of each field beside the others'.
+  std::shared_ptr<const encoded_blocks> encoded() const override {
+    if (columns_.size() == 1)
+      return make_value_blocks(make_tar_values(shards_, columns_.front()), columns_.front().decoder,
+                               columns_.front().spec);
+    std::vector<dataset_ptr> fields;
+    for (std::size_t place = 0; place < columns_.size(); ++place)
+      fields.push_back(select({&place, 1}));
+    return make_joined_blocks(fields);
+  }
+
   /// Runs of samples, for orders that stay near. Nothing is kept: any order reads each sample once.
   chunking chunks() const override {
     const std::uint64_t mean = std::max<std::uint64_t>(1, shards_->payload_bytes() / size());
@@ -138,7 +132,7 @@ class tar_dataset final : public contextual_dataset {
           shards_->stored(sample.shard, sample.places[column.place], worker.stored), column.spec,
           out, context);
     } catch (const dataset_error& fault) {
-      refuse(fault, *shards_, sample, column, index.value);
+      refuse_member(fault, *shards_, sample, column, index.value);
     }
   }
 
@@ -171,7 +165,7 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
     try {
       column.spec = column.decoder->describe(shards.stored(first.shard, first.places[i], memory));
     } catch (const dataset_error& fault) {
-      refuse(fault, shards, first, column, 0);
+      refuse_member(fault, shards, first, column, 0);
     }
     column.spec.name = fields[i].name;
     specs.push_back(column.spec);

@@ -11,6 +11,7 @@
 
 #include <cuda_bf16.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -64,13 +65,33 @@ class fixed_batch final : public feed {
   torch::Tensor labels_;
 };
 
+/// What a loader makes of bytes of images and labels: normalized bf16, and labels that are wide
+/// enough for libtorch.
+inline loader_options training_options(std::uint64_t batch_size, int readers, double flip) {
+  const field_transform normalized{.field = "image",
+                                   .to = element_type::bf16,
+                                   .scale = 1.0 / 255,
+                                   .mean = channel_means,
+                                   .stddev = channel_deviations,
+                                   .layout = image_layout::hwc,
+                                   .flip = flip};
+  return {.batch_size = batch_size,
+          .partial_batch = partial_batch::drop,
+          .readers = readers,
+          .epochs = UINT64_MAX,
+          .transforms = {normalized, {.field = "label", .to = element_type::i64}}};
+}
+
 /// The batches of a loader, epoch after epoch.
 class loader_feed final : public feed {
  public:
-  loader_feed(const dataset_ptr& data, const shape& shape, placement where, int readers,
-              double flip)
-      : loader_{data, shuffle{.seed = 1}, make_cuda_device(0),
-                options_of(shape, where, readers, flip)} {}
+  /// @param options With `training_options` to begin with.
+  loader_feed(const dataset_ptr& data, const loader_options& options)
+      : loader_{data, shuffle{.seed = 1}, make_cuda_device(0), options}, row_bytes_{0} {
+    for (const field& each : data->fields()) row_bytes_ += feedline::sample_bytes(each);
+  }
+
+  [[nodiscard]] const loader_plan& plan() const { return loader_.plan(); }
 
   void step(trainer& network) override {
     optional_batch batch = next();
@@ -89,26 +110,14 @@ class loader_feed final : public feed {
 
   [[nodiscard]] int ahead() const override {
     const loader_plan& plan = loader_.plan();
-    return static_cast<int>((plan.staging_slots + plan.device_slots) * plan.batches_per_slot);
+    const std::uint64_t decoded = plan.decode_on == decode_on::device
+                                      ? plan.cache_bytes / (row_bytes_ * plan.batch_size)
+                                      : 0;  // images that wait for their batch
+    return static_cast<int>((plan.staging_slots + plan.device_slots) * plan.batches_per_slot +
+                            decoded);
   }
 
  private:
-  static loader_options options_of(const shape& shape, placement where, int readers, double flip) {
-    const field_transform normalized{.field = "image",
-                                     .to = element_type::bf16,
-                                     .scale = 1.0 / 255,
-                                     .mean = channel_means,
-                                     .stddev = channel_deviations,
-                                     .layout = image_layout::hwc,
-                                     .flip = flip};
-    const field_transform wide{.field = "label", .to = element_type::i64};
-    return {.batch_size = shape.batch_size,
-            .readers = where == placement::gather ? automatic_readers : readers,
-            .epochs = UINT64_MAX,
-            .placement = where,
-            .transforms = {normalized, wide}};
-  }
-
   optional_batch next() {
     if (epoch_) {
       if (optional_batch batch = epoch_->next()) return batch;
@@ -119,6 +128,7 @@ class loader_feed final : public feed {
   }
 
   loader loader_;
+  std::size_t row_bytes_;  ///< of a sample, as the dataset has it
   std::optional<epoch_range> epoch_;
   std::uint64_t number_ = 0;
 };

@@ -3,6 +3,8 @@
 ///
 ///     feedline_bench_training
 ///     feedline_bench_training --networks resnet50 --feeds stream --steps 10 --runs 2
+///     feedline_bench_images --make FOLDER --images 8192
+///     feedline_bench_training --folder FOLDER --networks resnet18 --readers 2
 ///
 /// Method: each feed trains a network of its own; all begin with the same weights. Each warms up
 /// first: cuDNN's search for algorithms, the allocators. Then the feeds take turns, round by round.
@@ -12,9 +14,19 @@
 /// is that to the fixed batch in the same round. Shuffled rows in RAM become normalized bf16 on the
 /// GPU, and a tensor is a view of the batch. Each round is a line when it is done; the results are
 /// written anew when a network is done. training.py is the same loop under PyTorch's DataLoader.
+///
+/// Of a folder's JPEGs (feeds jpeg and jpeg-cpu) the GPU, or the readers, make 256 x 256 pixels;
+/// the GPU draws a window of each, makes it 224 x 224, and flips half of them. Files are in the
+/// page cache after the first epoch: give enough warm-up steps for one. Busy cores are those of all
+/// the program's threads, those that issue the network's kernels among them.
+
+#include <feedline/error.hpp>
+#include <feedline/image/folder.hpp>
+#include <feedline/transform/field_transform.hpp>
 
 #include "bench/libtorch/feeds.hpp"
 #include "bench/libtorch/trainer.hpp"
+#include "bench/support/delivered.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
@@ -29,6 +41,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/Context.h>
@@ -42,7 +55,9 @@ namespace {
 
 struct options {
   std::vector<std::string> networks{"resnet18", "resnet50"};
-  std::vector<std::string> feeds{"stream", "resident"};
+  std::vector<std::string> feeds;
+  std::string folder;
+  bool allow_damaged = false;
   int readers = 8;
   double flip = 0;
   int steps = 20;
@@ -62,14 +77,15 @@ struct contestant {
   const named_feed& fed;
   trainer network;
   std::vector<double> seconds = {};  ///< a step, in each round
+  std::vector<double> cores = {};    ///< that were busy
 };
 
-/// Seconds a step, in the mean.
-double seconds_of(int steps, contestant& trained, const c10::cuda::CUDAStream& stream) {
-  const auto start = clock_type::now();
+/// Steps and how long they took together.
+delivered run_steps(int steps, contestant& trained, const c10::cuda::CUDAStream& stream) {
+  const meter took;
   for (int i = 0; i < steps; ++i) trained.fed.from->step(trained.network);
   stream.synchronize();
-  return seconds_since(start) / steps;
+  return took.stop(static_cast<std::uint64_t>(steps), 0);
 }
 
 void print_step(const std::string& network, const contestant& trained, const std::string& round,
@@ -93,11 +109,13 @@ void run_round(const std::string& network, const shape& shape, std::vector<conte
   int ahead = 0;
   for (const contestant& each : all) ahead = std::max(ahead, each.fed.from->ahead());
   for (contestant& each : all) {
-    (void)seconds_of(options.warm_up + ahead, each, stream);
-    each.seconds.push_back(seconds_of(options.steps, each, stream));
-    const double seconds = each.seconds.back();
+    (void)run_steps(options.warm_up + ahead, each, stream);
+    const delivered turn = run_steps(options.steps, each, stream);
+    const double seconds = turn.seconds / options.steps;
+    each.seconds.push_back(seconds);
+    each.cores.push_back(turn.busy_cores());
     print_step(network, each, std::to_string(each.seconds.size()), seconds);
-    std::printf(" %10.0f %8.3f", images_per_second(shape, seconds),
+    std::printf(" %10.0f %6.2f %8.3f", images_per_second(shape, seconds), each.cores.back(),
                 seconds / all.front().seconds.back());
     end_line();
   }
@@ -112,32 +130,80 @@ void report(const std::string& network, const shape& shape, const contestant& tr
   const double images = images_per_second(shape, seconds);
   const double loss = trained.network.loss();
   print_step(network, trained, "median", seconds);
-  std::printf(" %10.0f %8.3f [%5.3f, %5.3f] %9.3f", images, median(ratios), quantile(ratios, 0),
-              quantile(ratios, 1), loss);
+  const double cores = median(trained.cores);
+  std::printf(" %10.0f %6.2f %8.3f [%5.3f, %5.3f] %9.3f", images, cores, median(ratios),
+              quantile(ratios, 0), quantile(ratios, 1), loss);
   end_line();
   found.add({{"network", network},
              {"feed", trained.fed.name},
              {"runs", trained.seconds.size()},
              {"step_ms", 1e3 * seconds},
              {"images_per_second", images},
+             {"busy_cores", cores},
              {"ratio", median(ratios)},
              {"least_ratio", quantile(ratios, 0)},
              {"most_ratio", quantile(ratios, 1)},
              {"loss", loss}});
 }
 
+feedline::dataset_ptr open_folder(const options& options) {
+  feedline::image_folder found = feedline::open_image_folder(
+      options.folder, {.image = {.height = 256,
+                                 .width = 256,
+                                 .shorter_side = 256,
+                                 .allow_damaged = options.allow_damaged}});
+  if (found.classes.size() > 1000)
+    throw feedline::usage_error{options.folder + " has more than the networks' 1000 classes"};
+  return std::move(found.dataset);
+}
+
+/// A folder's images, of 224 x 224 pixels once the GPU has cut them.
+named_feed make_jpeg_feed(const feedline::dataset_ptr& folder, const shape& shape,
+                          feedline::decode_on who, const options& options) {
+  feedline::loader_options loading =
+      training_options(shape.batch_size, options.readers, /*flip=*/0.5);
+  loading.placement = feedline::placement::stream;
+  loading.decode_on = who;
+  loading.transforms.front().resized_crop =
+      feedline::random_resized_crop{.height = 224, .width = 224};
+  auto made = std::make_unique<loader_feed>(folder, loading);
+  if (!made->plan().decode_note.empty())
+    std::printf("readers decode: %s\n", made->plan().decode_note.c_str());
+  return {"JPEGs, " + std::string{to_string(made->plan().decode_on)} + ", " +
+              std::to_string(options.readers) + " readers",
+          std::move(made)};
+}
+
+/// Shuffled rows of memory.
+named_feed make_row_feed(const feedline::dataset_ptr& data, const shape& shape,
+                         const std::string& name, const options& options) {
+  const feedline::placement where = name == "stream"   ? feedline::placement::stream
+                                    : name == "gather" ? feedline::placement::gather
+                                                       : feedline::placement::resident;
+  const bool gathers = where == feedline::placement::gather;
+  feedline::loader_options loading = training_options(
+      shape.batch_size, gathers ? feedline::automatic_readers : options.readers, options.flip);
+  loading.placement = where;
+  const bool reads = where == feedline::placement::stream;
+  return {"feedline " + name + (reads ? ", " + std::to_string(options.readers) + " readers" : ""),
+          std::make_unique<loader_feed>(data, loading)};
+}
+
 std::vector<named_feed> make_feeds(const shape& shape, const options& options) {
   std::vector<named_feed> feeds;
   feeds.push_back({"a fixed batch", std::make_unique<fixed_batch>(shape)});
-  const feedline::dataset_ptr data = make_data(shape);
+  feedline::dataset_ptr rows;
+  feedline::dataset_ptr folder;
   for (const std::string& name : options.feeds) {
-    const feedline::placement where = name == "stream"   ? feedline::placement::stream
-                                      : name == "gather" ? feedline::placement::gather
-                                                         : feedline::placement::resident;
-    const bool reads = where == feedline::placement::stream;
-    feeds.push_back(
-        {"feedline " + name + (reads ? ", " + std::to_string(options.readers) + " readers" : ""),
-         std::make_unique<loader_feed>(data, shape, where, options.readers, options.flip)});
+    if (name == "jpeg" || name == "jpeg-cpu") {
+      if (!folder) folder = open_folder(options);
+      feeds.push_back(make_jpeg_feed(
+          folder, shape, name == "jpeg" ? feedline::decode_on::device : feedline::decode_on::cpu,
+          options));
+    } else {
+      if (!rows) rows = make_data(shape);
+      feeds.push_back(make_row_feed(rows, shape, name, options));
+    }
   }
   return feeds;
 }
@@ -150,7 +216,8 @@ void run_network(const std::string& network, const shape& shape,
   for (const named_feed& each : feeds)
     all.push_back({each, trainer{network == "resnet50", /*seed=*/1}});
   for (contestant& each : all) {
-    print_step(network, each, "warm-up", seconds_of(options.warm_up, each, stream));
+    print_step(network, each, "warm-up",
+               run_steps(options.warm_up, each, stream).seconds / options.warm_up);
     end_line();
   }
   for (int i = 0; i < options.runs; ++i) {
@@ -177,8 +244,8 @@ void run(const options& options) {
       "fixed "
       "batch, [least, most]\n\n",
       TORCH_VERSION, options.flip, options.steps, options.warm_up);
-  std::printf("%-10s %-30s %7s %10s %10s %8s %14s %9s", "network", "feed", "round", "ms a step",
-              "images/s", "ratio", "", "last loss");
+  std::printf("%-10s %-30s %7s %10s %10s %6s %8s %14s %9s", "network", "feed", "round", "ms a step",
+              "images/s", "cores", "ratio", "", "last loss");
   end_line();
   const shape shape = shapes_named("imagenet256").front();
   const std::vector<named_feed> feeds = make_feeds(shape, options);
@@ -196,9 +263,15 @@ int main(int argc, char* argv[]) {
   app.add_option("--networks", options.networks, "of resnet18, resnet50")
       ->delimiter(',')
       ->check(CLI::IsMember({"resnet18", "resnet50"}));
-  app.add_option("--feeds", options.feeds, "of stream, gather, resident, beside a fixed batch")
+  app.add_option(
+         "--feeds", options.feeds,
+         "of stream, gather, resident, jpeg, jpeg-cpu, beside a fixed batch; else jpeg where "
+         "a folder is given, and stream and resident where none is")
       ->delimiter(',')
-      ->check(CLI::IsMember({"stream", "gather", "resident"}));
+      ->check(CLI::IsMember({"stream", "gather", "resident", "jpeg", "jpeg-cpu"}));
+  app.add_option("--folder", options.folder, "JPEGs in a folder for each class");
+  app.add_flag("--allow-damaged", options.allow_damaged,
+               "JPEGs that the GPU decodes are not checked for damage");
   app.add_option("--readers", options.readers, "reader threads, but for gather")
       ->capture_default_str();
   app.add_option("--flip", options.flip, "probability that an image is flipped")
@@ -220,5 +293,10 @@ int main(int argc, char* argv[]) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "file that the results go to, for report.py");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  return run_program(app, argc, argv, has_gpu, [&] {
+    using names = std::vector<std::string>;
+    if (options.feeds.empty())
+      options.feeds = options.folder.empty() ? names{"stream", "resident"} : names{"jpeg"};
+    run(options);
+  });
 }

@@ -1,7 +1,9 @@
-/// Who decodes a folder's JPEGs: readers, or the GPU.
+/// Who decodes the JPEGs of a folder, or of tar shards: readers, or the GPU.
 ///
 ///     feedline_bench_images --make FOLDER
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
+///     tar -cf SHARD -C FOLDER .
+///     feedline_bench_jpeg --shards SHARD --readers 1,2,4,8
 ///
 /// Method: images become 256 x 256 bytes; the GPU draws a window of each, makes it 224 x 224, flips
 /// half of them, and gives normalized f16. Batches are shuffled, and taken in stream placement by a
@@ -9,6 +11,7 @@
 /// counted. Cores are those that all threads keep busy. Content is not checked here: tests do that.
 
 #include <feedline/cuda/device.hpp>
+#include <feedline/formats/tar.hpp>
 #include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
@@ -34,6 +37,7 @@ namespace {
 
 struct options : common_options {
   std::string folder;
+  std::vector<std::string> shards;
   std::vector<int> readers{1, 2, 4, 8};
   std::vector<decode_on> decoders{decode_on::cpu, decode_on::device};
   std::uint64_t batch_size = 256;
@@ -78,26 +82,30 @@ void run_loader(const dataset_ptr& images, decode_on who, int readers, const opt
             runs);
 }
 
+dataset_ptr open_images(const options& options) {
+  const image_options image{
+      .height = 256, .width = 256, .shorter_side = 256, .allow_damaged = options.allow_damaged};
+  if (options.shards.empty()) return open_image_folder(options.folder, {.image = image}).dataset;
+  return open_tar(options.shards, {{"image", {"jpg", "jpeg"}, make_image_decoder(image)}});
+}
+
 void run(const options& options) {
-  const auto folder =
-      open_image_folder(options.folder, {.image = {.height = 256,
-                                                   .width = 256,
-                                                   .shorter_side = 256,
-                                                   .allow_damaged = options.allow_damaged}});
+  const dataset_ptr images = open_images(options);
   results found{"jpeg", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    %ju images of a folder, shuffled, batches of %ju, stream placement, empty "
+      "method:    %ju images of %s, shuffled, batches of %ju, stream placement, empty "
       "consumer;\n           scans %s checked for damage; medians of %d runs of %.1f s [least, "
       "most]\n\n",
-      std::uintmax_t{folder.dataset->size()}, std::uintmax_t{options.batch_size},
-      options.allow_damaged ? "are not" : "are", options.runs, options.seconds);
+      std::uintmax_t{images->size()}, options.shards.empty() ? "a folder" : "tar shards",
+      std::uintmax_t{options.batch_size}, options.allow_damaged ? "are not" : "are", options.runs,
+      options.seconds);
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
   const gpu_stream stream;
   for (const decode_on who : options.decoders)
     for (const int readers : options.readers)
-      run_loader(folder.dataset, who, readers, options, stream, found);
+      run_loader(images, who, readers, options, stream, found);
   found.write(options.json);
 }
 
@@ -108,7 +116,9 @@ int main(int argc, char* argv[]) {
   options options;
   add_common_options(app, options);
   app.remove_option(app.get_option("--shape"));
-  app.add_option("--folder", options.folder, "images in a folder for each class")->required();
+  auto* const source = app.add_option_group("source")->require_option(1);
+  source->add_option("--folder", options.folder, "images in a folder for each class");
+  source->add_option("--shards", options.shards, "tar shards with images")->delimiter(',');
   app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
   app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
   app.add_option("--decodes", options.decoders, "cpu, device, or both")

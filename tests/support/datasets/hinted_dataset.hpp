@@ -20,6 +20,9 @@ class hinted_dataset final : public dataset {
   [[nodiscard]] std::uint64_t size() const override { return of_->size(); }
   [[nodiscard]] std::vector<field> fields() const override { return of_->fields(); }
   [[nodiscard]] chunking chunks() const override { return chunks_; }
+  [[nodiscard]] std::shared_ptr<const encoded_blocks> encoded() const override {
+    return of_->encoded();
+  }
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     {
