@@ -24,17 +24,10 @@ class decoded_bytes {
   FEEDLINE_HOST_DEVICE decoded_bytes(std::byte* to, std::uint32_t room, decoded_window& window)
       : to_{to}, ring_{window.ring}, room_{room} {}
 
-  /// Without a look whether there is something to write, which must follow soon.
-  FEEDLINE_HOST_DEVICE void add(std::uint32_t byte) {
+  /// @return False if more was decoded than there is room for, sooner or later; so with all below.
+  FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
     if (Team::lane() == 0) in_ring(at_) = static_cast<std::byte>(byte);
     ++at_;
-  }
-  /// There is enough to be written.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_some() const { return at_ - written_ >= some; }
-  /// @return False if more was decoded than there is room for, sooner or later; so with all below.
-  FEEDLINE_HOST_DEVICE bool write_some() { return !has_some() || write(at_ / 4 * 4); }
-  FEEDLINE_HOST_DEVICE bool put(std::uint32_t byte) {
-    add(byte);
     return write_some();
   }
   /// Copies bytes that are not among what was decoded.
@@ -81,6 +74,7 @@ class decoded_bytes {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::byte& in_ring(std::uint32_t place) const {
     return ring_[place % decoded_window::bytes];
   }
+  FEEDLINE_HOST_DEVICE bool write_some() { return at_ - written_ < some || write(at_ / 4 * 4); }
   FEEDLINE_HOST_DEVICE bool write(std::uint32_t end) {
     if (end > room_) return false;
     Team::sync();

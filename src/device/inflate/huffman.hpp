@@ -153,20 +153,13 @@ FEEDLINE_HOST_DEVICE bool build(huffman_code<FastBits, Symbols>& code, const std
   return true;
 }
 
-/// What the table says of the symbol that comes next; the word 0 if its code is longer. `need` was
-/// called for the table's bits.
-template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
-[[nodiscard]] FEEDLINE_HOST_DEVICE symbol_entry
-look_up(const bit_reader<Team>& in, const huffman_code<FastBits, Symbols>& code) {
-  return {code.fast[in.peek(FastBits)]};
-}
-
 /// The symbol that comes next, whose code is dropped; the word 0 if there is none. `need` was
-/// called for 15 bits. @param found What `look_up` says of it.
+/// called for 15 bits.
 template <class Team, std::uint32_t FastBits, std::uint32_t Symbols>
 FEEDLINE_HOST_DEVICE symbol_entry decode(bit_reader<Team>& in,
                                          const huffman_code<FastBits, Symbols>& code,
-                                         huffman_alphabet alphabet, symbol_entry found) {
+                                         huffman_alphabet alphabet) {
+  symbol_entry found{code.fast[in.peek(FastBits)]};
   if (found.word == 0) {
     const std::uint32_t next = reversed_bits(in.peek(max_code_bits));
     for (std::uint32_t length = FastBits + 1; length <= max_code_bits; ++length) {

@@ -120,8 +120,7 @@ class inflater {
     std::uint32_t last = 0;
     for (std::uint32_t done = 0; done < count;) {
       in_.need(22);
-      const symbol_entry symbol = decode<Team>(in_, tables_.distances, huffman_alphabet::lengths,
-                                               look_up<Team>(in_, tables_.distances));
+      const symbol_entry symbol = decode<Team>(in_, tables_.distances, huffman_alphabet::lengths);
       if (!symbol.is_value()) return false;
       std::uint32_t times = 1;
       if (symbol.value() < 16) {
@@ -145,12 +144,9 @@ class inflater {
 
   FEEDLINE_HOST_DEVICE bool coded_block() {
     for (;;) {
-      symbol_entry symbol = short_literals();
-      if (!out_.write_some()) return false;
-      if (symbol.is_value()) continue;
       in_.need(max_code_bits + 5);
-      symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals, symbol);
-      if (symbol.is_value()) {
+      const symbol_entry symbol = decode<Team>(in_, tables_.literals, huffman_alphabet::literals);
+      if (symbol.is_value()) {  // first, for most are
         if (!out_.put(symbol.value())) return false;
         continue;
       }
@@ -158,32 +154,10 @@ class inflater {
       if (symbol.kind() != symbol_kind::copy) return false;
       const std::uint32_t length = symbol.value() + in_.take(symbol.extra());
       in_.need(max_code_bits + 13);
-      const symbol_entry far = decode<Team>(in_, tables_.distances, huffman_alphabet::distances,
-                                            look_up<Team>(in_, tables_.distances));
+      const symbol_entry far = decode<Team>(in_, tables_.distances, huffman_alphabet::distances);
       if (far.kind() != symbol_kind::copy) return false;
       if (!out_.repeat(far.value() + in_.take(far.extra()), length)) return false;
     }
-  }
-
-  /// Takes literals that a look into the table decodes, until another symbol comes or there is
-  /// something to write. Files of numbers have little else, so this is a loop of few instructions:
-  /// bits are asked for once for three literals.
-  /// @return What the table says of the last symbol: of a literal that was taken, or of another
-  ///         symbol, which was not.
-  FEEDLINE_HOST_DEVICE symbol_entry short_literals() {
-    constexpr std::uint32_t at_once = 3;
-    static_assert(at_once * decltype(inflate_tables::literals)::fast_bits <= 32);
-    symbol_entry symbol{};
-    do {
-      in_.need(32);
-      for (std::uint32_t i = 0; i < at_once; ++i) {
-        symbol = look_up<Team>(in_, tables_.literals);
-        if (!symbol.is_value()) break;
-        in_.drop(symbol.code_bits());
-        out_.add(symbol.value());
-      }
-    } while (symbol.is_value() && !out_.has_some());
-    return symbol;
   }
 
   const std::byte* from_;
