@@ -249,10 +249,10 @@ class zstd_output {
           in_ring<std::byte>(to + i) = from[literals.is_one ? 0 : i];
       }
       if (!is_early(what)) return;
-      uint32_t from = what.from;
-      for (uint32_t i = 0; i < what.bytes; ++i) {
+      const bool is_near = what.from >= begin;
+      for (uint32_t i = 0, from = what.from; i < what.bytes; ++i) {
         in_ring<std::byte>(what.to + i) =
-            what.from < begin ? at_place<std::byte>(from) : in_ring<std::byte>(from);
+            is_near ? in_ring<std::byte>(from) : at_place<std::byte>(from);
         if (++from == what.to) from = what.from;
       }
     });
