@@ -42,6 +42,27 @@ namespace feedline::detail {
   return static_cast<std::uint32_t>(bits >> 32U >> (32U - count));
 }
 
+/// What is left of a number behind two others, each below 128: the lowest bytes of a word.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::int32_t without_low_bytes(std::int32_t number,
+                                                                         std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return __dp4a(static_cast<int>(word), 0x0000FFFF, number);  // times -1, -1, 0, 0
+#else
+  return number - static_cast<std::int32_t>((word & 0xFFU) + (word >> 8U & 0xFFU));
+#endif
+}
+
+/// The lowest 32 bits of two words that are moved down by so many bits, modulo 32.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t moved_down(std::uint32_t low,
+                                                                   std::uint32_t high,
+                                                                   std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_r(low, high, bits);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32U | low) >> bits % 32U);
+#endif
+}
+
 /// A number of so many bytes, the lowest first.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint64_t little_endian(const std::byte* from,
                                                                       std::uint32_t bytes) {

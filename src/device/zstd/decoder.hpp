@@ -27,6 +27,7 @@ template <class Warp>
 struct zstd_tables {
   sequence_tables sequences;
   huffman_weights weights;
+  sequence_scratch<Warp> scratch;
   union {
     sequence_bits bits[Warp::lanes];
     repetition repetitions[Warp::lanes];
@@ -185,9 +186,13 @@ class zstd_decoder {
     const reverse_stream stream{at, left};
     if (!stream.is_marked()) return false;
     out_.open_window();
-    sequence_reader<Warp> reader{
-        warp_,          tables_.sequences, tables_.bits, stream, log_of_literals_,
-        log_of_offset_, log_of_match_,     count};
+    sequence_reader<Warp> reader{warp_,
+                                 tables_.sequences,
+                                 tables_.scratch,
+                                 tables_.bits,
+                                 stream,
+                                 {log_of_literals_, log_of_offset_, log_of_match_},
+                                 count};
     const std::uint32_t start = out_.at();
     while (reader.left() > 0) {
       const sequence_batch<Warp> batch = reader.next(repeats_);

@@ -51,10 +51,15 @@ FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scrat
                   });
   const reverse_stream stream{from + counts.bytes, bytes - counts.bytes};
   if (!stream.is_marked()) return 0;
-  reverse_reader<Warp> reader{warp, stream};
-  std::uint32_t state = reader.take(counts.log);
-  std::uint32_t other = reader.take(counts.log);
-  if (reader.position() < stream.begin()) return 0;
+  std::int32_t position = stream.end();
+  const auto take = [&](std::uint32_t bits) {
+    const std::uint32_t taken = top_bits(stream.bits_below(position), bits);
+    position -= static_cast<std::int32_t>(bits);
+    return taken;
+  };
+  std::uint32_t state = take(counts.log);
+  std::uint32_t other = take(counts.log);
+  if (position < stream.begin()) return 0;
   std::uint32_t count = 0;
   const auto put = [&](std::uint32_t of_state) {
     warp.one(
@@ -64,10 +69,10 @@ FEEDLINE_HOST_DEVICE std::uint32_t read_packed_weights(Warp& warp, huffman_scrat
   while (count + 2 <= most) {
     put(state);
     const fse_entry entry = scratch.table[state];
-    const std::uint32_t next = entry.next() + reader.take(entry.bits());
+    const std::uint32_t next = entry.next() + take(entry.bits());
     state = other;
     other = next;
-    if (reader.position() < stream.begin()) {  // what is said ends here
+    if (position < stream.begin()) {  // what is said ends here
       put(state);
       warp.sync();
       return count;

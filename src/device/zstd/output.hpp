@@ -235,8 +235,7 @@ class zstd_output {
       return {to, to - batch.offset[lane], batch.offset[lane], batch.match[lane]};
     };
     const auto is_early = [&](const repetition& what) {
-      const uint32_t bytes = what.bytes < what.offset ? what.bytes : what.offset;
-      return what.bytes <= few && what.from + bytes <= at_;
+      return what.bytes <= few && what.from + what.bytes <= at_;
     };
     warp_.each([&](uint32_t lane) {
       if (!is_here(lane)) return;
@@ -249,11 +248,12 @@ class zstd_output {
           in_ring<std::byte>(to + i) = from[literals.is_one ? 0 : i];
       }
       if (!is_early(what)) return;
-      uint32_t from = what.from;
-      for (uint32_t i = 0; i < what.bytes; ++i) {
-        in_ring<std::byte>(what.to + i) =
-            what.from < begin ? at_place<std::byte>(from) : in_ring<std::byte>(from);
-        if (++from == what.to) from = what.from;
+      if (what.from >= begin) {
+        for (uint32_t i = 0; i < what.bytes; ++i)
+          in_ring<std::byte>(what.to + i) = in_ring<std::byte>(what.from + i);
+      } else {
+        for (uint32_t i = 0; i < what.bytes; ++i)
+          in_ring<std::byte>(what.to + i) = at_place<std::byte>(what.from + i);
       }
     });
     uint32_t many = warp_.ballot(warp_.map(

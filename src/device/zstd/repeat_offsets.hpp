@@ -55,12 +55,14 @@ struct offsets_function {
                                                                       std::uint32_t second,
                                                                       std::uint32_t third,
                                                                       std::uint32_t then) {
-  if ((then & offsets_function::from_one) == 0) return then;
+  // Selections all, so that lanes do not part.
   const std::uint32_t which = then & 3U;
   const std::uint32_t less = (then & ~offsets_function::from_one) >> 2U;
   const std::uint32_t base = which == 0 ? first : which == 1 ? second : third;
-  if ((base & offsets_function::from_one) != 0) return base + (less << 2U);
-  return base > less ? base - less : 0;
+  const std::uint32_t number = base > less ? base - less : 0;
+  const std::uint32_t found =
+      (base & offsets_function::from_one) != 0 ? base + (less << 2U) : number;
+  return (then & offsets_function::from_one) != 0 ? found : then;
 }
 
 /// The offsets of sequences, and what is behind them in `repeats`. @param count Lanes with one.

@@ -38,27 +38,50 @@ struct sequence_batch {
   values match;         ///< and how many bytes of it
 };
 
+/// Memory that a warp shares while it decodes sequences.
+template <class Warp>
+struct sequence_scratch {
+  /// Words of the stream, of which a batch reads all its bits: a sequence has 89 at most. A word is
+  /// before the first that is read, and one behind the last.
+  static constexpr std::uint32_t words = 3 * Warp::lanes + 3;
+
+  std::uint32_t word[words];
+};
+
 /// Decodes the sequences of a block (RFC 8878, section 3.1.1.3.2). What they are is one chain, of
 /// which all lanes do the same: it finds the states and where the bits of each sequence lie. Its
 /// numbers are worked out by a lane for each.
 template <class Warp>
 class sequence_reader {
  public:
+  /// Bits of states, in the order in which they are read at first.
+  struct logs {
+    std::uint32_t literals;
+    std::uint32_t offset;
+    std::uint32_t match;
+  };
+
   /// @param bits Memory that the warp shares, one for each lane.
   FEEDLINE_HOST_DEVICE sequence_reader(Warp& warp, const sequence_tables& tables,
-                                       sequence_bits* bits, const reverse_stream& stream,
-                                       std::uint32_t literals_log, std::uint32_t offset_log,
-                                       std::uint32_t match_log, std::uint32_t count)
+                                       sequence_scratch<Warp>& scratch, sequence_bits* bits,
+                                       const reverse_stream& stream, const logs& of,
+                                       std::uint32_t count)
       : warp_{warp},
         tables_{tables},
+        scratch_{scratch},
         bits_{bits},
         stream_{stream},
-        in_{warp, stream},
-        left_{count} {
-    literals_ = in_.take(literals_log);
-    offset_ = in_.take(offset_log);
-    match_ = in_.take(match_log);
-    position_ = in_.position();
+        left_{count},
+        position_{stream.end() - static_cast<std::int32_t>(of.literals + of.offset + of.match)} {
+    std::uint64_t first = stream.bits_below(stream.end());
+    const auto take = [&](std::uint32_t count_of_bits) {
+      const std::uint32_t taken = top_bits(first, count_of_bits);
+      first <<= count_of_bits;
+      return taken;
+    };
+    literals_ = take(of.literals);
+    offset_ = take(of.offset);
+    match_ = take(of.match);
   }
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t left() const { return left_; }
@@ -69,8 +92,8 @@ class sequence_reader {
   FEEDLINE_HOST_DEVICE sequence_batch<Warp> next(repeat_offsets& repeats) {
     sequence_batch<Warp> batch;
     batch.count = left_ < Warp::lanes ? left_ : Warp::lanes;
-    for (std::uint32_t i = 0; i < batch.count; ++i) step(i);
-    warp_.sync();
+    left_ -= batch.count;
+    walk(batch.count);
     const auto values = warp_.map([&](std::uint32_t lane) -> sequence {
       if (lane >= batch.count) return {0, 0, 0};
       return sequence_of(bits_[lane]);
@@ -85,35 +108,56 @@ class sequence_reader {
   }
 
  private:
+  static constexpr std::uint32_t words = sequence_scratch<Warp>::words;
   struct sequence {
     std::uint32_t literals;
     std::uint32_t offset;  ///< as it is coded: 1 to 3 are the last ones
     std::uint32_t match;
   };
 
-  FEEDLINE_HOST_DEVICE void step(std::uint32_t number) {
-    const fse_entry literals = tables_.literals[literals_];
-    const fse_entry match = tables_.match[match_];
-    const fse_entry offset = tables_.offset[offset_];
-    warp_.one([&] { bits_[number] = {literals, match, offset, position_}; });
-    // Sums of three fields do not reach into the next one.
-    const fse_entry sum{literals.word + match.word + offset.word};
-    const std::uint32_t extra = sum.extra();
-    if (--left_ == 0) {  // there is no next state
-      position_ -= static_cast<std::int32_t>(extra);
-      return;
+  /// Walks the chain of states. Behind the block's last sequence there is no next state.
+  FEEDLINE_HOST_DEVICE void walk(std::uint32_t count) {
+    const std::int32_t first =
+        reverse_stream::word_below(position_) + 2 - static_cast<std::int32_t>(words);
+    warp_.each([&](std::uint32_t lane) {
+      for (std::uint32_t i = lane; i < words; i += Warp::lanes)
+        scratch_.word[i] = stream_.word(first + static_cast<std::int32_t>(i));
+    });
+    std::int32_t position = position_ - 32 * first;  // in those words
+    const std::uint32_t steps = left_ == 0 ? count - 1 : count;
+    for (std::uint32_t i = 0; i < steps; ++i) {
+      const fse_entry literals = tables_.literals[literals_];
+      const fse_entry match = tables_.match[match_];
+      const fse_entry offset = tables_.offset[offset_];
+      warp_.one([&] { bits_[i] = {literals, match, offset, position}; });
+      // Sums of the fields do not reach into the next one.
+      position = without_low_bytes(position, literals.word + match.word + offset.word);
+      const auto at = static_cast<std::uint32_t>(position);
+      std::uint32_t bits = moved_down(scratch_.word[at / 32], scratch_.word[at / 32 + 1], at);
+      offset_ = offset.next() + low_bits(bits, offset.bits());
+      bits >>= offset.bits();
+      match_ = match.next() + low_bits(bits, match.bits());
+      bits >>= match.bits();
+      literals_ = literals.next() + low_bits(bits, literals.bits());
     }
-    const std::uint32_t state_bits = sum.bits();
-    std::uint32_t bits = in_.take_behind(extra, state_bits);
-    position_ -= static_cast<std::int32_t>(extra + state_bits);
-    offset_ = offset.next() + low_bits(bits, offset.bits());
-    bits >>= offset.bits();
-    match_ = match.next() + low_bits(bits, match.bits());
-    literals_ = literals.next() + (bits >> match.bits());
+    if (left_ == 0) {
+      const sequence_bits last{tables_.literals[literals_], tables_.match[match_],
+                               tables_.offset[offset_], position};
+      warp_.one([&] { bits_[steps] = last; });
+      position -= static_cast<std::int32_t>(last.literals.extra() + last.match.extra() +
+                                            last.offset.extra());
+    }
+    position_ = position + 32 * first;
+    warp_.sync();
   }
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE sequence sequence_of(const sequence_bits& from) const {
-    std::uint64_t bits = stream_.bits_below(from.position);
+    const auto at = static_cast<std::uint32_t>(reverse_stream::word_below(from.position));
+    const std::uint32_t above = reverse_stream::bits_above(from.position);
+    const std::uint32_t* const word = scratch_.word + at;
+    const std::uint64_t high = (std::uint64_t{word[0]} << 32U | word[-1]) << above;
+    const std::uint64_t low = (std::uint64_t{word[-1]} << 32U | word[-2]) << above;
+    std::uint64_t bits = high >> 32U << 32U | low >> 32U;
     const auto take = [&](std::uint32_t count) {
       const std::uint32_t taken = top_bits(bits, count);
       bits <<= count;
@@ -128,9 +172,9 @@ class sequence_reader {
 
   Warp& warp_;
   const sequence_tables& tables_;
+  sequence_scratch<Warp>& scratch_;
   sequence_bits* bits_;
   const reverse_stream stream_;
-  reverse_reader<Warp> in_;
   std::uint32_t left_;
   std::uint32_t literals_;  ///< states
   std::uint32_t offset_;
