@@ -6,3 +6,10 @@
 #else
 #define FEEDLINE_HOST_DEVICE
 #endif
+
+/// Before loops that mostly end after one round, which kernels would else repeat in advance.
+#if defined(__CUDA_ARCH__)
+#define FEEDLINE_SHORT_LOOP _Pragma("unroll 1")
+#else
+#define FEEDLINE_SHORT_LOOP
+#endif

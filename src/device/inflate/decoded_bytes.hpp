@@ -50,14 +50,17 @@ class decoded_bytes {
     Team::sync();
     const std::uint32_t from = at_ - distance;
     if (distance > near) {  // then it was written, and ends before here
+      FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
         in_ring(at_ + i) = to_[from + i];
     } else if (distance >= bytes) {
+      FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
         in_ring(at_ + i) = in_ring(from + i);
     } else {
+      FEEDLINE_SHORT_LOOP
       for (std::uint32_t i = Team::lane(); i < bytes; i += Team::width)
-        in_ring(at_ + i) = in_ring(from + (distance == 1 ? 0 : i % distance));
+        in_ring(at_ + i) = in_ring(from + i % distance);
     }
     at_ += bytes;
     return write_some();

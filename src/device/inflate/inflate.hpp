@@ -150,8 +150,7 @@ class inflater {
         if (!out_.put(symbol.value())) return false;
         continue;
       }
-      if (symbol.kind() == symbol_kind::end) return true;
-      if (symbol.kind() != symbol_kind::copy) return false;
+      if (symbol.kind() != symbol_kind::copy) return symbol.kind() == symbol_kind::end;
       const std::uint32_t length = symbol.value() + in_.take(symbol.extra());
       in_.need(max_code_bits + 13);
       const symbol_entry far = decode<Team>(in_, tables_.distances, huffman_alphabet::distances);
