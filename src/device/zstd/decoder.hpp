@@ -8,6 +8,7 @@
 #include "device/zstd/literals.hpp"
 #include "device/zstd/output.hpp"
 #include "device/zstd/sequence_codes.hpp"
+#include "device/zstd/sequence_tables.hpp"
 #include "device/zstd/sequences.hpp"
 #include "device/zstd/xxh64.hpp"
 
@@ -175,24 +176,22 @@ class zstd_decoder {
     if (count == 0) return false;
     const auto modes = static_cast<std::uint32_t>(from[count_bytes]);
     if ((modes & 3U) != 0) return false;
-    const std::byte* at = from + count_bytes + 1;
-    std::uint32_t left = bytes - count_bytes - 1;
-    if (!table(sequence_field::literals, modes >> 6U, at, left) ||
-        !table(sequence_field::offset, modes >> 4U & 3U, at, left) ||
-        !table(sequence_field::match, modes >> 2U & 3U, at, left))
+    byte_source source{from + count_bytes + 1, bytes - count_bytes - 1};
+    const auto has_table = [&](sequence_field field, std::uint32_t mode) {
+      return make_sequence_table(warp_, tables_.fse_parts, field, mode & 3U, has_tables_,
+                                 tables_.sequences, logs_, source);
+    };
+    if (!has_table(sequence_field::literals, modes >> 6U) ||
+        !has_table(sequence_field::offset, modes >> 4U) ||
+        !has_table(sequence_field::match, modes >> 2U))
       return false;
     has_tables_ = true;
 
-    const reverse_stream stream{at, left};
+    const reverse_stream stream{source.at, source.left};
     if (!stream.is_marked()) return false;
     out_.open_window();
-    sequence_reader<Warp> reader{warp_,
-                                 tables_.sequences,
-                                 tables_.scratch,
-                                 tables_.bits,
-                                 stream,
-                                 {log_of_literals_, log_of_offset_, log_of_match_},
-                                 count};
+    sequence_reader<Warp> reader{
+        warp_, tables_.sequences, tables_.scratch, tables_.bits, stream, logs_, count};
     const std::uint32_t start = out_.at();
     while (reader.left() > 0) {
       const sequence_batch<Warp> batch = reader.next(repeats_);
@@ -200,54 +199,6 @@ class zstd_decoder {
     }
     if (!reader.is_at_end()) return false;
     out_.close_window(literals);
-    return true;
-  }
-
-  /// Makes, or keeps, a table. @param at Where it may be said; behind that if it is.
-  FEEDLINE_HOST_DEVICE bool table(sequence_field field, std::uint32_t mode, const std::byte*& at,
-                                  std::uint32_t& left) {
-    const sequence_limits limits = limits_of(field);
-    const bool of_literals = field == sequence_field::literals;
-    const bool of_match = field == sequence_field::match;
-    fse_entry* const entries = of_literals ? tables_.sequences.literals
-                               : of_match  ? tables_.sequences.match
-                                           : tables_.sequences.offset;
-    std::uint32_t& log = of_literals ? log_of_literals_ : of_match ? log_of_match_ : log_of_offset_;
-    const auto entry = [&](std::uint32_t bits, std::uint32_t code, std::uint32_t next) {
-      return entry_of(field, bits, code, next);
-    };
-    fse_counts counts;
-    switch (mode) {
-      case 0:
-        warp_.each([&](std::uint32_t lane) {
-          for (std::uint32_t i = lane; i < limits.default_symbols; i += Warp::lanes)
-            tables_.fse_parts.count[i] = default_count(field, i);
-        });
-        counts = {0, limits.default_log, limits.default_symbols};
-        break;
-      case 1: {
-        if (left == 0) return false;
-        const auto code = static_cast<std::uint32_t>(at[0]);
-        if (code > limits.max_symbol) return false;
-        warp_.one([&] { entries[0] = entry(0, code, 0); });
-        warp_.sync();
-        log = 0;
-        ++at;
-        --left;
-        return true;
-      }
-      case 2:
-        counts =
-            read_fse_counts(warp_, tables_.fse_parts, at, left, limits.max_symbol, limits.max_log);
-        if (counts.bytes == 0) return false;
-        break;
-      default:
-        return has_tables_;
-    }
-    build_fse_table(warp_, tables_.fse_parts, counts, entries, entry);
-    log = counts.log;
-    at += counts.bytes;
-    left -= counts.bytes;
     return true;
   }
 
@@ -262,9 +213,7 @@ class zstd_decoder {
   repeat_offsets repeats_;
   bool has_weights_ = false;
   bool has_tables_ = false;
-  std::uint32_t log_of_literals_ = 0;
-  std::uint32_t log_of_offset_ = 0;
-  std::uint32_t log_of_match_ = 0;
+  sequence_logs logs_;
 };
 
 }  // namespace feedline::detail

@@ -10,6 +10,8 @@
 
 namespace feedline::detail {
 
+// A long file: why nothing is overwritten before it is read is seen in one place.
+
 /// The last bytes that were decoded, in memory that a warp shares: most repetitions are of those,
 /// and a GPU's other memory takes ten times as long to answer. There while sequences are executed.
 struct zstd_window {

@@ -6,18 +6,12 @@
 #include "device/zstd/repeat_offsets.hpp"
 #include "device/zstd/reverse_stream.hpp"
 #include "device/zstd/sequence_codes.hpp"
+#include "device/zstd/sequence_tables.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace feedline::detail {
-
-/// The tables of a block's sequences, which the next one may use again.
-struct sequence_tables {
-  fse_entry literals[1U << 9U];
-  fse_entry match[1U << 9U];
-  fse_entry offset[1U << 8U];
-};
 
 /// What a sequence's states mean, and where its bits are.
 struct alignas(16) sequence_bits {
@@ -54,17 +48,10 @@ struct sequence_scratch {
 template <class Warp>
 class sequence_reader {
  public:
-  /// Bits of states, in the order in which they are read at first.
-  struct logs {
-    std::uint32_t literals;
-    std::uint32_t offset;
-    std::uint32_t match;
-  };
-
   /// @param bits Memory that the warp shares, one for each lane.
   FEEDLINE_HOST_DEVICE sequence_reader(Warp& warp, const sequence_tables& tables,
                                        sequence_scratch<Warp>& scratch, sequence_bits* bits,
-                                       const reverse_stream& stream, const logs& of,
+                                       const reverse_stream& stream, const sequence_logs& of,
                                        std::uint32_t count)
       : warp_{warp},
         tables_{tables},
