@@ -33,6 +33,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/gate.cu
   gpu/interop_test.cpp
   gpu/assembly/mix_plan_test.cpp
+  gpu/assembly/mixed_loader_test.cpp
   gpu/assembly/mixed_pairs_test.cpp
   gpu/mapped_memory_test.cpp
   gpu/assembly/moved_images_test.cpp
