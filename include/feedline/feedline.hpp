@@ -70,4 +70,5 @@
 #include <feedline/statistics/trace.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
+#include <feedline/transform/mixing.hpp>
 #include <feedline/version.hpp>

@@ -53,6 +53,25 @@ feedline::loader_options augmentation() {
   return options;
 }
 
+feedline::loader_options mixing() {
+  // [mixing]
+  feedline::loader_options options{.batch_size = 256, .epochs = 90};
+  options.transforms = {
+      {.field = "image",
+       .to = feedline::element_type::f16,
+       .scale = 1 / 255.0,
+       .layout = feedline::image_layout::hwc,
+       .to_layout = feedline::image_layout::chw},
+      {.field = "label", .one_hot = 1000},
+  };
+  // Half of the samples by mixup, half by cutmix. The loss takes `label` as it comes: a cross
+  // entropy with shares of classes.
+  options.mixing = feedline::mixing{
+      .image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0};
+  // [/mixing]
+  return options;
+}
+
 feedline::loader_options batch_transform() {
   // [batch_transform]
   feedline::loader_options options{.batch_size = 256};

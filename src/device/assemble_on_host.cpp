@@ -86,6 +86,7 @@ void assemble_on_host(const assembly& work) noexcept {
           work.slot + batch * work.batch_bytes + field.to_offset + place * field.to_row_bytes);
     }
   }
+  if (work.mixing != nullptr) mix_on_host(work);
 }
 
 }  // namespace feedline::detail

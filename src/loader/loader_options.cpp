@@ -4,6 +4,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "sampler/shard_environment.hpp"
+#include "transform/mixing.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -105,6 +106,7 @@ loader_options validated(const loader_options& options) {
     throw usage_error{"loader_options::readers is " + std::to_string(options.readers) +
                       ": say 0 to " + std::to_string(max_readers) + ", or automatic_readers"};
   }
+  if (options.mixing) detail::check_mixing(*options.mixing);
   if (options.batch_transform && !options.batch_transform->run)
     throw usage_error{
         "loader_options::batch_transform has no run: give it one, or leave function out"};

@@ -106,6 +106,7 @@ class slot_memory {
   [[nodiscard]] std::size_t landing_bytes(std::uint64_t batches) const;
 
  private:
+  [[nodiscard]] std::uint64_t part_of_batch(std::uint64_t most) const;
   [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
   [[nodiscard]] std::size_t bytes_per_sample() const;
   [[nodiscard]] slot_layout staged(std::uint64_t samples) const;

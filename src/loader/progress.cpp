@@ -27,6 +27,7 @@ loader_state identity_of(const dataset& dataset, const sampler& order,
   for (const field& field : dataset.fields()) state.fields.push_back(to_string(field));
   for (const field_transform& each : options.transforms)
     state.transforms.push_back(to_string(each));
+  if (options.mixing) state.transforms.push_back(to_string(*options.mixing));
   std::sort(state.transforms.begin(), state.transforms.end());
   return state;
 }
@@ -94,7 +95,7 @@ void progress::seek(const loader_state& to) {
   require_same("transform seeds", to.transform_seed, own.transform_seed,
                "set loader_options::transform_seed to the state's");
   require_same("transforms", to.transforms, own.transforms,
-               "set loader_options::transforms to the state's");
+               "set loader_options::transforms and mixing to the state's");
   if (to.batch > batches_) {
     throw usage_error{"loader::seek: the state is at batch " + std::to_string(to.batch) +
                       " of epoch " + std::to_string(to.epoch) + ", and an epoch has " +

@@ -82,7 +82,7 @@ slot_memory::slot_memory(std::vector<field> rows, const loader_options& options,
                          feedline::placement placement, double cached_share, bool reads_staging,
                          int readers, std::size_t loads_bytes)
     : rows_{std::move(rows)},
-      converted_{convert_fields(rows_, options.transforms)},
+      converted_{convert_fields(rows_, options.transforms, options.mixing)},
       delivered_{options.batch_transform ? options.batch_transform->fields : converted_.fields},
       batch_size_{options.batch_size},
       fixed_batches_{options.batches_per_slot},
@@ -129,7 +129,19 @@ std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
   if (const std::uint64_t whole = batches_of_piece(); whole != 0)
     return std::min(whole, batches) * batch_size_;
   const std::uint64_t most = piece_bytes_ / staged(1).sample_bytes();
-  return request_layout{batch_size_, std::clamp<std::uint64_t>(most, 1, batch_size_)}.run_samples();
+  return part_of_batch(std::clamp<std::uint64_t>(most, 1, batch_size_));
+}
+
+/// Samples that each part of a batch has, all but the last, if it may have so many. Partners that
+/// are mixed come in one part: it has an even number, and two at least.
+std::uint64_t slot_memory::part_of_batch(std::uint64_t most) const {
+  const auto samples = [this](std::uint64_t at_most) {
+    return request_layout{batch_size_, at_most}.run_samples();
+  };
+  if (!converted_.mixing || most == batch_size_) return samples(most);
+  for (most = std::max<std::uint64_t>(most / 2 * 2, 2); samples(most) % 2 != 0; most -= 2) {
+  }
+  return samples(most);
 }
 
 request_layout slot_memory::requests(std::uint64_t batches) const {

@@ -41,7 +41,8 @@ slot_strategy make_decoding(const loader_plan& plan, block_plan blocks, const sl
                          assembling_transfer::formats{.rows = rows,
                                                       .batches = sizes.converted(batches),
                                                       .landing_buffer = landing_buffer,
-                                                      .conversions = sizes.converted().conversions},
+                                                      .conversions = sizes.converted().conversions,
+                                                      .mixing = sizes.converted().mixing},
                          store, std::move(function), std::move(decoding)),
                      .cached = store};
   made.schedule = std::make_unique<block_schedule>(shared, landing_buffer.chunks_at());
@@ -85,13 +86,19 @@ slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& d
         assembling_transfer::formats{.rows = rows,
                                      .batches = sizes.converted(batches),
                                      .landing_buffer = landing_buffer,
-                                     .conversions = conversions},
+                                     .conversions = conversions,
+                                     .mixing = sizes.converted().mixing},
         cached, std::move(function));
     return {std::move(writer), std::move(slot_transfer), std::move(cached)};
   }
   auto writer = std::make_unique<batch_writer>(source, sizes.piece(batches), sizes.rows(batches),
                                                conversions);
-  if (sizes.in_place()) return {std::move(writer), nullptr, nullptr};
+  if (sizes.in_place()) {
+    slot_strategy made{std::move(writer), nullptr, nullptr};
+    if (const auto& mixing = sizes.converted().mixing)
+      made.mixer = std::make_unique<slot_mixer>(source, *mixing, sizes.delivered(batches));
+    return made;
+  }
   return {std::move(writer),
           std::make_unique<copy_transfer>(device, sizes.piece(batches), sizes.delivered(batches)),
           nullptr};

@@ -9,6 +9,7 @@
 #include "reader/block_schedule.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_mender.hpp"
+#include "reader/slot_mixer.hpp"
 #include "reader/slot_writer.hpp"
 #include "sampler/epoch_share.hpp"
 #include "staging/device_row_cache.hpp"
@@ -29,12 +30,13 @@ namespace feedline::detail {
 /// | else     | `packing_writer`   | `assembling_transfer`                           |
 ///
 /// Where a user's function makes batches of batches, slots are always assembled. In place it is the
-/// readers who convert fields.
+/// readers who convert fields, and the transfer that mixes samples.
 struct slot_strategy {
   std::unique_ptr<slot_writer> writer;
   std::unique_ptr<detail::slot_transfer> slot_transfer;  ///< null where slots are read in place
   std::shared_ptr<const device_row_cache> cached;        ///< null where no rows are
   std::unique_ptr<slot_mender> mender = nullptr;         ///< null where errors end the epoch
+  std::unique_ptr<slot_mixer> mixer = nullptr;  ///< null where samples are not mixed in place
   std::unique_ptr<block_schedule> schedule =
       nullptr;  ///< of blocks; null where the device decodes none
   std::unique_ptr<block_reader> blocks = nullptr;  ///< likewise

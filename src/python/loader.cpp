@@ -161,9 +161,9 @@ void bind_loader(nb::module_& module) {
          std::size_t max_device_bytes, const named<placement>& place,
          std::size_t max_device_cache_bytes, const named<decode_on>& who_decodes,
          std::vector<field_transform> transforms, std::uint64_t transform_seed,
-         const std::vector<wanted_field>& expected, const error_policy& errors,
-         std::chrono::milliseconds leave_reads_after, std::size_t trace_events,
-         const tuning_budget& tuning) {
+         std::optional<mixing> mixed, const std::vector<wanted_field>& expected,
+         const error_policy& errors, std::chrono::milliseconds leave_reads_after,
+         std::size_t trace_events, const tuning_budget& tuning) {
         loader_options options{.batch_size = batch_size,
                                .partial_batch = partial,
                                .shard = part,
@@ -181,6 +181,7 @@ void bind_loader(nb::module_& module) {
                                .decode_on = who_decodes,
                                .transforms = std::move(transforms),
                                .transform_seed = transform_seed,
+                               .mixing = std::move(mixed),
                                .expected_fields = as_expected(expected),
                                .errors = errors,
                                .leave_reads_after = leave_reads_after,
@@ -197,10 +198,10 @@ void bind_loader(nb::module_& module) {
       "max_device_bytes"_a = o.max_device_bytes, "placement"_a = named<placement>{o.placement},
       "max_device_cache_bytes"_a = o.max_device_cache_bytes,
       "decode_on"_a = named<decode_on>{o.decode_on}, "transforms"_a = o.transforms,
-      "transform_seed"_a = o.transform_seed, "expected_fields"_a = std::vector<wanted_field>{},
-      "errors"_a = o.errors, "leave_reads_after"_a = o.leave_reads_after,
-      "trace_events"_a = o.trace_events, "tuning"_a = o.tuning,
-      "No sampler: the dataset's order; no device: the host's.");
+      "transform_seed"_a = o.transform_seed, "mixing"_a = nb::none(),
+      "expected_fields"_a = std::vector<wanted_field>{}, "errors"_a = o.errors,
+      "leave_reads_after"_a = o.leave_reads_after, "trace_events"_a = o.trace_events,
+      "tuning"_a = o.tuning, "No sampler: the dataset's order; no device: the host's.");
   bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
             nb::rv_policy::take_ownership,
             nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),

@@ -143,6 +143,28 @@ void bind_transforms(nb::module_& module) {
       });
 }
 
+void bind_mixing(nb::module_& module) {
+  const mixing none;
+  nb::class_<mixing>(module, "Mixing",
+                     "Mixup and cutmix: neighbours in a batch mixed, each by draws of its own.")
+      .def(
+          "__init__",
+          [](mixing* self, std::string image, std::string label, double mixup_alpha,
+             double cutmix_alpha, double probability, double cutmix_share) {
+            new (self) mixing{.image = std::move(image),
+                              .label = std::move(label),
+                              .mixup_alpha = mixup_alpha,
+                              .cutmix_alpha = cutmix_alpha,
+                              .probability = probability,
+                              .cutmix_share = cutmix_share};
+          },
+          nb::kw_only(), "image"_a, "label"_a = none.label, "mixup_alpha"_a = none.mixup_alpha,
+          "cutmix_alpha"_a = none.cutmix_alpha, "probability"_a = none.probability,
+          "cutmix_share"_a = none.cutmix_share, "No label: none is mixed. An alpha of 0: not so.")
+      .def("__repr__",
+           [](const mixing& self) { return "<feedline.Mixing " + to_string(self) + ">"; });
+}
+
 void bind_policies(nb::module_& module) {
   const error_policy policy;
   nb::class_<error_policy>(module, "ErrorPolicy", "What becomes of samples that cannot be read.")
@@ -183,6 +205,7 @@ void bind_policies(nb::module_& module) {
 void bind_loader_options(nb::module_& module) {
   bind_shard(module);
   bind_transforms(module);
+  bind_mixing(module);
   bind_policies(module);
 }
 

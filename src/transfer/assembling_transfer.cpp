@@ -181,7 +181,8 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
                        .runs_per_batch = from.work.layout.runs_per_batch(),
                        .varies = formats_.landing_buffer.varies(),
                        .keeps = keeps,
-                       .fields = fields_},
+                       .fields = fields_,
+                       .mixing = formats_.mixing ? &*formats_.mixing : nullptr},
                       stream);
   if (batch_stage_ && from.work.ends_ticket)
     batch_stage_->run(to.data, from.work, ticket_samples_, stream);

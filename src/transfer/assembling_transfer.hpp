@@ -84,6 +84,7 @@ class assembling_transfer final : public slot_transfer {
     slot_layout batches;  ///< as they are assembled
     landing_layout landing_buffer;
     std::vector<field_conversion> conversions;  ///< one a field
+    std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
   };
 
   /// @param cached     Null where no rows are cached.

@@ -37,6 +37,7 @@ bool transfer::move(slot_index slot) {
   const std::uint64_t samples = add(filled, std::move(failed));
   clock_.count_samples(samples);
   if (ring_->in_place()) {
+    if (mixer_ != nullptr) mixer_->mix(filled, samples, content_.repairs.get());
     staging_->lend(slot);
     deliver(slot);
     return true;

@@ -4,6 +4,7 @@
 
 #include "batch/device_ring.hpp"
 #include "reader/slot_mender.hpp"
+#include "reader/slot_mixer.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
 #include "transfer/slot_transfer.hpp"
@@ -30,15 +31,17 @@ class transfer {
 
   /// @param slot_transfer Null where slots are read in place.
   /// @param mender Null where samples that cannot be read end the epoch. Borrowed.
+  /// @param mixer Null where samples are not mixed, or not in place. Borrowed.
   /// @param longest_wait For a release, before a device slot is filled; 0 where the consumer's
   ///                     thread runs the transfer.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
            std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr,
-           std::chrono::nanoseconds longest_wait = usual_wait)
+           std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr)
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
         ring_{std::move(ring)},
         mender_{mender},
+        mixer_{mixer},
         longest_wait_{longest_wait} {}
 
   /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
@@ -76,6 +79,7 @@ class transfer {
   std::shared_ptr<staging_ring> staging_;
   std::shared_ptr<device_ring> ring_;
   slot_mender* mender_;
+  slot_mixer* mixer_;
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "transform/augmentation.hpp"
+#include "transform/mixing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,7 +92,8 @@ std::size_t place_of(const std::vector<field>& fields, const std::string& name) 
 }  // namespace
 
 converted_fields convert_fields(const std::vector<field>& fields,
-                                const std::vector<field_transform>& transforms) {
+                                const std::vector<field_transform>& transforms,
+                                const std::optional<mixing>& mixed) {
   converted_fields converted;
   converted.fields = fields;
   for (const field& each : fields) {
@@ -112,6 +114,10 @@ converted_fields convert_fields(const std::vector<field>& fields,
     converted.any = true;
     converted.random = converted.random || conversion.random_crop || conversion.flip_below != 0;
     if (conversion.augmentation.is_random()) converted.random = true;
+  }
+  if (mixed) {
+    converted.mixing = mixing_of(*mixed, converted, transforms);
+    converted.any = converted.random = true;
   }
   return converted;
 }

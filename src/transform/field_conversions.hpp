@@ -3,8 +3,10 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/device/assembly.hpp>
 #include <feedline/transform/field_transform.hpp>
+#include <feedline/transform/mixing.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace feedline::detail {
@@ -13,14 +15,16 @@ namespace feedline::detail {
 struct converted_fields {
   std::vector<field> fields;                  ///< as the batch has them
   std::vector<field_conversion> conversions;  ///< one a field
-  bool any = false;                           ///< some field is converted
-  bool random = false;                        ///< some conversion draws
+  std::optional<pair_mixing> mixing = {};     ///< empty: samples are not mixed
+  bool any = false;                           ///< some field is converted or mixed
+  bool random = false;                        ///< some conversion draws, or the mixing
 };
 
-/// @param fields A dataset's.
+/// @param fields A dataset's. @param mixed Checked (`check_mixing`); empty: samples are not.
 /// @throws usage_error naming the transform's field, the member, its value and what is allowed.
 [[nodiscard]] converted_fields convert_fields(const std::vector<field>& fields,
-                                              const std::vector<field_transform>& transforms);
+                                              const std::vector<field_transform>& transforms,
+                                              const std::optional<mixing>& mixed = {});
 
 /// A field's row as an image; what is no image is one line of one channel.
 struct image_extents {

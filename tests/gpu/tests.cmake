@@ -32,6 +32,9 @@ feedline_add_tests(feedline_gpu_tests
   gpu/decode/refusals_test.cpp
   gpu/gate.cu
   gpu/interop_test.cpp
+  gpu/assembly/mix_plan_test.cpp
+  gpu/assembly/mixed_loader_test.cpp
+  gpu/assembly/mixed_pairs_test.cpp
   gpu/mapped_memory_test.cpp
   gpu/assembly/moved_images_test.cpp
   gpu/page_uses_test.cpp

@@ -44,6 +44,18 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/turn_test.cpp
 )
 
+feedline_add_tests(feedline_mixing_tests SOURCES
+  pipeline/mixing/mixing_test.cpp
+  pipeline/mixing/unreadable_test.cpp
+  unit/device/mix_on_host_test.cpp
+  unit/device/sample_mix_test.cpp
+  unit/transform/mixing_test.cpp
+)
+# These compute what devices draw, in arithmetic of which no product may be fused with a sum.
+set_source_files_properties(pipeline/mixing/mixing_test.cpp pipeline/mixing/unreadable_test.cpp
+  unit/device/mix_on_host_test.cpp unit/device/sample_mix_test.cpp PROPERTIES
+  COMPILE_OPTIONS "-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
+
 feedline_add_tests(feedline_results_tests SOURCES
   pipeline/results/edge_test.cpp
   pipeline/results/end_test.cpp

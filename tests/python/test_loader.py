@@ -158,6 +158,64 @@ def test_colours_change_and_parts_are_erased():
         assert values[0] == -1 and len(values) == 2 and 50 <= values[1] <= 150
 
 
+def mixed_loader(**mixing):
+    images = np.arange(8 * 4 * 6 * 3, dtype=np.uint8).reshape(8, 4, 6, 3)
+    dataset = feedline.make_memory_dataset({"image": images, "label": np.arange(8)})
+    transforms = [
+        feedline.FieldTransform("image", layout="hwc"),
+        feedline.FieldTransform("label", one_hot=8),
+    ]
+    options = {"image": "image", "label": "label"} | mixing
+    mixing = feedline.Mixing(**options)
+    return images, feedline.Loader(dataset, batch_size=8, transforms=transforms, mixing=mixing)
+
+
+def test_samples_are_mixed_with_their_neighbours():
+    images, loader = mixed_loader(mixup_alpha=1.0)
+    batch = next(loader.epoch(0))
+    mixed, labels = batch["image"].numpy(), batch["label"].numpy()
+    assert np.allclose(labels.sum(axis=1), 1)
+    for i in range(8):
+        own, other = labels[i, i], labels[i, i ^ 1]
+        assert 0 < own < 1 and np.isclose(own + other, 1)
+        expected = own * images[i].astype(np.float64) + other * images[i ^ 1]
+        assert np.allclose(mixed[i], expected, atol=1e-3)
+
+
+def test_boxes_are_cut_out_of_neighbours():
+    images, loader = mixed_loader(cutmix_alpha=1.0)
+    cut = 0
+    for epoch in range(5):
+        batch = next(loader.epoch(epoch))
+        mixed, labels = batch["image"].numpy(), batch["label"].numpy()
+        for i in range(8):
+            taken = (mixed[i] == images[i ^ 1]).all(axis=-1)
+            assert ((mixed[i] == images[i]).all(axis=-1) | taken).all()
+            assert np.isclose(labels[i, i ^ 1], taken.mean())
+            cut += taken.any()
+    assert cut > 10
+
+
+def test_options_of_mixing_are_checked():
+    assert "mixing of image and label: mixup 0.2" in repr(
+        feedline.Mixing(image="image", label="label", mixup_alpha=0.2)
+    )
+    with pytest.raises(feedline.UsageError, match="mixup_alpha is -1: say 0.001 to 1000"):
+        mixed_loader(mixup_alpha=-1)
+    with pytest.raises(feedline.UsageError, match="probability is nan"):
+        mixed_loader(mixup_alpha=1, probability=float("nan"))
+    with pytest.raises(feedline.UsageError, match="image is 'picture': there is no such field"):
+        mixed_loader(image="picture", mixup_alpha=1)
+    with pytest.raises(feedline.UsageError, match="set one of them, or leave mixing out"):
+        mixed_loader()
+    with pytest.raises(TypeError):
+        feedline.Mixing(image="image", alpha=1)
+    with pytest.raises(TypeError):
+        feedline.Mixing(image="image", mixup_alpha="much")
+    with pytest.raises(TypeError):
+        feedline.Loader(feedline.make_memory_dataset({"x": np.zeros(3)}), mixing=0.2)
+
+
 def test_a_run_goes_on_where_its_state_says(numbered):
     def make():
         return feedline.Loader(numbered, feedline.shuffle(seed=8), batch_size=64)

@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/device/augmentation.hpp>
+#include <feedline/device/mixing.hpp>
 #include <feedline/export.hpp>
 
 #include <cstddef>
@@ -60,7 +61,7 @@ struct field_assembly {
 /// A landing buffer is device memory into which a staging slot was copied as it is. It holds
 /// - at `sources_at`, for each sample a u32: a cached row's number, or `arrived` plus the row's
 ///   place in the chunk of the sample's run;
-/// - at `random_bits_at`, if any conversion is random, for each sample a u32 to draw from;
+/// - at `random_bits_at`, if it `varies`, for each sample a u32 to draw from;
 /// - at `directory_at`, for each run 2 + fields u32: its chunk's rows, then in units of 16 bytes
 ///   from the landing buffer's start where the chunk's keep numbers lie, then where each field's
 ///   rows lie;
@@ -89,6 +90,8 @@ struct assembly {
   bool varies = false;                     ///< there are random bits
   bool keeps = false;                      ///< chunks hold keep numbers, and some row is to be kept
   std::span<const field_assembly> fields;  ///< host memory, read during the call
+  const pair_mixing* mixing = nullptr;  ///< likewise; null: no samples are mixed. The slot's first
+                                        ///< sample is one of even number in its batch
 };
 
 }  // namespace feedline

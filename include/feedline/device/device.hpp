@@ -72,8 +72,8 @@ class device {
   virtual void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
 
   /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows
-  /// that are to be kept are, then each sample's rows are converted into the slot. Deterministic to
-  /// the bit: `assemble_on_host` says what comes out.
+  /// that are to be kept are, then each sample's rows are converted into the slot, then samples are
+  /// mixed. Deterministic to the bit: `assemble_on_host` says what comes out.
   virtual void assemble(const assembly& work, stream_ref stream) = 0;
 
   /// Makes host memory readable by work on the device, until `unmap`; returns its address there.

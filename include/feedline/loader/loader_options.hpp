@@ -10,6 +10,7 @@
 #include <feedline/sampler/shard.hpp>
 #include <feedline/transform/batch_transform.hpp>
 #include <feedline/transform/field_transform.hpp>
+#include <feedline/transform/mixing.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -42,8 +43,8 @@ struct expected_field {
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, decode_on, transforms, transform_seed,
-/// batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set one by
-/// one, in any.
+/// mixing, batch_transform, expected_fields, errors, leave_reads_after, trace_events, tuning. Set
+/// one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -78,8 +79,10 @@ struct loader_options {
   std::uint64_t transform_seed =
       0;  ///< of all random choices for a sample: those of transforms, and
           ///< what datasets, maps and decoders draw (`sample_context`)
+  std::optional<feedline::mixing> mixing =
+      {};  ///< mixup and cutmix of two samples of a batch, after the transforms
   std::optional<feedline::batch_transform> batch_transform =
-      {};  ///< your own work on each batch, after the transforms
+      {};  ///< your own work on each batch, after the transforms and the mixing
   std::vector<expected_field> expected_fields =
       {};  ///< checked against the batches' fields at construction; empty: no check
   error_policy errors = {};  ///< what becomes of samples that cannot be read

@@ -30,7 +30,7 @@ struct loader_state {
   std::uint64_t global_batch = 0;  ///< samples in a batch of all ranks together
   feedline::partial_batch partial_batch = feedline::partial_batch::keep;
   std::uint64_t transform_seed = 0;
-  std::vector<std::string> transforms = {};  ///< as `to_string` writes them, sorted
+  std::vector<std::string> transforms = {};  ///< as `to_string` writes them, and the mixing, sorted
   std::uint64_t unreadable = 0;  ///< samples of the epoch before `batch` that could not be read, to
                                  ///< which `error_policy` allows a share; with a `shard` always 0
   std::uint64_t skipped = 0;     ///< of them, those left out (`error_action::skip`): for each one

@@ -3,6 +3,8 @@
 #include "cuda/assembly/augment_rows.cuh"
 #include "cuda/assembly/convert_rows.cuh"
 #include "cuda/assembly/copy_rows.cuh"
+#include "cuda/assembly/mix_plan.hpp"
+#include "cuda/assembly/mix_rows.cuh"
 #include "cuda/assembly/scatter_rows.cuh"
 #include "cuda/assembly/tile_rows.cuh"
 #include "cuda/assembly/widen_rows.cuh"
@@ -26,6 +28,7 @@ struct launch {
 
 // What every driver takes as a kernel's parameters.
 static_assert(sizeof(launch<planned_part>) <= 4096);
+static_assert(sizeof(launch<mix_part>) <= 4096);
 
 /// The part that the calling block works at.
 template <class Part>
@@ -72,7 +75,8 @@ __global__ void __launch_bounds__(block_threads)
       return visit_element(
           by.from, [&](auto type) { convert_singly<decltype(type)>(frame, part, by, block); });
     case part_kind::augment:
-      return;  // by the kernel below
+    case part_kind::mix:
+      return;  // by the kernels below
   }
 }
 
@@ -83,6 +87,21 @@ __global__ void __launch_bounds__(block_threads)
   visit_element(part.by.from, [&](auto type) {
     augment_samples<decltype(type)>(work.frame, part, part.by, blockIdx.x - part.first_block);
   });
+}
+
+/// Behind the others: it changes the rows that they make.
+__global__ void __launch_bounds__(block_threads)
+    mix_kernel(const __grid_constant__ launch<mix_part> work) {
+  const mix_part& part = part_of_block(work);
+  const std::uint32_t block = blockIdx.x - part.first_block;
+  switch (part.type) {
+    case element_type::f16:
+      return mix_samples<f16_word>(work.frame, part, block);
+    case element_type::bf16:
+      return mix_samples<bf16_word>(work.frame, part, block);
+    default:
+      return mix_samples<float>(work.frame, part, block);
+  }
 }
 
 /// Collects parts and launches them, as many at once as fit.
@@ -128,10 +147,8 @@ class launcher {
   launch<Part> launch_;
 };
 
-}  // namespace
-
-void issue_assembly(const assembly& work, cudaStream_t stream) {
-  const slot_frame frame = plan_frame(work);
+/// What makes the slot's rows.
+void issue_rows(const assembly& work, const slot_frame& frame, cudaStream_t stream) {
   field_parts planned;
   const auto for_each_part = [&](const auto& add) {
     for (std::size_t place = 0; place < work.fields.size(); ++place) {
@@ -152,6 +169,17 @@ void issue_assembly(const assembly& work, cudaStream_t stream) {
   });
   augments.flush();
   converts.flush();
+}
+
+}  // namespace
+
+void issue_assembly(const assembly& work, cudaStream_t stream) {
+  const slot_frame frame = plan_frame(work);
+  const mix_parts mixes = plan_mixing(work);
+  issue_rows(work, frame, stream);
+  launcher<mix_part> mixing{mix_kernel, frame, stream};
+  for (std::size_t i = 0; i < mixes.count; ++i) mixing.add(mixes.parts[i]);
+  mixing.flush();
 }
 
 }  // namespace feedline::detail

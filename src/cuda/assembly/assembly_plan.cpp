@@ -24,13 +24,6 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
 /// others.
 constexpr std::size_t fewest_lines = 2;
 
-std::uint32_t counted(std::uint64_t value, const char* what) {
-  if (value < divider::limit) return static_cast<std::uint32_t>(value);
-  throw usage_error{std::to_string(value) + " " + what +
-                    ": a slot that is assembled on a GPU has fewer than " +
-                    std::to_string(divider::limit)};
-}
-
 /// Divides numbers below `divider::limit`, whatever the divisor.
 divider divide_by(std::uint64_t divisor) {
   return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
@@ -192,6 +185,13 @@ planned_part plan_augment(const assembly& work, std::size_t place, conversion by
 }
 
 }  // namespace
+
+std::uint32_t counted(std::uint64_t value, const char* what) {
+  if (value < divider::limit) return static_cast<std::uint32_t>(value);
+  throw usage_error{std::to_string(value) + " " + what +
+                    ": a slot that is assembled on a GPU has fewer than " +
+                    std::to_string(divider::limit)};
+}
 
 slot_frame plan_frame(const assembly& work) {
   (void)counted(work.samples, "samples");

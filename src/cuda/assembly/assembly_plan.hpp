@@ -41,6 +41,7 @@ enum class part_kind : std::uint8_t {
   one_hot,  ///< by groups of elements of the slot
   cast,     ///< whole numbers to such, by groups of elements of the slot
   augment,  ///< images with an augmentation: a block `item_pixels` of the slot
+  mix,      ///< rows of the slot, two by two: a warp some vectors of both (`mix_part`)
 };
 
 /// One field's share of an assembly, or a part of it. Its items (vectors of a row, groups of
@@ -114,6 +115,9 @@ struct field_parts {
   std::array<planned_part, most> parts;
   std::size_t count = 0;
 };
+
+/// The value, of what a message calls `what`. @throws usage_error if a kernel cannot count so many.
+[[nodiscard]] std::uint32_t counted(std::uint64_t value, const char* what);
 
 /// @throws usage_error if something has more than a kernel counts: 2^31 samples, or runs times
 /// their samples, or elements or bytes of a row.

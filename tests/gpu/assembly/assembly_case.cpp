@@ -65,6 +65,7 @@ assembly_case::assembly_case(const case_options& options, std::vector<case_field
   format_.run_samples = options.run_samples;
   format_.runs_per_batch = divide_up(options.batch_size, options.run_samples);
   format_.keeps = options.keeps;
+  format_.varies = options.mixing.has_value();
   for (case_field& field : fields_) {
     field.to_offset = batch_bytes_;
     batch_bytes_ += round_up(field.to_row_bytes * options.batch_size);
@@ -119,6 +120,7 @@ assembly assembly_case::work(std::byte* slot, const std::byte* landing_buffer,
   result.samples = options_.samples;
   result.landing_buffer = landing_buffer;
   result.fields = fields;
+  result.mixing = options_.mixing ? &*options_.mixing : nullptr;
   return result;
 }
 

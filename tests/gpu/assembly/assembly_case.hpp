@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -33,6 +34,7 @@ struct case_options {
   std::uint64_t run_samples = 1;
   rows_from from = rows_from::both;
   bool keeps = false;
+  std::optional<pair_mixing> mixing = {};
 };
 
 /// A whole assembly in host memory: laid out once, and described for wherever its parts are copied.

@@ -283,7 +283,7 @@ TEST_CASE("seek: a state of something else is refused with both values, and noth
   CHECK(refusal([](loader_state& state) { state.transforms.clear(); }) ==
         begin +
             "transforms are none in the state, and note: float32, scale 0.5 in this loader; "
-            "set loader_options::transforms to the state's");
+            "set loader_options::transforms and mixing to the state's");
   CHECK(refusal([](loader_state& state) { state.batch = 4; }) ==
         "loader::seek: the state is at batch 4 of epoch 1, and an epoch has 3 batches: say 0 to 3");
 }

@@ -1,5 +1,6 @@
 #include "support/devices/device_contract.hpp"
 
+#include "device/assemble_on_host.hpp"
 #include "device/owned.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/landing_builder.hpp"
@@ -204,6 +205,49 @@ void check_assembly(const device_under_test& subject) {
   CHECK(row_at(places[3]) == 2);
 }
 
+/// Three samples in one batch, of one float each: the first two are mixed.
+void check_mixing(const device_under_test& subject) {
+  const std::array<float, 3> values{1.0F, -6.0F, 20.0F};
+  const landing_format format{.row_bytes = {sizeof(float)},
+                              .batch_size = 3,
+                              .run_samples = 3,
+                              .runs_per_batch = 1,
+                              .varies = true};
+  const std::array<sample_source, 3> samples{{{.arrives = true, .row = 0, .random_bits = 1},
+                                              {.arrives = true, .row = 1, .random_bits = 2},
+                                              {.arrives = true, .row = 2, .random_bits = 3}}};
+  const auto image = build_landing_buffer(format, samples, [&](std::size_t, std::uint64_t row) {
+    return std::as_bytes(std::span{values}).subspan(row * sizeof(float), sizeof(float));
+  });
+  const auto landing_buffer = on_device(subject, image.bytes);
+  const detail::device_memory slot{subject.device, memory_kind::device, 256};
+  const detail::event assembled{subject.device};
+  field_assembly field;
+  field.row_bytes = field.to_row_bytes = sizeof(float);
+  pair_mixing mixing;
+  mixing.image = 0;
+  mixing.mixed_below = std::uint64_t{1} << 32;
+  assembly work;
+  image.describe(work, format);
+  work.slot = slot.data();
+  work.batch_bytes = 256;
+  work.samples = samples.size();
+  work.landing_buffer = landing_buffer.data();
+  work.fields = {&field, 1};
+  work.mixing = &mixing;
+  subject.device->assemble(work, subject.stream);
+  subject.device->record(assembled.get(), subject.stream);
+  subject.device->sync(assembled.get());
+
+  std::array<float, 3> expected{};
+  work.slot = std::as_writable_bytes(std::span{expected}).data();
+  work.landing_buffer = image.bytes.data();
+  detail::assemble_on_host(work);
+  CHECK(expected != values);
+  const auto seen = subject.read_back(slot.data(), sizeof expected);
+  CHECK(std::memcmp(seen.data(), expected.data(), sizeof expected) == 0);
+}
+
 }  // namespace
 
 void check_device_contract(const device_under_test& subject) {
@@ -216,6 +260,7 @@ void check_device_contract(const device_under_test& subject) {
   check_copies(subject);
   check_copies_back(subject);
   check_assembly(subject);
+  check_mixing(subject);
 }
 
 }  // namespace feedline::test

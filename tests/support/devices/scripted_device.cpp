@@ -265,9 +265,11 @@ void scripted_device::decode(stream_ref stream, std::function<void()> work,
 
 void scripted_device::assemble(const assembly& work, stream_ref stream) {
   count_call(device_call::assemble);
-  enqueue(stream, {.what = step::assemble,
-                   .assembled = work,
-                   .fields = {work.fields.begin(), work.fields.end()}});
+  operation assembling{.what = step::assemble,
+                       .assembled = work,
+                       .fields = {work.fields.begin(), work.fields.end()}};
+  if (work.mixing != nullptr) assembling.mixing = *work.mixing;
+  enqueue(stream, std::move(assembling));
   const std::scoped_lock lock{mutex_};
   ++issued_assemblies_;
 }

@@ -197,6 +197,7 @@ class scripted_device final : public device {
     std::size_t bytes = 0;
     assembly assembled = {};  ///< assemble
     std::vector<field_assembly> fields = {};
+    std::optional<pair_mixing> mixing = {};
     std::function<void()> work = {};
     std::span<const std::byte> reads = {};
     std::vector<const void*> uses = {};  ///< decode

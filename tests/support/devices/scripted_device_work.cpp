@@ -114,6 +114,7 @@ void scripted_device::execute(std::unique_lock<std::mutex>& lock, operation& nex
     case step::assemble:  // unlocked, as above
       lock.unlock();
       next.assembled.fields = next.fields;
+      next.assembled.mixing = next.mixing ? &*next.mixing : nullptr;
       if (!tables_are_poison(next.assembled)) detail::assemble_on_host(next.assembled);
       lock.lock();
       return;

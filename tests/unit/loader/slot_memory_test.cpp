@@ -4,6 +4,8 @@
 #include "support/checks/catch.hpp"
 #include "transfer/assembling_transfer.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -96,6 +98,28 @@ TEST_CASE("slot memory: a slot that is copied whole has one form and passes thro
   CHECK(made.staging_bytes(5) == made.device_bytes(5));
   CHECK(made.landing_bytes(5) == 0);
   CHECK(sizes(placement::stream, 0, {.batch_size = 64}, true).device_bytes(5) == 0);
+}
+
+TEST_CASE("slot memory: a part of a batch holds whole pairs where samples are mixed",
+          "[loader][host]") {
+  for (std::uint64_t batch_size = 1; batch_size < 40; ++batch_size) {
+    for (std::size_t samples = 1; samples < 40; ++samples) {
+      loader_options options = converting();
+      options.batch_size = batch_size;
+      options.piece_bytes = samples * 785;
+      const std::uint64_t apart = sizes(placement::stream, 0, options).piece_samples(1);
+      options.mixing = mixing{.image = "image", .mixup_alpha = 1};
+      const std::uint64_t pairs = sizes(placement::stream, 0, options).piece_samples(1);
+      CAPTURE(batch_size, samples, apart, pairs);
+      REQUIRE(pairs <= std::max<std::uint64_t>(samples, 2));
+      REQUIRE((pairs % 2 == 0 || pairs == batch_size));
+      REQUIRE((apart < batch_size || pairs == batch_size));
+      // Tickets are cut by the same arithmetic.
+      const request_layout pieces{batch_size, pairs};
+      REQUIRE(pieces.run_samples() == pairs);
+      REQUIRE(pieces.runs(batch_size) == (batch_size + pairs - 1) / pairs);
+    }
+  }
 }
 
 TEST_CASE("slot memory: where all rows lie with the device a staging slot is its tables",

@@ -1,0 +1,53 @@
+#include "reader/slot_mixer.hpp"
+
+#include "device/assemble_on_host.hpp"
+#include "device/sample_random_bits.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace feedline::detail {
+
+slot_mixer::slot_mixer(const sample_source& source, const pair_mixing& by,
+                       const slot_layout& batches)
+    : source_{source},
+      by_{by},
+      batch_size_{batches.batch_size()},
+      batch_bytes_{batches.batch_bytes()} {
+  for (std::size_t place = 0; place < batches.fields().size(); ++place) {
+    field_assembly field;
+    field.to_offset = batches.field_offset(place);
+    field.to_row_bytes = batches.row_bytes(place);
+    fields_.push_back(field);
+  }
+}
+
+void slot_mixer::mix(const staging_slot& slot, std::uint64_t samples, const slot_repairs* repairs) {
+  if (samples == 0) return;
+  find_random_bits(slot.work, samples, repairs);
+  assembly work;
+  work.slot = slot.data;
+  work.batch_size = batch_size_;
+  work.batch_bytes = batch_bytes_;
+  work.samples = samples;
+  work.landing_buffer = std::as_bytes(std::span{random_bits_}).data();
+  work.varies = true;
+  work.fields = fields_;
+  work.mixing = &by_;
+  mix_on_host(work);
+}
+
+void slot_mixer::find_random_bits(const slot_work& work, std::uint64_t samples,
+                                  const slot_repairs* repairs) {
+  samples_.resize(samples);
+  source_.indices(work.run->epoch, work.first, samples_);
+  if (repairs != nullptr) {
+    for (const slot_repairs::replacement& each : repairs->replacements)
+      if (each.place < samples) samples_[each.place] = each.by;
+  }
+  random_bits_.clear();
+  for (const sample_index sample : samples_)
+    random_bits_.push_back(sample_random_bits(source_.seed(), work.run->epoch, sample.value));
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <feedline/device/assembly.hpp>
+#include <feedline/index.hpp>
+
+#include "reader/sample_source.hpp"
+#include "staging/slot_layout.hpp"
+#include "staging/slot_repairs.hpp"
+#include "staging/staging_slot.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Mixes samples of filled staging slots that the consumer reads in place: where slots are
+/// assembled, the device does it. It comes behind the mender, for a sample that is replaced takes
+/// its replacement's part. Threads: the transfer's.
+class slot_mixer {
+ public:
+  /// Borrows the source for its life. @param batches As the consumer sees them.
+  slot_mixer(const sample_source& source, const pair_mixing& by, const slot_layout& batches);
+
+  /// @param samples Of the slot's first batches, whole ones but for an epoch's last.
+  /// @param repairs Of the ticket, which the slot is; null: no sample was replaced.
+  /// @throws as `sample_source::indices`.
+  void mix(const staging_slot& slot, std::uint64_t samples, const slot_repairs* repairs);
+
+ private:
+  void find_random_bits(const slot_work& work, std::uint64_t samples, const slot_repairs* repairs);
+
+  const sample_source& source_;
+  const pair_mixing by_;
+  const std::uint64_t batch_size_;
+  const std::size_t batch_bytes_;
+  std::vector<field_assembly> fields_;
+  std::vector<sample_index> samples_;
+  std::vector<std::uint32_t> random_bits_;
+};
+
+}  // namespace feedline::detail

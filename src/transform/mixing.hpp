@@ -1,0 +1,23 @@
+#pragma once
+
+#include <feedline/device/mixing.hpp>
+#include <feedline/transform/field_transform.hpp>
+#include <feedline/transform/mixing.hpp>
+
+#include "transform/field_conversions.hpp"
+
+#include <vector>
+
+namespace feedline::detail {
+
+/// Checks what can be checked without fields.
+/// @throws usage_error naming the member, its value and what is allowed.
+void check_mixing(const mixing& options);
+
+/// What devices are told of it. @param options Checked.
+/// @param converted What `transforms` make of the dataset's fields.
+/// @throws usage_error naming the field, and what it is to be.
+[[nodiscard]] pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
+                                    const std::vector<field_transform>& transforms);
+
+}  // namespace feedline::detail
