@@ -212,6 +212,22 @@ TEST_CASE("zstd: weights that are no code are refused", "[device][host]") {
   CHECK(decodes(no_size + literals_block({1, 1, 2, 3}, {0x10}, 1), 1));
 }
 
+TEST_CASE("zstd: four streams have six literals at least", "[device][host]") {
+  // Two symbols of a bit each; two literals a stream, and what is left in the last.
+  const auto four = [](std::size_t count, const bytes& last) {
+    const bytes content = bytes{0x80, 0x10, 1, 0, 1, 0, 1, 0, 4, 4, 4} + last;
+    const std::size_t header = 2U | 1U << 2U | count << 4U | content.size() << 14U;
+    return no_size + compressed(bytes{static_cast<unsigned char>(header),
+                                      static_cast<unsigned char>(header >> 8U),
+                                      static_cast<unsigned char>(header >> 16U)} +
+                                content + bytes{0});
+  };
+  CHECK(decodes(four(8, {4}), 8));
+  CHECK(decodes(four(7, {2}), 7));
+  CHECK(decodes(four(6, {1}), 6));
+  CHECK(!decodes(four(5, {1}), 5));
+}
+
 TEST_CASE("zstd: a block uses the code and tables of one before it, in its frame alone",
           "[device][host]") {
   // Two symbols, a bit each.
