@@ -28,7 +28,7 @@ FEEDLINE_HOST_DEVICE void build_huffman_table(Warp& warp, huffman_weights& weigh
     uint32_t begin = 0;
     for (uint32_t weight = 1; weight <= max_huffman_bits; ++weight) {
       weights.begin[weight] = static_cast<std::uint16_t>(begin);
-      begin += weights.counted[weight] << (weight - 1);
+      begin += uint32_t{weights.counted[weight]} << (weight - 1);
     }
   });
   warp.sync();

@@ -35,9 +35,9 @@ struct sequence_batch {
 /// Memory that a warp shares while it decodes sequences.
 template <class Warp>
 struct sequence_scratch {
-  /// Words of the stream, of which a batch reads all its bits: a sequence has 89 at most. A word is
-  /// before the first that is read, and one behind the last.
-  static constexpr std::uint32_t words = 3 * Warp::lanes + 3;
+  /// Words of the stream, of which a batch reads all its bits: a sequence has 89 at most. Before
+  /// the first that is needed are two, and two behind the last.
+  static constexpr std::uint32_t words = 3 * Warp::lanes + 4;
 
   std::uint32_t word[words];
 };
@@ -105,7 +105,7 @@ class sequence_reader {
   /// Walks the chain of states. Behind the block's last sequence there is no next state.
   FEEDLINE_HOST_DEVICE void walk(std::uint32_t count) {
     const std::int32_t first =
-        reverse_stream::word_below(position_) + 2 - static_cast<std::int32_t>(words);
+        reverse_stream::word_below(position_) + 3 - static_cast<std::int32_t>(words);
     warp_.each([&](std::uint32_t lane) {
       for (std::uint32_t i = lane; i < words; i += Warp::lanes)
         scratch_.word[i] = stream_.word(first + static_cast<std::int32_t>(i));

@@ -32,7 +32,8 @@ struct arriving_block {
                                      const std::vector<std::byte>& plain,
                                      std::uint32_t skipped = 0);
 
-/// What feedline's filters on the CPU decode a block to; nothing if it does not decode, or is refused.
+/// What feedline's filters on the CPU decode a block to; nothing if it does not decode, or is
+/// refused.
 [[nodiscard]] std::optional<std::vector<std::byte>> reference(const encoded_field& field,
                                                               const arriving_block& block);
 

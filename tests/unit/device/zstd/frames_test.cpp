@@ -58,7 +58,8 @@ bytes stream_of(const std::vector<unsigned>& bits) {
 }
 
 /// A block of literals in one Huffman stream, and no sequences.
-bytes literals_block(const bytes& weights, const bytes& stream, std::size_t count) {
+bytes literals_block(const bytes& weights, const bytes& stream, std::size_t count,
+                     bool is_last = true) {
   const bytes tree = bytes{static_cast<unsigned char>(127 + weights.size())} + [&] {
     bytes packed((weights.size() + 1) / 2);
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -66,10 +67,11 @@ bytes literals_block(const bytes& weights, const bytes& stream, std::size_t coun
     return packed;
   }();
   const std::size_t header = 2U | count << 4U | (tree.size() + stream.size()) << 14U;
-  return compressed(bytes{static_cast<unsigned char>(header),
-                          static_cast<unsigned char>(header >> 8U),
-                          static_cast<unsigned char>(header >> 16U)} +
-                    tree + stream + bytes{0});
+  return compressed(
+      bytes{static_cast<unsigned char>(header), static_cast<unsigned char>(header >> 8U),
+            static_cast<unsigned char>(header >> 16U)} +
+          tree + stream + bytes{0},
+      is_last);
 }
 
 }  // namespace
@@ -205,18 +207,42 @@ TEST_CASE("zstd: weights that are no code are refused", "[device][host]") {
   CHECK(taken({1, 0, 0}));
   CHECK(!taken({13, 1}));  // longer than any
   CHECK(!taken({1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
-  CHECK(!taken({3, 3, 2, 1}));  // the last would have what is no power of two
+  // The last would have what is no power of two; the bits are those of a symbol.
+  CHECK(!decodes(no_size + literals_block({1, 1, 3, 3}, {0x10}, 1), 1));
+  CHECK(decodes(no_size + literals_block({1, 1, 2, 3}, {0x10}, 1), 1));
 }
 
-TEST_CASE("zstd: a block without a code or tables before it cannot use them again",
+TEST_CASE("zstd: four streams have six literals at least", "[device][host]") {
+  // Two symbols of a bit each; two literals a stream, and what is left in the last.
+  const auto four = [](std::size_t count, const bytes& last) {
+    const bytes content = bytes{0x80, 0x10, 1, 0, 1, 0, 1, 0, 4, 4, 4} + last;
+    const std::size_t header = 2U | 1U << 2U | count << 4U | content.size() << 14U;
+    return no_size + compressed(bytes{static_cast<unsigned char>(header),
+                                      static_cast<unsigned char>(header >> 8U),
+                                      static_cast<unsigned char>(header >> 16U)} +
+                                content + bytes{0});
+  };
+  CHECK(decodes(four(8, {4}), 8));
+  CHECK(decodes(four(7, {2}), 7));
+  CHECK(decodes(four(6, {1}), 6));
+  CHECK(!decodes(four(5, {1}), 5));
+}
+
+TEST_CASE("zstd: a block uses the code and tables of one before it, in its frame alone",
           "[device][host]") {
-  CHECK(!decodes(no_size + compressed({3U | 1U << 4U, 0x40, 0, 1, 0}), 1));
-  const bytes again = compressed({1U << 3U, 5, 1, 0xFC, 0x80});
-  CHECK(!decodes(no_size + again, 4));
-  // Tables of one symbol: no literals, match of 3, offset of 1 (code 0) at a first literal.
-  const bytes ones = compressed({1U << 3U, 5, 1, 0x54, 1, 0, 0, 0x01}, false);
-  CHECK(decodes(no_size + ones + plain({}), 4));
-  CHECK(decodes(no_size + ones + again, 8) == decodes(no_size + ones + again, 8));
+  // Two symbols, a bit each.
+  const bytes coded = literals_block({1}, {0x8A}, 7, false);
+  const bytes coded_last = literals_block({1}, {0x8A}, 7);
+  const bytes code_again = compressed({3U | 7U << 4U, 0x40, 0, 0x95, 0});
+  CHECK(decodes(no_size + coded + code_again, 14));
+  CHECK(!decodes(no_size + code_again, 7));
+  CHECK(!decodes(no_size + coded_last + no_size + code_again, 14));
+  // Tables of one symbol: a literal, and three bytes as the last offset says, 1 at first.
+  const bytes ones{1U << 3U, 5, 1, 0x54, 1, 0, 0, 0x01};
+  const bytes tables_again = compressed({1U << 3U, 5, 1, 0xFC, 0x01});
+  CHECK(decodes(no_size + compressed(ones, false) + tables_again, 8));
+  CHECK(!decodes(no_size + tables_again, 4));
+  CHECK(!decodes(no_size + compressed(ones) + no_size + tables_again, 8));
 }
 
 TEST_CASE("zstd: sequences are as many as are said, and repeat what is there", "[device][host]") {
@@ -238,10 +264,12 @@ TEST_CASE("zstd: sequences are as many as are said, and repeat what is there", "
   CHECK(!decodes(sequences(1, 1, 2, 0, {0x05}), 5));
   CHECK(decodes(sequences(1, 2, 2, 0, {0x05}), 5));
   // Fewer than are said, and bits that are reserved: libzstd took both once.
-  CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 0x80, 0x00}), 2));
+  CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 0x80, 0x00, 0x54, 1, 0, 0, 0x01}), 2));
   CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 1, 0x55, 1, 0, 0, 0x01}), 5));
-  // No literals, and the last offset less 1, which is 0.
-  CHECK(is_refused(no_size + compressed({2U << 3U, 5, 6, 2, 0x54, 0, 1, 0, 0x03}), 8));
+  // No literals: the last offset but one, 4, or the last less 1, which is 0.
+  CHECK(decodes(no_size + plain({1, 2, 3, 4}, false) + compressed({0, 1, 0x54, 0, 0, 0, 0x01}), 7));
+  CHECK(!decodes(no_size + plain({1, 2, 3}, false) + compressed({0, 1, 0x54, 0, 0, 0, 0x01}), 6));
+  CHECK(is_refused(no_size + plain({1, 2}, false) + compressed({0, 1, 0x54, 0, 1, 0, 0x03}), 5));
 }
 
 TEST_CASE("zstd: a block makes no more than a block may, however large the room is",
@@ -252,4 +280,14 @@ TEST_CASE("zstd: a block makes no more than a block may, however large the room 
   const bytes fits = compressed({1U << 3U, 5, 1, 0x54, 1, 0, 52, 0xFC, 0xFF, 0x01});
   CHECK(decodes(wide + fits, 131'072));
   CHECK(is_refused(no_size + fits, 131'072));  // a window of 1 KiB
+  // Nor is it stored in more.
+  const auto stored_in = [](std::size_t size) {
+    const std::size_t literals = size - 4;
+    bytes content{static_cast<unsigned char>(3U << 2U | literals << 4U),
+                  static_cast<unsigned char>(literals >> 4U), 0};
+    content.resize(size);
+    return compressed(content);
+  };
+  CHECK(decodes(no_size + stored_in(1024), 1020));
+  CHECK(is_refused(no_size + stored_in(1025), 1021));
 }
