@@ -66,8 +66,8 @@ feedline::loader_options mixing() {
   };
   // Half of the samples by mixup, half by cutmix. The loss takes `label` as it comes: a cross
   // entropy with shares of classes.
-  options.mixing = feedline::mixing{
-      .image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0};
+  options.mixing =
+      feedline::mixing{.image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0};
   // [/mixing]
   return options;
 }
