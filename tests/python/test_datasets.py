@@ -70,12 +70,22 @@ def test_arrays_that_are_no_fields_are_refused():
 
 
 def test_files_of_numpy_are_read(tmp_path):
-    values, labels = images(20), np.arange(20)
+    values = images(20)
     np.save(tmp_path / "x.npy", values)
     expect(feedline.open_npy(tmp_path / "x.npy", "x"), x=values)
     expect(feedline.open(tmp_path / "x.npy", fields=["image"]), image=values)
+
+
+def test_archives_of_numpy_are_read(tmp_path):
+    values, labels = images(20), np.arange(20)
     np.savez(tmp_path / "all.npz", image=values, label=labels)
-    expect(feedline.open_npz(tmp_path / "all.npz", ["label", "image"]), label=labels, image=values)
+    try:
+        opened = feedline.open_npz(tmp_path / "all.npz", ["label", "image"])
+    except feedline.DatasetError as error:
+        if "this feedline was built without" in str(error):
+            pytest.skip(str(error))
+        raise
+    expect(opened, label=labels, image=values)
     found = feedline.list_fields(tmp_path / "all.npz")
     assert sorted((each.name, each.samples) for each in found) == [("image", 20), ("label", 20)]
 
