@@ -42,9 +42,10 @@ struct growing {
       : parts{std::make_shared<recording_device>(), make_identity_dataset(batches * 4, 8), options},
         schedule{parts.plan.batches_per_epoch, 0},
         under_test{parts.slots, schedule, *parts.staging, std::move(cached), [this] {
-                     asked.fetch_add(1);
+                     const std::chrono::steady_clock::time_point now{time.load()};
+                     asked.fetch_add(1);  // behind it: who waits for this sets the time
                      asked.notify_all();
-                     return std::chrono::steady_clock::time_point{time.load()};
+                     return now;
                    }} {}
 
   /// Takes all requests of the next ticket; hands its slot back. Its batches.
