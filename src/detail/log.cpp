@@ -8,16 +8,15 @@
 namespace feedline::detail {
 
 std::shared_ptr<spdlog::logger> log() {
-  if (auto registered = spdlog::get("feedline")) return registered;
-  auto made = std::make_shared<spdlog::logger>(
-      "feedline", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  try {
-    spdlog::initialize_logger(made);  // registers it
-  } catch (const spdlog::spdlog_ex&) {
-    // Another thread, or another copy of the library in the process, was first.
+  for (;;) {
     if (auto registered = spdlog::get("feedline")) return registered;
+    try {
+      // Made by spdlog's own code: spdlog keeps it, and this copy of the library may be unloaded.
+      return spdlog::stderr_color_mt("feedline");
+    } catch (const spdlog::spdlog_ex&) {
+      // Another thread, or another copy of the library in the process, was first.
+    }
   }
-  return made;
 }
 
 }  // namespace feedline::detail

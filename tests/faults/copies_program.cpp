@@ -61,6 +61,16 @@ bool come_and_go() {
   return well == 3 * rounds;
 }
 
+/// A copy that was the first to log is closed before the others log, and before the process ends.
+bool logs_first() {
+  {
+    const plugin opened{FEEDLINE_LIBRARY_COPY_1};
+    if (!opened.copy_delivers()) return false;
+  }
+  void* const loaded = ::dlopen(FEEDLINE_LIBRARY_COPY_1, RTLD_NOW | RTLD_NOLOAD);
+  return loaded == nullptr && delivers();
+}
+
 /// A copy is closed while threads that it left behind are in a read; these come to their end later.
 bool left_behind() {
   std::atomic<bool> gate{false};
@@ -81,7 +91,9 @@ bool left_behind() {
 int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string_view scenario = arguments[1];
-  const bool well = scenario == "come and go" ? come_and_go() : left_behind();
+  const bool well = scenario == "come and go"  ? come_and_go()
+                    : scenario == "logs first" ? logs_first()
+                                               : left_behind();
   if (!well) std::printf("%s: not all went well\n", arguments[1]);
   return well ? 0 : 1;
 }
