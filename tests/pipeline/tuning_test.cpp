@@ -65,8 +65,9 @@ struct consumer {
            const loader_options& options)
       : by{on},
         record{on.looks()},
-        under_test{std::make_shared<pipeline>(data, order, by.device,
-                                              on_way(by.through, *data, options))} {
+        under_test{
+            std::make_shared<pipeline>(stored_for(by.through, data, order, options.batch_size),
+                                       order, by.device, on_way(by.through, *data, options))} {
     under_test->set_tuning_window(0ns);
   }
 
