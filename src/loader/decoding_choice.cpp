@@ -202,6 +202,7 @@ decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   return {.store = store_bytes(blocks, row_bytes),
           .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
+          .answers = decoding_stage::answer_bytes(slots),
           .rows = blocks.places * blocks.order.rows()};
 }
 

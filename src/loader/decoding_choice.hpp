@@ -49,7 +49,8 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 struct decoding_bytes {
   std::size_t store = 0;
   std::size_t decoder = 0;
-  std::uint64_t rows = 0;  ///< that the store holds
+  std::size_t answers = 0;  ///< staging memory
+  std::uint64_t rows = 0;   ///< that the store holds
 };
 /// @param blocks Sized.
 [[nodiscard]] decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,

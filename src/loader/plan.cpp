@@ -5,6 +5,7 @@
 #include "detail/arithmetic.hpp"
 #include "detail/threads.hpp"
 #include "loader/decoding_choice.hpp"
+#include "transfer/decoding_stage.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -154,12 +155,18 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   std::uint64_t batches = fixed ? options.batches_per_slot : batches_of_slot(plan, options, sizes);
   batches = std::min(batches, plan.batches_per_epoch);
 
+  // What the device tells of decoded blocks, a word a slot.
+  const std::size_t answers =
+      !decoding.blocks ? 0
+                       : decoding_stage::answer_bytes(
+                             options.device_slots == 0 ? usual_slots : options.device_slots);
   const ring_size staging{
       .option =
           options.tuning.max_pinned_bytes == 0 ? "max_staging_bytes" : "tuning.max_pinned_bytes",
       .budget = options.max_staging_bytes,
       .wanted_slots = options.staging_slots,
       .slot_bytes = [&](std::uint64_t count) { return sizes.staging_bytes(count); },
+      .other_bytes = [&](std::uint64_t) { return answers; },
       .holds_batches = sizes.piece_samples(1) > 1 || options.batch_size == 1};
   const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
@@ -185,6 +192,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       return undecoded_plan(dataset, sampler, device, options, std::move(why));
     plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
     plan.cache_bytes += decoder.store;
+    plan.staging_bytes += decoder.answers;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +
                         plan.cache_bytes;
   }

@@ -155,7 +155,7 @@ void slot_scheduler::learn_from_last() {
 
 std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
   const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
-  if (!plan_.slots_grow || !partition_.rows_are_read())
+  if (!plan_.slots_grow || (!blocks_ && !partition_.rows_are_read()))
     return std::min(partition_.max_batches(), left);
   const bool after_pause =
       !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());

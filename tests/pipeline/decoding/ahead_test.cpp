@@ -83,7 +83,7 @@ TEST_CASE("blocks ahead: with zero readers few are read for a batch", "[loader][
     for (int i = 0; i < 10; ++i) {
       before = blocks();
       CHECK(range.next());
-      CHECK(blocks() - before <= 4 * batch_size / rows);
+      CHECK(blocks() - before <= 4 * (batch_size / rows + 1));  // it may begin within one
     }
   }
 }

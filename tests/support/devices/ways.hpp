@@ -66,7 +66,8 @@ inline const std::vector<way>& assembled_ways() {
                                      way::cached_half, way::cached_few, way::decoded};
   return ways;
 }
-/// Those of them on which nothing comes ahead of a slot: one slot after the other is assembled.
+/// Those of them on which nothing comes ahead of a slot, and batches are there as soon as their
+/// assembly is issued. Where blocks are decoded `next` waits for the assembly.
 inline const std::vector<way>& slotwise_ways() {
   static const std::vector<way> ways{way::transformed, way::gather, way::resident, way::cached_half,
                                      way::cached_few};
