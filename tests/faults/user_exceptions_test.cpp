@@ -198,7 +198,7 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
   options.batch_transform = of.function;
   told.calls.arm(nth);
   try {
-    loader loader{stored_for(through, of.data, of.order, batch_size), of.order, by.device, options};
+    loader loader{stored_for(through, of.data, of.order), of.order, by.device, options};
     failure = consume(loader, by, of.function ? nullptr : &record);
   } catch (...) {
     failure = std::current_exception();

@@ -34,7 +34,7 @@ constexpr pipeline::wait_limits endless{std::chrono::hours{1}, std::chrono::hour
 /// 20 batches in slots of two, two slots; and a way to them.
 struct holding {
   holding(way through, int readers, pipeline::wait_limits how_long) : by{through} {
-    under_test.emplace(stored_for(through, data, sequential{}, 8), sequential{}, by.device,
+    under_test.emplace(stored_for(through, data, sequential{}), sequential{}, by.device,
                        on_way(through, *data,
                               {.batch_size = 8,
                                .readers = readers,

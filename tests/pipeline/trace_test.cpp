@@ -310,7 +310,7 @@ TEST_CASE("ranges for profilers: each thread ends what it begins, in the stages'
   const auto log = std::make_shared<range_log>(by.device);
   const auto data = make_identity_rows(16 * batches_per_epoch, 37);
   {
-    loader loader{stored_for(by.through, data, sequential{}, 16), sequential{}, log,
+    loader loader{stored_for(by.through, data, sequential{}), sequential{}, log,
                   on_way(by.through, *data, traced(readers, events))};
     std::uint64_t taken = 0;
     for (batch& batch : loader.epoch(0, by.stream)) taken += batch.size();

@@ -73,7 +73,7 @@ table deliver(way through, const loader_options& options, std::uint64_t epochs =
               const sampler& order = shuffle{.seed = 5}) {
   const travelling by{through};
   const auto data = images();
-  loader loader{stored_for(through, data, order, options.batch_size), order, by.device,
+  loader loader{stored_for(through, data, order), order, by.device,
                 by_placement(through, *data, options)};
   table seen;
   std::mutex mutex;
@@ -167,7 +167,7 @@ TEST_CASE(
 
   const travelling by{through};
   const auto data = images();
-  loader loader{stored_for(through, data, sequential{}, 8), sequential{}, by.device,
+  loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
                 by_placement(through, *data, options)};
   auto range = loader.epoch(0, by.stream);
   const auto first = range.next();
@@ -218,7 +218,7 @@ TEST_CASE("transforms: a batch's views have the new types and shapes, and so has
   CAPTURE(to_string(through));
   const travelling by{through};
   const auto data = images();
-  loader loader{stored_for(through, data, sequential{}, 8), sequential{}, by.device,
+  loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
                 by_placement(through, *data, options_of(1))};
   const std::vector<field> fields{{"image", element_type::f32, {3, 4, 5}},
                                   {"label", element_type::f32, {10}},

@@ -73,9 +73,9 @@ struct consumer {
            const loader_options& options)
       : by{on},
         record{on.looks()},
-        under_test{std::make_shared<pipeline>(
-            stored_for(by.through, data, order, options.batch_size), order, by.device,
-            on_way(by.through, *data, for_way(by.through, options)))} {
+        under_test{
+            std::make_shared<pipeline>(stored_for(by.through, data, order), order, by.device,
+                                       on_way(by.through, *data, for_way(by.through, options)))} {
     under_test->set_tuning_window(0ns);
   }
 

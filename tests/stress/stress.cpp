@@ -177,8 +177,8 @@ void run(const round_plan& plan) {
       options = on_way(plan.through, *data, options);
     }
     const sampler order = shuffle{.seed = plan.seed};
-    loader loader{plan.budget ? data : stored_for(plan.through, data, order, options.batch_size),
-                  order, by.device, options};
+    loader loader{plan.budget ? data : stored_for(plan.through, data, order), order, by.device,
+                  options};
     std::uint64_t total = 0;
     try {
       for (std::uint64_t i = 0; i < plan.epochs; ++i) {

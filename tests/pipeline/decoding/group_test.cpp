@@ -103,7 +103,7 @@ TEST_CASE("groups of blocks: they come while no device slot is free", "[loader][
                 loader_options{.batch_size = 30,
                                .readers = 2,
                                .batches_per_slot = 1,
-                               .piece_bytes = 900,  // for three blocks
+                               .piece_bytes = 2000,  // for seven blocks: two pieces are a group
                                .device_slots = 2,
                                .placement = placement::stream,
                                .max_device_cache_bytes = room_for(2 + 12 + 20 + 3, 3),

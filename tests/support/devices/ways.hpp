@@ -2,7 +2,6 @@
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
-#include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "staging/device_row_cache.hpp"
@@ -125,15 +124,13 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
 }
 
 /// The dataset as it must be stored for the way: in blocks where the device decodes them. These are
-/// the dataset's chunks for orders of chunks, have two samples where the order takes one after the
-/// other, and one in any other order. So in order no block holds samples of two batches.
-inline dataset_ptr stored_for(way through, const dataset_ptr& data, const sampler& order,
-                              std::uint64_t batch_size) {
+/// the dataset's chunks for orders of chunks. In any other order they are single samples, so that a
+/// read that fails or hangs is that of one sample, as on other ways.
+inline dataset_ptr stored_for(way through, const dataset_ptr& data, const sampler& order) {
   if (through != way::decoded) return data;
   const auto* const shuffled = order.target<shuffle>();
   const bool by_chunks = shuffled != nullptr && shuffled->within && data->chunks().samples != 0;
-  const bool in_order = order.target<sequential>() != nullptr && batch_size % 2 == 0;
-  return make_encoded(data, by_chunks ? data->chunks().samples : in_order ? 2 : 1);
+  return make_encoded(data, by_chunks ? data->chunks().samples : 1);
 }
 /// Whether a device may decode at all, so in this order, with these options: else readers do.
 inline bool may_decode(const sampler& order, const loader_options& options) {
@@ -155,8 +152,7 @@ struct travelling {
   /// @param data `make_identity_rows`, or gated so.
   [[nodiscard]] loader load(const dataset_ptr& data, const sampler& order,
                             const loader_options& options) const {
-    loader made{stored_for(through, data, order, options.batch_size), order, device,
-                on_way(through, *data, options)};
+    loader made{stored_for(through, data, order), order, device, on_way(through, *data, options)};
     if (through == way::decoded && may_decode(order, options) &&
         made.plan().decode_on != decode_on::device)
       throw std::logic_error{"not on its way: " + made.plan().decode_note};
