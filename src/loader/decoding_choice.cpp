@@ -191,6 +191,12 @@ block_plan sized(block_plan blocks, const dataset& dataset, const device_capabil
   return blocks;
 }
 
+std::size_t decoding_choice::answer_bytes(const loader_options& options) const noexcept {
+  if (!blocks) return 0;
+  return decoding_stage::answer_bytes(options.device_slots == 0 ? usual_slots
+                                                                : options.device_slots);
+}
+
 std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
   std::vector<std::size_t> row_bytes;
   for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
@@ -202,6 +208,7 @@ decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   return {.store = store_bytes(blocks, row_bytes),
           .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
+          .answers = decoding_stage::answer_bytes(slots),
           .rows = blocks.places * blocks.order.rows()};
 }
 

@@ -25,6 +25,9 @@ struct decoding_choice {
   [[nodiscard]] std::size_t loads_bytes() const noexcept {
     return blocks ? blocks->loads_bytes : 0;
   }
+  /// Staging memory for what the device tells of decoded blocks, beside the ring: a word for each
+  /// device slot, of as many as there may be.
+  [[nodiscard]] std::size_t answer_bytes(const loader_options& options) const noexcept;
 };
 
 /// Chooses as the options say. The store has no size yet.
@@ -49,7 +52,8 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 struct decoding_bytes {
   std::size_t store = 0;
   std::size_t decoder = 0;
-  std::uint64_t rows = 0;  ///< that the store holds
+  std::size_t answers = 0;  ///< staging memory
+  std::uint64_t rows = 0;   ///< that the store holds
 };
 /// @param blocks Sized.
 [[nodiscard]] decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,

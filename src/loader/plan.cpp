@@ -160,6 +160,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       .budget = options.max_staging_bytes,
       .wanted_slots = options.staging_slots,
       .slot_bytes = [&](std::uint64_t count) { return sizes.staging_bytes(count); },
+      .other_bytes = [&](std::uint64_t) { return decoding.answer_bytes(options); },
       .holds_batches = sizes.piece_samples(1) > 1 || options.batch_size == 1};
   const ring_size on_device{"max_device_bytes", options.max_device_bytes, options.device_slots,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
@@ -175,7 +176,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.slots_per_epoch = divide_up(plan.batches_per_epoch, batches);
   plan.piece_samples = sizes.piece_samples(batches);
   plan.slot_bytes = sizes.staging_bytes(batches);
-  plan.staging_slots = depth_of(staging, batches);
+  plan.first_staging_slots = plan.staging_slots = depth_of(staging, batches);
   plan.staging_bytes = ring_bytes(plan.staging_slots, plan.slot_bytes);
   if (!sizes.in_place()) {
     plan.device_slot_bytes = sizes.device_bytes(batches);
@@ -185,14 +186,13 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
       return undecoded_plan(dataset, sampler, device, options, std::move(why));
     plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
     plan.cache_bytes += decoder.store;
+    plan.staging_bytes += decoder.answers;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +
                         plan.cache_bytes;
   }
   plan.request_samples = sizes.requests(batches).request_samples();
   plan.min_requests = sizes.min_requests();
-  plan.first_staging_slots = plan.staging_slots;
-  plan.readers = readers;
-  plan.first_readers = readers;
+  plan.first_readers = plan.readers = readers;
   plan.background = options.readers != 0;
   return plan;
 }

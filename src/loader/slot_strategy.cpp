@@ -45,7 +45,8 @@ slot_strategy make_decoding(const loader_plan& plan, block_plan blocks, const sl
                                                       .mixing = sizes.converted().mixing},
                          store, std::move(function), std::move(decoding)),
                      .cached = store};
-  made.schedule = std::make_unique<block_schedule>(shared, landing_buffer.chunks_at());
+  made.schedule =
+      std::make_unique<block_schedule>(shared, landing_buffer.chunks_at(), plan.readers > 0);
   made.blocks = std::make_unique<block_reader>(shared, landing_buffer.chunks_at());
   return made;
 }

@@ -22,7 +22,8 @@ loader_plan make_plan(const dataset& dataset, const sampler& sampler,
   within.readers = budget.max_readers == 0 || serialized ? first.readers : budget.max_readers;
   loader_plan whole = untuned_plan(dataset, sampler, device, within);
   if (budget.max_pinned_bytes != 0) {
-    const std::size_t fitting = budget.max_pinned_bytes / whole.slot_bytes;
+    const std::size_t besides = whole.staging_bytes - whole.staging_slots * whole.slot_bytes;
+    const std::size_t fitting = (budget.max_pinned_bytes - besides) / whole.slot_bytes;
     within.staging_slots =
         std::clamp(fitting, whole.staging_slots, std::max(most_tuned_slots, whole.staging_slots));
     whole = untuned_plan(dataset, sampler, device, within);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <feedline/index.hpp>
+
 #include "staging/block_plan.hpp"
 #include "staging/staging_slot.hpp"
 
@@ -20,6 +22,11 @@ class block_reader {
   /// Reads all fields of a slot's block. What cannot be read stays marked as missing: which samples
   /// that concerns, the device tells, and reading them tells why.
   void read(staging_slot& slot, std::uint32_t load) const noexcept;
+  /// A position that needs a slot's block, for others to see who reads what; where windows are
+  /// mixed, one of about its window.
+  [[nodiscard]] position needed_at(const staging_slot& slot, std::uint32_t load) const noexcept {
+    return position{(slot.work.first_load + load) * plan_->order.rows()};
+  }
 
  private:
   std::shared_ptr<const block_plan> plan_;

@@ -5,6 +5,16 @@
 
 namespace feedline::detail {
 
+block_schedule::block_schedule(std::shared_ptr<const block_plan> plan, std::size_t table_at,
+                               bool fills)
+    : plan_{std::move(plan)},
+      table_at_{table_at},
+      fills_{fills},
+      lot_{std::max<std::uint64_t>(
+          1, std::min<std::uint64_t>(
+                 {max_requests(), plan_->loads_bytes / std::max<std::size_t>(plan_->usual_bytes, 1),
+                  plan_->ahead / 8U}))} {}
+
 void block_schedule::begin(const std::shared_ptr<epoch_run>& run, position first, position end) {
   const block_order& order = plan_->order;
   const bool is_first = run_ != run;
@@ -20,7 +30,7 @@ void block_schedule::begin(const std::shared_ptr<epoch_run>& run, position first
   wanted_ = std::max(needed_, std::min(order.blocks(),
                                        passed_ + order.max_window() + std::uint64_t{plan_->ahead}));
   due_ = needed_;
-  if (is_first) return;  // its samples are waited for
+  if (is_first) return;
   due_ = std::max(due_, std::min(wanted_, loaded_ + gain * (passed_ - before)));
 }
 
@@ -32,8 +42,24 @@ std::uint64_t block_schedule::passed(const block_order::window& of, position end
 }
 
 bool block_schedule::load(staging_slot& slot, slot_work& work) {
+  load(slot, work, needed_);
+  const bool is_complete = loaded_ >= needed_;
+  if (is_complete) work.needed_end = needed_;
+  return is_complete;
+}
+
+bool block_schedule::is_due() const noexcept {
+  return loaded_ < due_ && (wanted_ - loaded_ >= lot_ || wanted_ == plan_->order.blocks());
+}
+
+void block_schedule::load_ahead(staging_slot& slot, slot_work& work) {
+  load(slot, work, fills_ ? wanted_ : due_);
+  work.is_ahead = true;
+}
+
+void block_schedule::load(staging_slot& slot, slot_work& work, std::uint64_t end) {
   const std::uint64_t first = loaded_;
-  const std::uint64_t most = std::min<std::uint64_t>(wanted_ - first, max_requests());
+  const std::uint64_t most = std::min<std::uint64_t>(std::max(first, end) - first, max_requests());
   numbers_.resize(most);
   plan_->order.blocks(run_->epoch, first, numbers_);
   std::size_t bytes = 0;
@@ -50,9 +76,6 @@ bool block_schedule::load(staging_slot& slot, slot_work& work) {
   work.loads = static_cast<std::uint32_t>(blocks);
   work.load_bytes = blocks == 0 ? 0 : block_plan::table_bytes(blocks * plan_->fields) + bytes;
   write(slot, first);
-  const bool is_complete = loaded_ >= due_;
-  if (is_complete) work.needed_end = needed_;
-  return is_complete;
 }
 
 void block_schedule::write(staging_slot& slot, std::uint64_t first) const {

@@ -58,7 +58,8 @@ bool request_executor::fill(request request, reader_scratch& use) {
 void request_executor::fill_block(staging_slot& slot, std::uint32_t load, reader_scratch& use) {
   const std::uint64_t epoch = slot.work.run->epoch;
   use.clock.at(epoch, slot.work.first_batch, 0);
-  use.now.begin(epoch, slot.work.first, position{slot.work.first.value + 1}, use.clock.since());
+  const position needed = blocks_->needed_at(slot, load);
+  use.now.begin(epoch, needed, position{needed.value + 1}, use.clock.since());
   use.cpu.begin(use.clock.since());
   if (is_wanted(slot)) {
     const tallied_reads counted{use.tally};

@@ -55,13 +55,18 @@ std::optional<request> slot_scheduler::next(stage_clock* reader) {
 }
 
 std::size_t slot_scheduler::open_next(stage_clock* reader) {
+  if (begun_ && begun_->is_ahead) {
+    learn_from_last();
+    if (!brings_ahead()) begun_.reset();
+  }
   if (!begun_ && !begin_next(reader)) {
     staging_.end_opening({});
     return 0;
   }
   try {
     const auto slot = staging_.claim(reader);
-    return slot ? open_piece(*slot) : 0;
+    if (!slot) return 0;
+    return begun_->is_ahead ? open_ahead(*slot) : open_piece(*slot);
   } catch (...) {
     const scheduled_ticket next = begun_->ticket;
     begun_.reset();
@@ -89,7 +94,10 @@ bool slot_scheduler::begin_next(stage_clock* reader) {
 std::size_t slot_scheduler::open_piece(slot_index slot) {
   const begun_ticket& ticket = *begun_;
   const scheduled_ticket& next = ticket.ticket;
-  if (!std::exchange(begun_->opened, true)) schedule_.opened(next, ticket.batches);
+  if (!std::exchange(begun_->opened, true)) {
+    schedule_.opened(next, ticket.batches);
+    if (plan_.slots_grow) last_ = {next.run, ticket.batches, now_()};
+  }
   const sample_run piece = ticket.pieces.request(ticket.next_piece, ticket.samples);
   slot_work work{
       .run = next.run,
@@ -106,27 +114,48 @@ std::size_t slot_scheduler::open_piece(slot_index slot) {
     work.samples = 0;
     work.ends_ticket = false;
   }
+  const bool is_last = work.ends_ticket;
+  const std::size_t offered = offer(slot, std::move(work));
+  if (is_samples) ++begun_->next_piece;
+  if (is_last) begun_->is_ahead = true;
+  return offered;
+}
+
+bool slot_scheduler::brings_ahead() const {
+  const std::size_t most = std::max<std::size_t>(staging_.circulating(), 2) - 1;
+  return blocks_ && blocks_->is_due() && !begun_->ticket.run->abandoned.load() &&
+         staging_.ahead() < most;
+}
+
+std::size_t slot_scheduler::open_ahead(slot_index slot) {
+  const scheduled_ticket& next = begun_->ticket;
+  slot_work work{.run = next.run,
+                 .ticket = next.ticket,
+                 .first = position{next.first_batch * plan_.batch_size},
+                 .first_batch = next.first_batch,
+                 .ends_ticket = false};
+  blocks_->load_ahead(staging_[slot], work);
+  return offer(slot, std::move(work));
+}
+
+std::size_t slot_scheduler::offer(slot_index slot, slot_work work) {
   const std::uint32_t requests = work.requests();
   const std::uint32_t first = work.sample_requests();  // blocks take longer than tables
-  const bool is_last = work.ends_ticket;
   staging_.open(slot, std::move(work));
   for (std::uint32_t number = 0; number < requests; ++number)
     requests_.put({static_cast<std::uint32_t>(slot.value), (first + number) % requests});
-  if (plan_.slots_grow && ticket.next_piece == 0 && is_samples)
-    last_ = {next.run, ticket.batches, now_()};
-  if (is_samples) ++begun_->next_piece;
-  if (is_last) begun_.reset();
   return requests;
 }
 
 void slot_scheduler::learn_from_last() {
-  if (!last_ || last_->run->abandoned.load()) return;  // what is not read takes no time
+  if (!last_ || std::exchange(last_->is_learnt, true)) return;
+  if (last_->run->abandoned.load()) return;  // what is not read takes no time
   growth_.learn(last_->batches, now_() - last_->at);
 }
 
 std::uint64_t slot_scheduler::batches_of(const scheduled_ticket& next) const {
   const std::uint64_t left = plan_.batches_per_epoch - next.first_batch;
-  if (!plan_.slots_grow || !partition_.rows_are_read())
+  if (!plan_.slots_grow || (!blocks_ && !partition_.rows_are_read()))
     return std::min(partition_.max_batches(), left);
   const bool after_pause =
       !last_ || next.waited || (last_->run != next.run && last_->run->abandoned.load());

@@ -109,19 +109,26 @@ class slot_scheduler {
     std::uint64_t samples;
     request_layout pieces;
     std::uint64_t next_piece = 0;
-    bool opened = false;  ///< some piece of it was
+    bool opened = false;    ///< some piece of it was
+    bool is_ahead = false;  ///< all pieces with samples were: blocks for others may follow
   };
   /// A ticket that was opened.
   struct opened_ticket {
     std::shared_ptr<epoch_run> run;
     std::uint64_t batches;
     std::chrono::steady_clock::time_point at;
+    bool is_learnt = false;
   };
 
   /// The requests that were offered; 0: there is nothing to open any more.
   std::size_t open_next(stage_clock* reader);
   [[nodiscard]] bool begin_next(stage_clock* reader);
   std::size_t open_piece(slot_index slot);
+  /// Whether the begun ticket brings blocks for others, and there is room for them: a slot is left
+  /// to samples, which then need not wait until such blocks are read.
+  [[nodiscard]] bool brings_ahead() const;
+  std::size_t open_ahead(slot_index slot);
+  std::size_t offer(slot_index slot, slot_work work);
   void learn_from_last();
   [[nodiscard]] std::uint64_t batches_of(const scheduled_ticket& next) const;
 

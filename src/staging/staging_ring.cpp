@@ -16,6 +16,7 @@ staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slo
       circulating_{slots},
       opened_{slots} {
   kept_back_.reserve(slots);
+  line_.reserve(slots);
   for (std::size_t i = 0; i < slots; ++i) {
     slots_.push_back(std::make_unique<staging_slot>(device_));
     slots_.back()->data = memory_.data() + i * slot_bytes;
@@ -77,6 +78,7 @@ void staging_ring::open(slot_index slot, slot_work work) {
   opened.unreadable.clear();
   opened.opened_at = std::chrono::steady_clock::now();
   opened.work = std::move(work);
+  if (opened.work.is_ahead) ahead_.fetch_add(1);
   move(slot, staging_state::free, staging_state::filling);
   opened_.push(slot);
 }
@@ -95,16 +97,33 @@ bool staging_ring::finish_request(slot_index slot, stage_clock* clock) {
 }
 
 std::optional<slot_index> staging_ring::next_filled(stage_clock* clock) {
-  const auto is_filled = [&](slot_index slot) {
-    return (*this)[slot].state.load() == staging_state::filled;
-  };
-  auto slot = opened_.try_pop();
-  if (slot && is_filled(*slot)) return slot;
+  if (const auto slot = try_next_filled()) return slot;
   const in_activity waiting{clock, activity::starved};
-  if (!slot) slot = opened_.pop();
-  if (!slot) return std::nullopt;
-  filled_.wait_until([&] { return is_filled(*slot) || recycled_.closed(); });
-  return is_filled(*slot) ? slot : std::nullopt;
+  if (line_.empty()) {
+    const auto slot = opened_.pop();
+    if (!slot) return std::nullopt;
+    line_.push_back(*slot);
+  }
+  std::optional<slot_index> next;
+  filled_.wait_until([&] { return (next = try_next_filled()) || recycled_.closed(); });
+  return next;
+}
+
+std::optional<slot_index> staging_ring::try_next_filled() {
+  while (const auto slot = opened_.try_pop()) line_.push_back(*slot);
+  for (auto at = line_.begin(); at != line_.end(); ++at) {
+    const slot_index slot = *at;
+    const slot_work& work = (*this)[slot].work;
+    if (at == line_.begin() || work.may_pass((*this)[line_.front()].work)) {
+      if ((*this)[slot].state.load() == staging_state::filled) {
+        if (work.is_ahead) ahead_.fetch_sub(1);
+        line_.erase(at);
+        return slot;
+      }
+    }
+    if (!work.is_ahead) break;  // nothing passes samples
+  }
+  return std::nullopt;
 }
 
 void staging_ring::recycle(slot_index slot) {

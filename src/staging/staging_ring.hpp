@@ -66,8 +66,9 @@ class staging_ring {
   /// @param clock As above: it has seen the request's end, and counts the slot.
   bool finish_request(slot_index slot, stage_clock* clock = nullptr);
 
-  /// The slot next in ticket order, once it is filled; blocks. Nothing after the last one opened,
-  /// and once closed. Transfer.
+  /// The slot next in ticket order, once it is filled; blocks. While blocks that are ahead are not
+  /// read, slots pass them that need none of them nor bring others. Nothing after the last one
+  /// opened, and once closed. Transfer.
   [[nodiscard]] std::optional<slot_index> next_filled(stage_clock* clock = nullptr);
   /// After `next_filled` gave nothing: why opening ended, if it failed. Transfer.
   [[nodiscard]] std::optional<failure> opening_failure() noexcept {
@@ -91,6 +92,9 @@ class staging_ring {
     return recycled_.wait_until(ready, deadline);
   }
 
+  /// How many slots with blocks that are ahead stand in line. Any thread.
+  [[nodiscard]] std::size_t ahead() const noexcept { return ahead_.load(); }
+
   /// Lets who waits there look again. Any thread.
   void wake_all() noexcept { recycled_.wake_all(); }
   /// How many slots are in a state. Any thread.
@@ -107,6 +111,8 @@ class staging_ring {
 
  private:
   void move(slot_index slot, staging_state from, staging_state to);
+  /// What `next_filled` gives, if it is there.
+  [[nodiscard]] std::optional<slot_index> try_next_filled();
   /// A slot that nobody uses, if one is there and may go round.
   [[nodiscard]] std::optional<slot_index> try_claim();
 
@@ -118,7 +124,9 @@ class staging_ring {
   std::vector<slot_index> kept_back_;     ///< claimed so that they don't. The slot scheduler's
   spsc_channel<slot_index>
       opened_;  ///< filling or filled, in ticket order; slot schedulers take turns under their lock
-  doorbell filled_;  ///< rung when a slot becomes filled
+  std::vector<slot_index> line_;       ///< taken from there, not given out. The transfer's
+  std::atomic<std::size_t> ahead_{0};  ///< slots that are ahead, in either
+  doorbell filled_;                    ///< rung when a slot becomes filled
   failure_board
       opening_failure_;  ///< `close` may let the transfer in while slot schedulers still write
 };

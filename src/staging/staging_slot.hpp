@@ -60,12 +60,18 @@ struct slot_work {
   std::uint32_t loads = 0;       ///< blocks in it for the device to decode, behind each other
   std::size_t load_bytes = 0;    ///< that these take, with their table
   std::uint64_t needed_end = 0;  ///< the place behind the last block that its samples are in
+  /// It holds blocks alone, for tickets behind its own: slots that do not need them may pass it.
+  bool is_ahead = false;
 
   /// Requests of samples; behind them there is one for each block.
   [[nodiscard]] std::uint32_t sample_requests() const noexcept {
     return static_cast<std::uint32_t>(layout.requests(samples));
   }
   [[nodiscard]] std::uint32_t requests() const noexcept { return sample_requests() + loads; }
+  /// Whether it may go before one that is ahead, and stands before it in line.
+  [[nodiscard]] bool may_pass(const slot_work& ahead) const noexcept {
+    return ahead.is_ahead && loads == 0 && run == ahead.run && needed_end <= ahead.first_load;
+  }
   /// Where a stage is that fails at one of its batches.
   [[nodiscard]] stage_location at(feedline::stage stage, std::uint64_t batch = 0) const noexcept {
     return {.stage = stage,

@@ -73,6 +73,10 @@ class decoding_stage {
   [[nodiscard]] static block_store store_of(const block_plan& plan,
                                             std::span<const std::size_t> row_bytes,
                                             const device_row_cache* cache = nullptr);
+  /// Staging memory that it takes.
+  [[nodiscard]] static constexpr std::size_t answer_bytes(std::size_t slots) noexcept {
+    return slots * sizeof(std::uint32_t);
+  }
   /// Device memory that it takes, with the decoder's.
   [[nodiscard]] static std::size_t device_bytes(const block_plan& plan,
                                                 std::span<const std::size_t> row_bytes,

@@ -10,6 +10,7 @@
 #include "transfer/slot_transfer.hpp"
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -74,6 +75,8 @@ class transfer {
   /// Carries a staging slot's first samples, or its blocks alone, which need no device slot. If the
   /// slot transfer fails and the slots can be used again, the content becomes that failure.
   void carry(staging_slot& from, std::uint64_t samples);
+  /// Carries blocks that are ahead. If the slot transfer fails, the run fails at its next ticket.
+  void carry_ahead(staging_slot& from);
 
   std::unique_ptr<slot_transfer> slot_transfer_;
   std::shared_ptr<staging_ring> staging_;
@@ -83,6 +86,8 @@ class transfer {
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came
+  std::shared_ptr<epoch_run> refused_run_;  ///< whose blocks that are ahead the device refused,
+  std::exception_ptr refused_;              ///< and why
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled
   stage_clock clock_;
 };

@@ -255,7 +255,7 @@ TEST_CASE("device ring: a slot is not assembled anew before the consumer's work 
 }
 
 TEST_CASE("device ring: work on a slot does not start before it is assembled", "[batch][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));
   const auto seen = take_with_held_assemblies(through, forgotten::nothing);
   CHECK(seen.size() == 4);
@@ -264,7 +264,7 @@ TEST_CASE("device ring: work on a slot does not start before it is assembled", "
 
 TEST_CASE("assembling transfer: a slot is not assembled before its landing buffer has arrived",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));
   const auto seen = assemble_with_held_copies(through);
   CHECK(seen.size() == 4);
@@ -275,7 +275,7 @@ TEST_CASE(
     "assembling transfer: a landing buffer is not overwritten before the assembly that reads it is "
     "done",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));
   const auto seen = copy_with_held_assemblies(through);
   CHECK(seen.size() == 8);
@@ -305,7 +305,7 @@ TEST_CASE("mutant: an assembly that does not wait for the consumer is caught", "
 }
 
 TEST_CASE("mutant: a consumer that does not wait for the assembly is caught", "[batch][host]") {
-  const way through = GENERATE(from_range(assembled_ways()));
+  const way through = GENERATE(from_range(slotwise_ways()));
   CAPTURE(to_string(through));
   CHECK(
       !in_order_and_intact(take_with_held_assemblies(through, forgotten::consumer_waits_for_copy)));

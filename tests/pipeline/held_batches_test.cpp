@@ -34,7 +34,7 @@ constexpr pipeline::wait_limits endless{std::chrono::hours{1}, std::chrono::hour
 /// 20 batches in slots of two, two slots; and a way to them.
 struct holding {
   holding(way through, int readers, pipeline::wait_limits how_long) : by{through} {
-    under_test.emplace(data, sequential{}, by.device,
+    under_test.emplace(stored_for(through, data, sequential{}), sequential{}, by.device,
                        on_way(through, *data,
                               {.batch_size = 8,
                                .readers = readers,
@@ -87,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("held batches: an epoch's last batches may all be held at its end", "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream);
+  const way through = GENERATE(way::in_place, way::stream, way::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, none};
@@ -98,7 +98,7 @@ TEST_CASE("held batches: an epoch's last batches may all be held at its end", "[
 
 TEST_CASE("held batches: those that another thread has taken over are waited for, however long",
           "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::transformed);
+  const way through = GENERATE(way::in_place, way::stream, way::transformed, way::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   const log_capture log;
@@ -128,7 +128,7 @@ TEST_CASE("held batches: those that another thread has taken over are waited for
 TEST_CASE(
     "held batches: another thread may end them before the wait is over, though it touched none",
     "[batch][host]") {
-  const way through = GENERATE(way::in_place, way::stream, way::transformed);
+  const way through = GENERATE(way::in_place, way::stream, way::transformed, way::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, endless};
@@ -144,7 +144,7 @@ TEST_CASE(
 }
 
 TEST_CASE("held batches: stop ends the wait for one of them", "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::stream);
+  const way through = GENERATE(way::in_place, way::stream, way::decoded);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(through), readers);
   holding on{through, readers, endless};

@@ -81,12 +81,13 @@ TEST_CASE("placement: memory is exactly what the plan says, allocated once, and 
       CHECK(device.mappings() == (through == way::gather ? 1 : 0));
     };
     check();
-    CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes);
+    const std::size_t answers = through == way::decoded ? plan.device_slots * 4 : 0;
+    CHECK(plan.staging_bytes == plan.staging_slots * plan.slot_bytes + answers);
     CHECK(plan.device_bytes ==
           plan.device_slots * plan.device_slot_bytes + plan.landing_bytes + plan.cache_bytes);
     CHECK((plan.landing_bytes != 0) == plan.assembled);
     CHECK(plan.assembled == (through != way::stream));
-    CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0));
+    CHECK((plan.cache_bytes != 0) == (plan.cached_samples != 0 || through == way::decoded));
     if (through == way::resident) CHECK(plan.cache_bytes == all_rows);
     if (through == way::gather) CHECK(plan.cache_bytes == 2'816 + 512);  // small fields
     const auto allocations = device.allocations();

@@ -210,8 +210,8 @@ TEST_CASE("destruction: a batch outlives its range and its loader, and its bytes
 TEST_CASE(
     "destruction: memory of a leased batch is freed only when the consumer's work on it is done",
     "[batch][host]") {
-  const way through =
-      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
+                               way::cached_half, way::decoded);
   CAPTURE(to_string(through));
   const travelling by{through};
   const scripted on = by.on;
@@ -240,8 +240,8 @@ TEST_CASE(
 
 TEST_CASE("destruction: with copies held open waits for them before any memory is freed",
           "[staging][host]") {
-  const way through =
-      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
+                               way::cached_half, way::decoded);
   CAPTURE(to_string(through));
   const travelling by{through};
   const scripted on = by.on;
@@ -283,8 +283,8 @@ TEST_CASE("batch: may be destroyed on another thread than the one that took it",
 
 TEST_CASE("batch: one that is held long does not keep the others from going round",
           "[batch][host]") {
-  const way through =
-      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::cached_half);
+  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident,
+                               way::cached_half, way::decoded);
   CAPTURE(to_string(through));
   const travelling by{through};
   recorder record{by.looks()};

@@ -34,7 +34,8 @@ loader_options options(int readers) {
 
 TEST_CASE("stream: it is not used once the last batch taken on it has ended, whatever follows",
           "[batch][device][host]") {
-  const way through = GENERATE(way::stream, way::transformed, way::gather, way::resident);
+  const way through =
+      GENERATE(way::stream, way::transformed, way::gather, way::resident, way::decoded);
   const int readers = GENERATE(0, 2);
   const std::uint64_t taken = GENERATE(1U, 2U, 4U, 6U);
   CAPTURE(to_string(through), readers, taken);

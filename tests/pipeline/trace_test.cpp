@@ -304,13 +304,14 @@ class range_log final : public wrapped_device {
 TEST_CASE("ranges for profilers: each thread ends what it begins, in the stages' words",
           "[statistics][host]") {
   const int readers = GENERATE(0, 2);
-  const travelling by{GENERATE(way::in_place, way::stream, way::gather)};
+  const travelling by{GENERATE(way::in_place, way::stream, way::gather, way::decoded)};
   const std::size_t events = GENERATE(0U, 100U);
   CAPTURE(readers, to_string(by.through), events);
   const auto log = std::make_shared<range_log>(by.device);
   const auto data = make_identity_rows(16 * batches_per_epoch, 37);
   {
-    loader loader{data, sequential{}, log, on_way(by.through, *data, traced(readers, events))};
+    loader loader{stored_for(by.through, data, sequential{}), sequential{}, log,
+                  on_way(by.through, *data, traced(readers, events))};
     std::uint64_t taken = 0;
     for (batch& batch : loader.epoch(0, by.stream)) taken += batch.size();
     CHECK(taken == 16 * batches_per_epoch);

@@ -73,7 +73,8 @@ table deliver(way through, const loader_options& options, std::uint64_t epochs =
               const sampler& order = shuffle{.seed = 5}) {
   const travelling by{through};
   const auto data = images();
-  loader loader{data, order, by.device, by_placement(through, *data, options)};
+  loader loader{stored_for(through, data, order), order, by.device,
+                by_placement(through, *data, options)};
   table seen;
   std::mutex mutex;
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -166,7 +167,8 @@ TEST_CASE(
 
   const travelling by{through};
   const auto data = images();
-  loader loader{data, sequential{}, by.device, by_placement(through, *data, options)};
+  loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
+                by_placement(through, *data, options)};
   auto range = loader.epoch(0, by.stream);
   const auto first = range.next();
   REQUIRE(first);
@@ -216,7 +218,8 @@ TEST_CASE("transforms: a batch's views have the new types and shapes, and so has
   CAPTURE(to_string(through));
   const travelling by{through};
   const auto data = images();
-  loader loader{data, sequential{}, by.device, by_placement(through, *data, options_of(1))};
+  loader loader{stored_for(through, data, sequential{}), sequential{}, by.device,
+                by_placement(through, *data, options_of(1))};
   const std::vector<field> fields{{"image", element_type::f32, {3, 4, 5}},
                                   {"label", element_type::f32, {10}},
                                   {"id", element_type::u64, {}}};

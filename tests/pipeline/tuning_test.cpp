@@ -59,14 +59,23 @@ dataset_ptr slow(const dataset_ptr& data) {
   return gated(data, [](auto) { std::this_thread::sleep_for(20us); });
 }
 
+/// The same where blocks are decoded: a slot has room for one, and the budget for slots of one.
+loader_options for_way(way through, loader_options options) {
+  if (through != way::decoded) return options;
+  options.piece_bytes = 1;
+  options.tuning.max_pinned_bytes *= 2;
+  return options;
+}
+
 /// A pipeline that is tuned at every fourth slot, and a consumer that writes down what it gets.
 struct consumer {
   consumer(const travelling& on, const dataset_ptr& data, const sampler& order,
            const loader_options& options)
       : by{on},
         record{on.looks()},
-        under_test{std::make_shared<pipeline>(data, order, by.device,
-                                              on_way(by.through, *data, options))} {
+        under_test{
+            std::make_shared<pipeline>(stored_for(by.through, data, order), order, by.device,
+                                       on_way(by.through, *data, for_way(by.through, options)))} {
     under_test->set_tuning_window(0ns);
   }
 

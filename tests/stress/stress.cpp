@@ -176,7 +176,9 @@ void run(const round_plan& plan) {
     } else {
       options = on_way(plan.through, *data, options);
     }
-    loader loader{data, shuffle{.seed = plan.seed}, by.device, options};
+    const sampler order = shuffle{.seed = plan.seed};
+    loader loader{plan.budget ? data : stored_for(plan.through, data, order), order, by.device,
+                  options};
     std::uint64_t total = 0;
     try {
       for (std::uint64_t i = 0; i < plan.epochs; ++i) {

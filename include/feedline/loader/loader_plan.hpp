@@ -50,7 +50,7 @@ struct loader_plan {
   std::size_t device_slots = 0;         ///< 0 where batches are read in place
   std::size_t landing_bytes = 0;  ///< device memory that slots pass through; 0 unless assembled
   std::size_t cache_bytes = 0;    ///< device memory that rows are cached in, or decoded blocks kept
-  std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes
+  std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes; 4 a device slot if it decodes
   std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + landing_bytes +
                                   ///< cache_bytes
   int readers = 0;                ///< with tuning: of the whole budget

@@ -146,7 +146,9 @@ TEST_CASE("error: one that was met in an epoch that is left then ends nothing",
 
 TEST_CASE("error: one that is met in an epoch that was left ends nothing",
           "[reader][transfer][host]") {
-  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  // Where the device decodes, the closed gate may hold all readers at blocks that come ahead.
+  const travelling by{GENERATE(filter([](way through) { return through != way::decoded; },
+                                      from_range(first_reading_ways())))};
   const bool in_sampler = GENERATE(false, true);
   const int readers = GENERATE(1, 4);
   CAPTURE(to_string(by.through), in_sampler, readers);
@@ -170,7 +172,10 @@ TEST_CASE("error: in the slot at hand it ends nothing if its epoch is left befor
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
     auto range = loader.epoch(epoch, by.stream);
     for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
-    CHECK(bad.met() == epoch + 1);
+    // Of the batch's blocks, a sample each, all fields are read one by one; and the consumer reads
+    // the first bad sample again, to know why.
+    const std::uint64_t times = by.through == way::decoded ? 3 * batch_size + 1 : 1;
+    CHECK(bad.met() == times * (epoch + 1));
   }
   check_consumed_wholly(loader, by, 4);
 }

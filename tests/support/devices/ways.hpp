@@ -2,9 +2,11 @@
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
+#include <feedline/sampler/shuffle.hpp>
 
 #include "staging/device_row_cache.hpp"
 #include "support/checks/recorder.hpp"
+#include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
 
@@ -12,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,28 +30,44 @@ enum class way : std::uint8_t {
   resident,
   cached_half,  ///< half of the rows stay with the device
   cached_few,   ///< a handful of them do
+  decoded,      ///< a device with copies that decodes blocks
 };
 
 /// For GENERATE(from_range(…)).
 inline const std::vector<way>& all_ways() {
+  static const std::vector<way> ways{way::in_place,   way::stream,   way::transformed,
+                                     way::gather,     way::resident, way::cached_half,
+                                     way::cached_few, way::decoded};
+  return ways;
+}
+/// Those that a device without decoders can be used on.
+inline const std::vector<way>& ways_without_decoder() {
   static const std::vector<way> ways{way::in_place, way::stream,      way::transformed, way::gather,
                                      way::resident, way::cached_half, way::cached_few};
   return ways;
 }
 /// Those on which the dataset is read in every epoch.
 inline const std::vector<way>& reading_ways() {
-  static const std::vector<way> ways{way::in_place, way::stream, way::transformed, way::cached_half,
-                                     way::cached_few};
+  static const std::vector<way> ways{way::in_place,    way::stream,     way::transformed,
+                                     way::cached_half, way::cached_few, way::decoded};
   return ways;
 }
 /// Those on which the dataset is read in the first epoch at least.
 inline const std::vector<way>& first_reading_ways() {
   static const std::vector<way> ways{way::in_place, way::stream,      way::transformed,
-                                     way::resident, way::cached_half, way::cached_few};
+                                     way::resident, way::cached_half, way::cached_few,
+                                     way::decoded};
   return ways;
 }
 /// Those on which a slot is put together out of a landing buffer.
 inline const std::vector<way>& assembled_ways() {
+  static const std::vector<way> ways{way::transformed, way::gather,     way::resident,
+                                     way::cached_half, way::cached_few, way::decoded};
+  return ways;
+}
+/// Those of them on which nothing comes ahead of a slot, and batches are there as soon as their
+/// assembly is issued. Where blocks are decoded `next` waits for the assembly.
+inline const std::vector<way>& slotwise_ways() {
   static const std::vector<way> ways{way::transformed, way::gather, way::resident, way::cached_half,
                                      way::cached_few};
   return ways;
@@ -60,8 +79,9 @@ inline const std::vector<way>& placed_ways() {
 }
 
 inline std::string to_string(way through) {
-  static const std::array<const char*, 7> names{"in place", "stream",      "transformed", "gather",
-                                                "resident", "cached half", "cached few"};
+  static const std::array<const char*, 8> names{"in place",   "stream",   "transformed",
+                                                "gather",     "resident", "cached half",
+                                                "cached few", "decoded"};
   return names.at(static_cast<std::size_t>(through));
 }
 
@@ -95,8 +115,29 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
       options.placement = placement::cached;
       options.max_device_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
       break;
+    case way::decoded:
+      options.placement = placement::stream;
+      options.decode_on = decode_on::device;
+      break;
   }
   return options;
+}
+
+/// The dataset as it must be stored for the way: in blocks where the device decodes them. These are
+/// the dataset's chunks for orders of chunks. In any other order they are single samples, so that a
+/// read that fails or hangs is that of one sample, as on other ways.
+inline dataset_ptr stored_for(way through, const dataset_ptr& data, const sampler& order) {
+  if (through != way::decoded) return data;
+  const auto* const shuffled = order.target<shuffle>();
+  const bool by_chunks = shuffled != nullptr && shuffled->within && data->chunks().samples != 0;
+  return make_encoded(data, by_chunks ? data->chunks().samples : 1);
+}
+/// Whether a device may decode at all, so in this order, with these options: else readers do.
+inline bool may_decode(const sampler& order, const loader_options& options) {
+  const auto* const shuffled = order.target<shuffle>();
+  return (shuffled == nullptr || shuffled->lanes == 1) &&
+         options.errors.action == error_action::fail && options.errors.retries == 0 &&
+         options.shard.world <= 1 && options.partial_batch != partial_batch::fill;
 }
 
 /// A device, a consumer's stream on it, and a way to it.
@@ -111,7 +152,11 @@ struct travelling {
   /// @param data `make_identity_rows`, or gated so.
   [[nodiscard]] loader load(const dataset_ptr& data, const sampler& order,
                             const loader_options& options) const {
-    return loader{data, order, device, on_way(through, *data, options)};
+    loader made{stored_for(through, data, order), order, device, on_way(through, *data, options)};
+    if (through == way::decoded && may_decode(order, options) &&
+        made.plan().decode_on != decode_on::device)
+      throw std::logic_error{"not on its way: " + made.plan().decode_note};
+    return made;
   }
   /// For `recorder`.
   [[nodiscard]] scripted looks() const {

@@ -26,7 +26,7 @@ TEST_CASE(
     "assembling transfer: a slot is copied behind the buffer's last assembly, and assembled behind "
     "its copy and its last use and before all its events",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(test::assembled_ways()));
+  const way through = GENERATE(from_range(test::slotwise_ways()));
   CAPTURE(to_string(through));
   carrying<recording_device> on{through};
   const slot_index slot = on.fill(0);
@@ -59,7 +59,7 @@ TEST_CASE(
 
 TEST_CASE("assembling transfer: the rows arrive in their places, in every kind of slot",
           "[transfer][host]") {
-  const way through = GENERATE(from_range(test::assembled_ways()));
+  const way through = GENERATE(from_range(test::slotwise_ways()));
   CAPTURE(to_string(through));
   carrying<recording_device> on{through};
   for (int pass = 0; pass < 3; ++pass) {
@@ -76,7 +76,7 @@ TEST_CASE(
     "assembling transfer: a slot that nobody took is not assembled anew before its last assembly "
     "is done",
     "[transfer][host]") {
-  const way through = GENERATE(from_range(test::assembled_ways()));
+  const way through = GENERATE(from_range(test::slotwise_ways()));
   CAPTURE(to_string(through));
   carrying<scripted_device> on{through};
   on.device->hold_assemblies();
@@ -215,7 +215,7 @@ TEST_CASE("assembling transfer: memory is not freed under work, whichever call w
                                 refusal{device_call::wait, 1}, refusal{device_call::wait, 2},
                                 refusal{device_call::wait, 3}, refusal{device_call::wait, 4},
                                 refusal{device_call::record, 4}, refusal{device_call::assemble, 1});
-  const way through = GENERATE(from_range(test::assembled_ways()));
+  const way through = GENERATE(from_range(test::slotwise_ways()));
   const bool hold_copies = GENERATE(true, false);
   CAPTURE(static_cast<int>(refused.call), refused.nth, to_string(through), hold_copies);
   const auto device = std::make_shared<scripted_device>();

@@ -1,0 +1,99 @@
+/// Slots of samples pass blocks that are ahead.
+
+#include "staging/staging_ring.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/recording_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <utility>
+
+using namespace feedline;
+using namespace feedline::detail;
+using feedline::test::recording_device;
+
+namespace {
+
+constexpr std::size_t slot_bytes = 512;
+
+}  // namespace
+
+TEST_CASE("staging ring: a slot passes blocks that are ahead if it needs none of them",
+          "[staging][host]") {
+  staging_ring ring{std::make_shared<recording_device>(), 4, slot_bytes};
+  const auto run = std::make_shared<epoch_run>(0);
+  const auto open = [&](slot_work work) {
+    const slot_index slot = ring.claim().value();
+    ring.open(slot, std::move(work));
+    return slot;
+  };
+  const auto fill_and_take = [&](slot_index slot) {
+    (void)ring.finish_request(slot);
+    const auto taken = ring.next_filled();
+    REQUIRE(taken.has_value());
+    ring.recycle(*taken);
+    return *taken;
+  };
+  const auto ahead = [&](std::uint64_t first) {
+    return slot_work{
+        .run = run, .ends_ticket = false, .first_load = first, .loads = 1, .is_ahead = true};
+  };
+  const slot_index held = open(ahead(7));
+  CHECK(ring.ahead() == 1);
+  slot_work passing{.run = run, .samples = 1, .needed_end = 7};
+
+  SECTION("as often as slots do") {
+    for (int i = 0; i < 5; ++i) {
+      const slot_index slot = open(passing);
+      CHECK(fill_and_take(slot) == slot);
+    }
+    CHECK(ring.ahead() == 1);
+    CHECK(fill_and_take(held) == held);
+    CHECK(ring.ahead() == 0);
+  }
+  SECTION("and several of these, of which none passes another") {
+    const slot_index second = open(ahead(8));
+    (void)ring.finish_request(second);
+    const slot_index slot = open(passing);
+    CHECK(fill_and_take(slot) == slot);
+    CHECK(fill_and_take(held) == held);
+    CHECK(ring.next_filled() == second);
+    CHECK(ring.ahead() == 0);
+  }
+  SECTION("but not if it needs one, or brings blocks, or is of another run") {
+    const int reason = GENERATE(0, 1, 2);
+    if (reason == 0) passing.needed_end = 8;
+    if (reason == 1) passing.loads = 1;
+    if (reason == 2) passing.run = std::make_shared<epoch_run>(0);
+    const slot_index slot = open(passing);
+    for (std::uint32_t i = passing.requests(); i > 0; --i) (void)ring.finish_request(slot);
+    CHECK(fill_and_take(held) == held);
+    CHECK(ring.next_filled() == slot);
+  }
+  SECTION("nor samples that are not read yet") {
+    const slot_index unread = open(passing);
+    const slot_index slot = open(passing);
+    (void)ring.finish_request(slot);
+    CHECK(fill_and_take(unread) == unread);
+    CHECK(ring.next_filled() == slot);
+    CHECK(fill_and_take(held) == held);
+  }
+  SECTION("which who waits for a slot notices") {
+    auto waiting = std::async(std::launch::async, [&] { return ring.next_filled(); });
+    const slot_index slot = open(passing);
+    (void)ring.finish_request(slot);
+    CHECK(waiting.get() == slot);
+  }
+  SECTION("nor blocks that its own ticket needs") {
+    slot_work needed = ahead(7);
+    needed.is_ahead = false;
+    CHECK(fill_and_take(held) == held);
+    const slot_index before = open(needed);
+    const slot_index slot = open(passing);
+    (void)ring.finish_request(slot);
+    CHECK(fill_and_take(before) == before);
+    CHECK(ring.next_filled() == slot);
+  }
+}
