@@ -146,10 +146,10 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
       return std::nullopt;
     }
     check_capture(stream);
-    const auto slot = decoding_ ? std::exchange(decoding_, {}) : next_slot(limits);
+    const auto slot =
+        plan_.decode_on == decode_on::device ? next_decoded(limits) : next_slot(limits);
     if (stopped_.load() || (!slot && limits.stop.stop_requested())) return std::nullopt;
     if (!slot) fail(ring_->end_failure());
-    if (!verify(*slot, limits)) return std::nullopt;
     accept(*slot);
     tune();
   }

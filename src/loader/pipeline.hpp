@@ -163,10 +163,15 @@ class pipeline {
   void start_threads();
   void drive_reader(int number);
   void drive_transfer();
-  /// Where the device decodes blocks: waits until those of a slot are decoded, and finds the batch
-  /// that misses one, if there is one. False if the stop was asked for before. @throws
-  /// deadline_error; both leave the slot for the next call.
-  [[nodiscard]] bool verify(slot_index slot, const take_limits& limits);
+  /// `next_slot` where the device decodes blocks: waits until the slot's are decoded, too. A batch
+  /// that misses one becomes the slot's failure. What was not decoded in time is left for the next
+  /// call.
+  [[nodiscard]] std::optional<slot_index> next_decoded(const take_limits& limits);
+  /// False if the stop was asked for before. @throws deadline_error.
+  [[nodiscard]] bool await_decoded(slot_index slot, const take_limits& limits);
+  /// Whether the device tells which sample of a slot misses its block.
+  [[nodiscard]] bool is_checked(const device_slot& taken) const;
+  void drop_undecoded(slot_index slot);
   /// Why a sample of a slot misses its block: the device knows that, and reading it on the CPU says
   /// why, as if the CPU had decoded it at once.
   [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t bad);

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,36 +19,58 @@
 
 namespace feedline::detail {
 
-bool pipeline::verify(slot_index slot, const take_limits& limits) {
+std::optional<slot_index> pipeline::next_decoded(const take_limits& limits) {
+  std::optional<slot_index> slot;
+  std::optional<failure> failed;
+  {
+    const in_activity waiting{&consumer_, activity::starved};
+    slot = decoding_ ? std::exchange(decoding_, {}) : next_slot(limits);
+    if (!slot) return std::nullopt;
+    try {
+      if (!await_decoded(*slot, limits)) return std::nullopt;
+    } catch (const deadline_error&) {
+      throw;
+    } catch (...) {
+      failed = failure{(*ring_)[*slot].content.at(stage::transfer), std::current_exception()};
+    }
+  }
+  if (failed) fail(std::move(failed));
+  drop_undecoded(*slot);
+  return slot;
+}
+
+bool pipeline::await_decoded(slot_index slot, const take_limits& limits) {
+  const device_slot& taken = (*ring_)[slot];
+  if (!is_checked(taken)) return true;
+  const auto decoded = [&] { return device_->is_done(taken.ready.get()); };
+  if (decoded()) return true;
+  // The stream would find that it need not wait, and it has long had nothing to do.
+  if (exposed_time* const exposed = ring_->exposed()) exposed->host_waits(cursor_.stream());
+  const auto began = std::chrono::steady_clock::now();
+  const auto given_up = [&] {
+    return limits.over() || limits.stop.stop_requested() || stopped_.load();
+  };
+  if (!spin_until(decoded, pauses_between_polls))
+    poll_until([&] { return given_up() || decoded(); });
+  if (decoded()) return true;
+  decoding_ = slot;
+  if (limits.stop.stop_requested() || stopped_.load()) return false;
+  miss_deadline(began);
+}
+
+bool pipeline::is_checked(const device_slot& taken) const {
+  return taken.first_bad != nullptr && taken.content.samples != 0 &&
+         taken.content.run == cursor_.run();
+}
+
+void pipeline::drop_undecoded(slot_index slot) {
   device_slot& taken = (*ring_)[slot];
   slot_content& content = taken.content;
-  if (taken.first_bad == nullptr || content.samples == 0 || content.run != cursor_.run())
-    return true;
-  try {
-    const in_activity waiting{&consumer_, activity::starved};
-    const auto began = std::chrono::steady_clock::now();
-    const auto decoded = [&] { return device_->is_done(taken.ready.get()); };
-    const auto given_up = [&] {
-      return limits.over() || limits.stop.stop_requested() || stopped_.load();
-    };
-    if (!spin_until(decoded, pauses_between_polls))
-      poll_until([&] { return given_up() || decoded(); });
-    if (!decoded()) {
-      decoding_ = slot;
-      if (limits.stop.stop_requested() || stopped_.load()) return false;
-      miss_deadline(began);
-    }
-  } catch (const deadline_error&) {
-    throw;
-  } catch (...) {
-    fail(failure{content.at(stage::transfer), std::current_exception()});
-  }
-  if (*taken.first_bad >= content.samples) return true;
+  if (!is_checked(taken) || *taken.first_bad >= content.samples) return;
   const std::uint64_t bad = *taken.first_bad;
   content.failure = failure_of(content, bad);
   content.batches = bad / plan_.batch_size;
   content.samples = content.batches * plan_.batch_size;
-  return true;
 }
 
 failure pipeline::failure_of(const slot_work& work, std::uint64_t bad) {

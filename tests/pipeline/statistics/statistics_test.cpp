@@ -1,6 +1,7 @@
 /// Statistics of whole loaders, on the host device and on one that does what a test says.
 
 #include <feedline/dataset/read_counts.hpp>
+#include <feedline/deadline_error.hpp>
 #include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
@@ -9,6 +10,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/cpu_burner.hpp"
 #include "support/datasets/bad_samples.hpp"
+#include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -128,6 +130,36 @@ TEST_CASE("statistics: what is copied is counted, and a stream's wait is exposed
   CHECK(all.transfer.bytes >= samples * bytes_of_sample);
   CHECK(all.transfer.bytes == on.device->copied_bytes());
   CHECK(all.exposed_waits >= 1);
+}
+
+TEST_CASE("statistics: what the host waits for a slot that is not decoded yet is exposed time",
+          "[statistics][host]") {
+  const scripted on;
+  on.device->hold_decodes();
+  loader loader{make_encoded(make_identity_dataset(samples, 16), batch_size),
+                sequential{},
+                on.device,
+                {.batch_size = batch_size,
+                 .readers = 2,
+                 .batches_per_slot = 1,
+                 .decode_on = decode_on::device}};
+  auto range = loader.epoch(0, on.stream);
+  CHECK_THROWS_AS((void)range.next(std::chrono::steady_clock::now() + 10ms), deadline_error);
+  on.device->allow_decodes(1);
+  REQUIRE(range.next());
+  on.device->drain(on.stream);
+  CHECK(loader.statistics().exposed_waits == 1);
+  while (loader.statistics().transfer.batches < 2) std::this_thread::yield();
+  std::thread later{[&] {
+    std::this_thread::sleep_for(100ms);
+    on.device->allow_all_decodes();
+  }};
+  CHECK(range.next());
+  later.join();
+  on.device->drain(on.stream);
+  const auto seen = loader.statistics();
+  CHECK(seen.exposed_waits == 2);
+  CHECK(seen.consumer.starved >= 50ms);
 }
 
 TEST_CASE("statistics: what the host waits is exposed time once the stream has nothing to do",
