@@ -172,8 +172,8 @@ class pipeline {
   /// Whether the device tells which sample of a slot misses its block.
   [[nodiscard]] bool is_checked(const device_slot& taken) const;
   void drop_undecoded(slot_index slot);
-  /// Why a sample of a slot misses its block: the device knows that, and reading it on the CPU says
-  /// why, as if the CPU had decoded it at once.
+  /// Why a sample of a slot misses its block: reading it on the CPU says why, as if the CPU had
+  /// decoded it at once, or what reading its block threw, or nothing but the device is to blame.
   [[nodiscard]] failure failure_of(const slot_work& work, std::uint64_t bad);
   void accept(slot_index slot);
   /// Behind each slot that was taken.

@@ -87,10 +87,12 @@ failure pipeline::failure_of(const slot_work& work, std::uint64_t bad) {
     }
     std::vector<unreadable_sample> none;
     source_.read(*work.run, {&sample, 1}, at, out, none);
+    if (const auto why = strategy_.blocks->failure(work.run->epoch, sample))
+      std::rethrow_exception(why);
     throw dataset_error{{.path = {}, .field = {}, .sample = sample.value, .offset = {}},
                         device_->capabilities().name +
-                            " misses the sample's block, which was not read or did not decode "
-                            "there, but the CPU reads it: set loader_options::decode_on to cpu"};
+                            " did not decode the sample's block, but the CPU does: set "
+                            "loader_options::decode_on to cpu"};
   } catch (...) {
     slot_failure why = current_failure(work, bad, plan_.batch_size);
     return {std::move(why.where), why.cause};

@@ -1,14 +1,22 @@
 #include "reader/block_reader.hpp"
 
 #include <span>
+#include <utility>
 
 namespace feedline::detail {
+namespace {
 
-void block_reader::read(staging_slot& slot, std::uint32_t load) const noexcept {
+/// A broken disk fails at all of them, and a few tell as much.
+constexpr std::size_t max_failures = 64;
+
+}  // namespace
+
+void block_reader::read(staging_slot& slot, std::uint32_t load) noexcept {
   sample_index block{};
   plan_->order.blocks(slot.work.run->epoch, slot.work.first_load + load, {&block, 1});
   if (block == block_order::none) return;
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
+  std::exception_ptr failed;
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
     try {
       const auto stored = plan_->blocks->read(
@@ -18,9 +26,27 @@ void block_reader::read(staging_slot& slot, std::uint32_t load) const noexcept {
       entry->height = stored.height;
       entry->width = stored.width;
       entry->missing = 0;
-    } catch (...) {  // NOLINT(bugprone-empty-catch): it is missing, as the entry says
+    } catch (...) {  // it is missing, as the entry says
+      failed = std::current_exception();
     }
   }
+  if (failed) keep({slot.work.run->epoch, block.value}, std::move(failed));
+}
+
+void block_reader::keep(place of, std::exception_ptr why) noexcept {
+  const std::scoped_lock lock{mutex_};
+  try {
+    if (failures_.size() >= max_failures && failures_.begin()->first.first < of.first)
+      failures_.erase(failures_.begin());
+    if (failures_.size() < max_failures) failures_.insert_or_assign(of, std::move(why));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory to keep it in
+  }
+}
+
+std::exception_ptr block_reader::failure(std::uint64_t epoch, sample_index sample) const {
+  const std::scoped_lock lock{mutex_};
+  const auto found = failures_.find({epoch, sample.value / plan_->order.rows()});
+  return found == failures_.end() ? nullptr : found->second;
 }
 
 }  // namespace feedline::detail

@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace feedline::detail {
@@ -20,8 +23,11 @@ class block_reader {
       : plan_{std::move(plan)}, table_at_{table_at} {}
 
   /// Reads all fields of a slot's block. What cannot be read stays marked as missing: which samples
-  /// that concerns, the device tells, and reading them tells why.
-  void read(staging_slot& slot, std::uint32_t load) const noexcept;
+  /// that concerns, the device tells.
+  void read(staging_slot& slot, std::uint32_t load) noexcept;
+  /// What reading a sample's block threw in an epoch, if it failed; null also where too many did.
+  /// Any thread.
+  [[nodiscard]] std::exception_ptr failure(std::uint64_t epoch, sample_index sample) const;
   /// A position that needs a slot's block, for others to see who reads what; where windows are
   /// mixed, one of about its window.
   [[nodiscard]] position needed_at(const staging_slot& slot, std::uint32_t load) const noexcept {
@@ -29,8 +35,14 @@ class block_reader {
   }
 
  private:
+  using place = std::pair<std::uint64_t, std::uint64_t>;  ///< epoch and block
+
+  void keep(place of, std::exception_ptr why) noexcept;
+
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
+  mutable std::mutex mutex_;
+  std::map<place, std::exception_ptr> failures_;  ///< behind the lock
 };
 
 }  // namespace feedline::detail

@@ -67,7 +67,7 @@ class request_executor {
   /// Borrows all for its life. @param ahead Null: no hints are given.
   /// @param blocks Null where slots bring none.
   request_executor(std::uint64_t batch_size, slot_writer& writer, staging_ring& staging,
-                   const read_ahead* ahead = nullptr, const block_reader* blocks = nullptr)
+                   const read_ahead* ahead = nullptr, block_reader* blocks = nullptr)
       : batch_size_{batch_size},
         writer_{writer},
         staging_{staging},
@@ -95,7 +95,7 @@ class request_executor {
   slot_writer& writer_;
   staging_ring& staging_;
   const read_ahead* const ahead_;
-  const block_reader* const blocks_;
+  block_reader* const blocks_;
   std::atomic<bool> stopping_{false};
 };
 

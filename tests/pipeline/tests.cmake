@@ -6,6 +6,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/context_test.cpp
   pipeline/cpu_budget_test.cpp
   pipeline/decoding/ahead_test.cpp
+  pipeline/decoding/blame_test.cpp
   pipeline/decoding/decoding_test.cpp
   pipeline/decoding/edge_test.cpp
   pipeline/decoding/group_test.cpp

@@ -17,7 +17,7 @@ constexpr std::uint64_t every_so_many = 5;  ///< block skips the encoding
 class blocks final : public encoded_blocks {
  public:
   blocks(dataset_ptr of, std::uint64_t rows, std::shared_ptr<encoded_script> script)
-      : of_{std::move(of)}, rows_{rows}, script_{std::move(script)} {
+      : of_{std::move(of)}, samples_{of_->size()}, rows_{rows}, script_{std::move(script)} {
     for (const field& field : of_->fields()) row_bytes_.push_back(sample_bytes(field));
     steps_.push_back({.filter = script_->filter});
   }
@@ -66,7 +66,7 @@ class blocks final : public encoded_blocks {
     std::uint64_t block = 0;
     if (stored.size() < 8) throw std::runtime_error{"too short"};
     std::memcpy(&block, stored.data(), sizeof block);
-    if (block > of_->size() || stored.size() != 8 + filling(block) + out.size())
+    if (block > samples_ || stored.size() != 8 + filling(block) + out.size())
       throw std::runtime_error{"no block's form"};
     const auto rows = stored.last(out.size());
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = rows[i] ^ key(block, field);
@@ -80,7 +80,7 @@ class blocks final : public encoded_blocks {
   void read_rows(std::size_t wanted, std::uint64_t block, std::span<std::byte> out) const {
     const std::uint64_t first = block * rows_;
     std::vector<sample_index> samples;
-    for (std::uint64_t at = first; at < std::min(first + rows_, of_->size()); ++at)
+    for (std::uint64_t at = first; at < std::min(first + rows_, samples_); ++at)
       samples.push_back(sample_index{at});
     std::vector<std::vector<std::byte>> all;
     std::vector<std::span<std::byte>> spans;
@@ -93,6 +93,7 @@ class blocks final : public encoded_blocks {
   }
 
   dataset_ptr of_;
+  std::uint64_t samples_;
   std::uint64_t rows_;
   std::shared_ptr<encoded_script> script_;
   std::vector<std::size_t> row_bytes_;
@@ -119,6 +120,7 @@ class encoded_dataset final : public dataset {
             std::span<const std::span<std::byte>> out) const override {
     script_->sample_reads.fetch_add(samples.size());
     for (const sample_index sample : samples) {
+      if (script_->samples_are_whole) break;
       const std::uint64_t block = sample.value / rows_;
       const bool skips = blocks_->stored(0, block).skipped != 0;
       const bool lost = script_->unreadable.contains(block);

@@ -16,6 +16,8 @@ namespace feedline::test {
 struct encoded_script {
   std::set<std::uint64_t> damaged = {};     ///< blocks that do not decode, by any field
   std::set<std::uint64_t> unreadable = {};  ///< blocks that cannot be read
+  /// Of blocks in the two sets, samples can be read all the same.
+  bool samples_are_whole = false;
   block_filter filter = block_filter::other;
   std::atomic<std::uint64_t> block_reads{0};   ///< of blocks as they are stored, all fields
   std::atomic<std::uint64_t> sample_reads{0};  ///< of samples, decoded by the CPU
