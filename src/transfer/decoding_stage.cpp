@@ -77,8 +77,8 @@ void decoding_stage::decode(stream_ref copying, event_handle assembled) {
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
   if (assembled != event_handle::none) device_->wait(own, assembled);
-  for (const std::uint64_t back : {1U, 3U})  // on the other stream, of another run
-    if (closed(back).end == 0) device_->wait(own, closed(back).decoded.get());
+  // Older groups are decoded on this stream, or before the blocks arrived.
+  if (closed(1).end == 0) device_->wait(own, closed(1).decoded.get());
   open_lane().decoder->decode(arrivals_.content(), own);
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;

@@ -33,7 +33,7 @@ namespace feedline::detail {
 ///
 ///     wait for `arrived`,
 ///     wait for the last assembly that was issued: all that read what is overwritten are,
-///     wait for the other half's groups of the run before: they may have the same places,
+///     wait for the other half's group, if it is of the run before: it may have the same places,
 ///     decode, record the group's `decoded`
 ///
 /// On the assemblies':

@@ -1,0 +1,208 @@
+/// The waits between groups of blocks, each proved by letting go on what would do harm without it.
+/// The test plays slot scheduler, readers and transfer, so that it settles which group comes when.
+
+#include "transfer/decoding_stage.hpp"
+
+#include <feedline/sampler/sequential.hpp>
+#include <feedline/sampler/shuffle.hpp>
+
+#include "reader/block_reader.hpp"
+#include "reader/block_schedule.hpp"
+#include "support/checks/catch.hpp"
+#include "support/datasets/encoded_dataset.hpp"
+#include "support/datasets/identity_dataset.hpp"
+#include "support/devices/scripted_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using namespace feedline::detail;
+using namespace feedline::test;
+
+namespace {
+
+constexpr std::uint64_t samples = 240;
+constexpr std::uint64_t rows = 5;
+constexpr std::uint64_t group = 2;  ///< blocks
+constexpr std::size_t fields = 3;
+constexpr std::size_t slot_bytes = 8192;
+
+block_plan make_plan_of(const dataset_ptr& data) {
+  std::string why;
+  return {.blocks = data->encoded(),
+          .order = *block_order::of(shuffle{.seed = 3, .within = chunks(4)}.bind(*data, 1), samples,
+                                    rows, why),
+          .fields = fields,
+          .loads_bytes = 4096,
+          .max_loads = group * fields,
+          .max_group = group,
+          .usual_bytes = 100,
+          .ahead = 0,
+          .group = group,
+          .places = 24,
+          .group_bytes = 1024};
+}
+
+/// A stage between streams of the test's: the copies' goes on first, and the assemblies' last.
+struct staged {
+  void begin_run(std::uint64_t epoch) {
+    run = std::make_shared<epoch_run>(epoch);
+    next = 0;
+  }
+  /// Brings a group of blocks, so that its decoding is issued: on the one lane, then on the other.
+  void bring_group() {
+    staging_slot& slot = fill(group);
+    stage.take(slot, copies, copying.get(), event_handle::none);
+  }
+  /// A slot that brings the next blocks.
+  staging_slot& fill(std::uint32_t blocks) {
+    memories.emplace_back(device, memory_kind::staging, slot_bytes);
+    staging_slot& slot = slots.emplace_back(device);
+    slot.data = memories.back().data();
+    slot.work = {.run = run, .first_load = next, .loads = blocks, .needed_end = 0};
+    auto* load = reinterpret_cast<block_load*>(slot.data + tables.chunks_at());
+    std::size_t at = tables.chunks_at() + block_plan::table_bytes(blocks * fields);
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      sample_index number{};
+      plan->order.blocks(run->epoch, next + block, {&number, 1});
+      for (std::uint32_t field = 0; field < fields; ++field, ++load) {
+        const auto as = plan->stored(field, number);
+        *load = {.field = field,
+                 .place = static_cast<std::uint32_t>((next + block) % plan->places),
+                 .bytes = static_cast<std::uint32_t>(as.bytes),
+                 .at = static_cast<std::uint32_t>(at / 16),
+                 .missing = 1};
+        at += block_plan::rounded(as.bytes);
+      }
+    }
+    REQUIRE(at <= slot_bytes);
+    for (std::uint32_t block = 0; block < blocks; ++block) reader.read(slot, block);
+    next += blocks;
+    return slot;
+  }
+  /// Blocks until nothing is left that the device could do: the stream made first and that made
+  /// last have work, and one of them comes last.
+  void settle() {
+    for (const stream* each : {&oldest, &youngest}) device->launch(each->get(), [] {});
+    for (const stream* each : {&oldest, &youngest}) device->drain(each->get());
+  }
+  /// Whether the rows that lie at the places of some blocks are theirs.
+  bool holds(std::uint64_t first, std::uint64_t blocks) {
+    std::vector<sample_index> numbers(blocks);
+    plan->order.blocks(run->epoch, first, numbers);
+    bool all = true;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      std::uint64_t id = 0;  // the first field of the block's first row
+      std::memcpy(&id, store.field(0) + (first + block) % plan->places * rows * sizeof id,
+                  sizeof id);
+      all = all && id == numbers[block].value * rows;
+    }
+    return all;
+  }
+
+  dataset_ptr data = make_encoded(make_identity_rows(samples, 10), rows);
+  std::shared_ptr<const block_plan> plan = std::make_shared<const block_plan>(make_plan_of(data));
+  std::shared_ptr<scripted_device> device = std::make_shared<scripted_device>();
+  stream oldest{device};
+  stream copying{device};
+  slot_layout of_rows{data->fields(), 10, 1};
+  landing_layout tables{of_rows, request_layout{10, 10}, false, 0, false, 0, 4096};
+  device_row_cache store{device, of_rows.row_bytes(), 24 * rows};
+  decoding_stage stage{device, *plan, store, tables, 2};
+  stream assembling{device};
+  stream youngest{device};
+  copy_meter copies{device};
+  block_reader reader{plan, tables.chunks_at()};
+  std::list<device_memory> memories;
+  std::list<staging_slot> slots;
+  std::shared_ptr<epoch_run> run;
+  std::uint64_t next = 0;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "decoding stage: a run's group waits for the last one of the run before, on the other lane",
+    "[transfer][host]") {
+  staged with;
+  with.device->favour_young_streams();  // the second lane
+  with.device->hold_decodes();
+  with.begin_run(0);
+  with.bring_group();
+  with.begin_run(1);
+  with.bring_group();
+  with.settle();  // both have arrived
+  with.device->allow_decodes(1);
+  with.settle();
+  with.device->allow_all_decodes();
+  with.device->drain();
+  CHECK(with.holds(0, group));
+}
+
+TEST_CASE("decoding stage: a slot waits for groups of both lanes that are not kept any more",
+          "[transfer][host]") {
+  staged with;
+  with.device->hold_decodes();
+  with.begin_run(0);
+  for (int i = 0; i < 6; ++i) with.bring_group();
+  staging_slot& slot = with.fill(0);
+  slot.work.needed_end = 2 * group;
+  device_memory landing{with.device, memory_kind::device, slot_bytes};
+  std::memset(landing.data(), 0, slot_bytes);
+  device_slot to{with.device};
+  with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
+  const event checked{with.device};
+  with.device->record(checked.get(), with.assembling.get());
+  with.device->allow_decodes(2);  // the first and the third group's, on the first lane
+  with.settle();
+  CHECK_FALSE(with.device->is_done(checked.get()));
+  with.device->allow_all_decodes();
+  with.device->drain();
+  CHECK(with.device->is_done(checked.get()));
+  CHECK(*to.first_bad == 0xFFFFFFFF);
+}
+
+TEST_CASE("decoding stage: it is idle once what arrives has arrived, and both lanes have decoded",
+          "[transfer][host]") {
+  const bool young_first = GENERATE(false, true);
+  CAPTURE(young_first);
+  staged with;
+  if (young_first) with.device->favour_young_streams();
+  CHECK(with.stage.is_idle());
+  with.device->hold_decodes();
+  with.begin_run(0);
+  for (int i = 0; i < 2; ++i) with.bring_group();
+  with.settle();
+  with.device->allow_decodes(1);
+  with.settle();
+  CHECK_FALSE(with.stage.is_idle());
+  with.device->allow_all_decodes();
+  with.device->drain();
+  CHECK(with.stage.is_idle());
+  with.device->hold_copies();
+  with.stage.take(with.fill(1), with.copies, with.copying.get(), event_handle::none);
+  CHECK_FALSE(with.stage.is_idle());
+  with.device->allow_all_copies();
+  with.device->drain();
+  CHECK(with.stage.is_idle());
+}
+
+TEST_CASE("decoding stage: memory may be freed once all three are waited for, and none is refused",
+          "[transfer][host]") {
+  staged with;
+  with.begin_run(0);
+  for (int i = 0; i < 2; ++i) with.bring_group();
+  with.device->drain();
+  for (std::uint64_t refused = 1; refused <= 3; ++refused) {
+    CAPTURE(refused);
+    with.device->fail_call(device_call::sync, refused);
+    CHECK_FALSE(with.stage.sync_before_freeing());
+  }
+  CHECK(with.stage.sync_before_freeing());
+}
