@@ -31,6 +31,10 @@ std::string name_of(block_filter filter) {
       return "byte shuffle";
     case block_filter::bit_shuffle:
       return "bit shuffle";
+    case block_filter::bit_shuffle_lz4:
+      return "bit shuffle with lz4";
+    case block_filter::bit_shuffle_zstd:
+      return "bit shuffle with zstd";
     case block_filter::fletcher32:
       return "fletcher32";
     case block_filter::jpeg:
@@ -47,7 +51,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4)
+    if (step.filter == block_filter::lz4 || step.filter == block_filter::bit_shuffle_lz4 ||
+        step.filter == block_filter::bit_shuffle_zstd)
       return name_of(step.filter) + " is not decoded by the GPU";
     if (step.filter == block_filter::jpeg) {
       if (steps.size() > 1) return "JPEG beside other steps";
@@ -96,6 +101,8 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         writer.add(decode_operation::decode_zstd, i);
         break;
       case block_filter::lz4:
+      case block_filter::bit_shuffle_lz4:
+      case block_filter::bit_shuffle_zstd:
       case block_filter::other:
         break;  // refused
     }

@@ -35,6 +35,8 @@ detail::hdf5_filter filter_of(const block_step& step) {
     case block_filter::zstd:
       return {.id = 32015};
     case block_filter::lz4:
+    case block_filter::bit_shuffle_lz4:
+    case block_filter::bit_shuffle_zstd:
     case block_filter::jpeg:
     case block_filter::other:
       break;
@@ -55,6 +57,8 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::zstd:
       return zstd_packed(given);
     case block_filter::lz4:
+    case block_filter::bit_shuffle_lz4:
+    case block_filter::bit_shuffle_zstd:
     case block_filter::jpeg:
     case block_filter::other:
       break;

@@ -31,4 +31,6 @@ TEST_CASE("block decoders: the first step that is not undone is named", "[cuda][
   CHECK(refusal({{lz4}, {other}}) == "lz4 is not decoded by the GPU");
   CHECK(refusal({{other}, {deflate}}) == "a filter of its own is undone by CPUs alone");
   CHECK(refusal({{byte_shuffle, 4}, {lz4}}) == "lz4 is not decoded by the GPU");
+  CHECK(refusal({{bit_shuffle_lz4, 4}}) == "bit shuffle with lz4 is not decoded by the GPU");
+  CHECK(refusal({{bit_shuffle_zstd, 4}}) == "bit shuffle with zstd is not decoded by the GPU");
 }
