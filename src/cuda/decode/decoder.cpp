@@ -103,6 +103,7 @@ class cuda_block_decoder final : public block_decoder {
         issue_stream_checks(frame_, step, native);
       }
       if (round.zstd > 0) issue_zstd(frame_, step, native);
+      if (round.lz4 > 0) issue_lz4(frame_, step, native);
     }
     issue_states(frame_, native);
   }

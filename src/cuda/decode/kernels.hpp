@@ -41,6 +41,8 @@ void issue_inflate(const decode_frame& frame, std::uint32_t step, cudaStream_t s
 void issue_stream_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Decodes the frames of Zstandard of a step, and compares their checksums.
 void issue_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Decodes the blocks of LZ4 of a step.
+void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Compares what images' headers say with their loads: a load of another file than it says is not
 /// worked at. Images are a field's first step.
 void issue_header_checks(const decode_frame& frame, cudaStream_t stream);

@@ -24,6 +24,9 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::decode_zstd:
       ++round.zstd;
       return;
+    case decode_operation::decode_lz4:
+      ++round.lz4;
+      return;
     case decode_operation::decode_image:
       ++round.images;
       return;

@@ -17,6 +17,7 @@ struct decode_round {
   std::uint32_t moved = 0;    ///< loads whose bytes a kernel of ours moves
   std::uint32_t inflated = 0;
   std::uint32_t zstd = 0;  ///< loads of frames of Zstandard
+  std::uint32_t lz4 = 0;   ///< loads of blocks of LZ4
   std::uint32_t images = 0;
   std::uint64_t moved_bytes = 0;  ///< of the largest that is moved
 };

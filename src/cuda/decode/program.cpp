@@ -51,7 +51,7 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4 || step.filter == block_filter::bit_shuffle_lz4 ||
+    if (step.filter == block_filter::bit_shuffle_lz4 ||
         step.filter == block_filter::bit_shuffle_zstd)
       return name_of(step.filter) + " is not decoded by the GPU";
     if (step.filter == block_filter::jpeg) {
@@ -62,7 +62,8 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   }
   // Of a stream within a stream nobody says how large it is.
   const auto is_compression = [](const block_step& step) {
-    return step.filter == block_filter::deflate || step.filter == block_filter::zstd;
+    return step.filter == block_filter::deflate || step.filter == block_filter::zstd ||
+           step.filter == block_filter::lz4;
   };
   const auto first = std::ranges::find_if(steps, is_compression);
   if (first == steps.end()) return {};
@@ -101,6 +102,8 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         writer.add(decode_operation::decode_zstd, i);
         break;
       case block_filter::lz4:
+        writer.add(decode_operation::decode_lz4, i);
+        break;
       case block_filter::bit_shuffle_lz4:
       case block_filter::bit_shuffle_zstd:
       case block_filter::other:

@@ -22,6 +22,7 @@ enum class decode_operation : std::uint8_t {
   check_fletcher32,  ///< compares the checksum, and drops it
   inflate,           ///< decodes a zlib stream, and notes the checksum that it says
   decode_zstd,       ///< decodes frames of Zstandard
+  decode_lz4,        ///< decodes blocks of LZ4
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
   decode_image,      ///< makes a row of a JPEG file
@@ -111,6 +112,7 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
     case decode_operation::decode_zstd:
+    case decode_operation::decode_lz4:
       task.possible = bytes > 0;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;

@@ -35,6 +35,7 @@ detail::hdf5_filter filter_of(const block_step& step) {
     case block_filter::zstd:
       return {.id = 32015};
     case block_filter::lz4:
+      return {.id = 32004};
     case block_filter::bit_shuffle_lz4:
     case block_filter::bit_shuffle_zstd:
     case block_filter::jpeg:
@@ -57,6 +58,7 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::zstd:
       return zstd_packed(given);
     case block_filter::lz4:
+      return lz4_packed(given, 65'536);
     case block_filter::bit_shuffle_lz4:
     case block_filter::bit_shuffle_zstd:
     case block_filter::jpeg:

@@ -1,0 +1,34 @@
+#include "cuda/decode/block_warp.cuh"
+#include "cuda/decode/kernels.hpp"
+#include "cuda/decode/tasks.cuh"
+#include "device/lz4/decoder.hpp"
+
+namespace feedline::detail {
+namespace {
+
+/// Warps that share out a load's blocks. Where it has one block alone, the others end at once.
+constexpr std::uint32_t warps = 4;
+
+/// A warp is a thread block of its own: none waits for the longest block of others.
+__global__ void __launch_bounds__(block_warp::lanes)
+    lz4_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  __shared__ lz4_tables<block_warp> tables;
+  const std::uint32_t number = blockIdx.x / warps;
+  const decode_task task = task_of(frame, number, step);
+  if (task.does != decode_operation::decode_lz4) return;
+  const block_load& load = frame.loads[number];
+  block_warp warp;
+  const coded_block whole{
+      address_of(frame, number, load, task.from), static_cast<std::uint32_t>(task.bytes),
+      address_of(frame, number, load, task.to), static_cast<std::uint32_t>(task.to_bytes)};
+  if (!decode_lz4_frame(warp, tables, whole, {blockIdx.x % warps, warps}) && threadIdx.x == 0)
+    frame.bad[number] = 1;
+}
+
+}  // namespace
+
+void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(lz4_kernel, frame.count * warps, block_warp::lanes, stream, decode_frame{frame}, step);
+}
+
+}  // namespace feedline::detail
