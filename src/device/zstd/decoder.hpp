@@ -2,6 +2,7 @@
 
 #include "detail/host_device.hpp"
 #include "device/lz/bits.hpp"
+#include "device/lz/framed_blocks.hpp"
 #include "device/lz/output.hpp"
 #include "device/zstd/frame_header.hpp"
 #include "device/zstd/fse.hpp"
@@ -220,5 +221,12 @@ class zstd_decoder {
   bool has_tables_ = false;
   sequence_logs logs_;
 };
+
+/// @return Whether a block's frames are whole, and fill the room.
+template <class Warp>
+FEEDLINE_HOST_DEVICE bool decode_zstd_block(Warp& warp, zstd_tables<Warp>& tables,
+                                            const coded_block& block) {
+  return zstd_decoder<Warp>{warp, block.from, block.bytes, block.to, block.room, tables}.run();
+}
 
 }  // namespace feedline::detail

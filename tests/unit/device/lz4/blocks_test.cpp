@@ -107,6 +107,7 @@ TEST_CASE("lz4: literals are as many as are said, and the last fill the block", 
   CHECK(takes(bytes{0x60} + text(6), 6));
   CHECK(takes(bytes{0x10, 7}, 1));
   CHECK(!takes({}, 1));
+  CHECK(!takes({}, 100));
   CHECK(!takes({0x00}, 3));
   CHECK(!takes(bytes{0x60} + text(6), 8));
   CHECK(!takes(bytes{0x60} + text(6), 5));
@@ -139,15 +140,24 @@ TEST_CASE("lz4: lengths of many bytes end, and are no longer than the block", "[
   const std::size_t room = 8 + length + 4 + 5;
   CHECK(takes(repeats(bytes{0x50} + text(5)), room));
   CHECK(!takes(repeats(bytes{0x50} + text(5)), room - 1));
-  CHECK(!takes(repeats({}), room - 5));
+  for (const std::size_t more_room : {0U, 5U, 12U, 500U})
+    CHECK(!takes(repeats({}), room - 5 + more_room));  // nothing is behind the last length
   CHECK(!takes(bytes{0x8F} + text(8) + bytes{8, 0} + bytes(full, 255), room));
 }
 
 TEST_CASE("lz4: lengths that do not fit in 32 bits are refused", "[device][host]") {
-  // 17 million bytes of 255 say more than 2^32.
-  const bytes more(17'000'000, 255);
-  CHECK(!takes(bytes{0xF0} + more + bytes{7}, 1000));
-  CHECK(!takes(bytes{0x8F} + text(8) + bytes{8, 0} + more + bytes{7, 0x50} + text(5), 1000));
+  constexpr std::size_t whole = std::size_t{1} << 32U;
+  const auto more = [](std::size_t length) {
+    return bytes(length / 255, 255) + bytes{static_cast<unsigned char>(length % 255)};
+  };
+  // Of each, the lower 32 bits fit.
+  CHECK(!takes(bytes{0xF0} + more(whole + 100 - 15) + text(100), 100));
+  const bytes eight = bytes{0x8F} + text(8) + bytes{8, 0};
+  CHECK(!takes(eight + more(whole + 87 - 4 - 15) + bytes{0x50} + text(5), 100));
+  // A literal more than there is room for, and a repetition of 50 less than 2^32.
+  CHECK(!takes(bytes{0xFF, 101 - 15} + text(101) + bytes{8, 0} + more(whole - 50 - 4 - 15) +
+                   bytes{0xF0, 49 - 15} + text(49),
+               100));
 }
 
 TEST_CASE("lz4: what is repeated is there", "[device][host]") {
@@ -195,6 +205,16 @@ TEST_CASE("lz4: a block ends as encoders end it", "[device][host]") {
       CAPTURE(match, last);
       // Five literals are the last, and the repetition begins twelve bytes before the end.
       CHECK(takes(block(match, last), 9 + match + last) == (last >= 5 && match + last >= 12));
+    }
+  // The same where the length of the repetition takes a byte more.
+  for (unsigned more = 0; more < 3; ++more)
+    for (std::size_t last = 0; last < 8; ++last) {
+      const bytes longer =
+          bytes{0x9F} + text(9) +
+          bytes{9, 0, static_cast<unsigned char>(more), static_cast<unsigned char>(last << 4U)} +
+          text(last);
+      CAPTURE(more, last);
+      CHECK(takes(longer, 9 + 19 + more + last) == (last >= 5));
     }
   // Far from the end liblz4 looks less closely, and takes repetitions to the end.
   const bytes to_the_end = bytes{0xEE} + text(14) + bytes{14, 0, 0x00};
