@@ -53,6 +53,12 @@ endif()
 if(FEEDLINE_HAS_HDF5 AND TARGET feedline_libraries::zstd)
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/zstd_test.cpp)
 endif()
+if(FEEDLINE_HAS_HDF5 AND TARGET feedline_libraries::lz4)
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/lz4_test.cpp)
+  if(TARGET feedline_libraries::zstd)
+    target_sources(feedline_gpu_tests PRIVATE gpu/decode/bit_blocks_test.cpp)
+  endif()
+endif()
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
   target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_folder_test.cpp
     gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)

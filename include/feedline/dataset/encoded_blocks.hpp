@@ -17,9 +17,11 @@ enum class block_filter : std::uint8_t {
   lz4,           ///< compressed as HDF5's filter 32004 does
   byte_shuffle,  ///< byte k of all elements, for each k
   bit_shuffle,   ///< bit k of all elements, for each k, as HDF5's filter 32008 without compression
-  fletcher32,    ///< followed by four bytes of HDF5's checksum
-  jpeg,          ///< an image's file became a row, as `block_step::image` says
-  other,         ///< anything that only `encoded_blocks::decode` undoes
+  bit_shuffle_lz4,   ///< the same, and compressed by LZ4, as that filter does
+  bit_shuffle_zstd,  ///< the same by Zstandard
+  fletcher32,        ///< followed by four bytes of HDF5's checksum
+  jpeg,              ///< an image's file became a row, as `block_step::image` says
+  other,             ///< anything that only `encoded_blocks::decode` undoes
 };
 
 /// The row that an image becomes: u8 of height × width × 3. Fields are those of `image_options`.
@@ -40,7 +42,7 @@ inline constexpr std::uint64_t max_image_pixels = std::uint64_t{4096} * 4096;
 /// One step of an encoding.
 struct block_step {
   block_filter filter = block_filter::other;
-  std::uint32_t element_bytes = 1;  ///< of the two shuffles
+  std::uint32_t element_bytes = 1;  ///< of shuffles
   image_row image = {};             ///< of an image
 
   friend bool operator==(const block_step&, const block_step&) = default;

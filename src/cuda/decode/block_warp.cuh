@@ -7,7 +7,8 @@
 
 namespace feedline::detail {
 
-/// What `jpeg_scan_segments` and `zstd_decoder` need of a warp, for one that is a thread block.
+/// What `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block` need of a warp, for one that is
+/// a thread block.
 struct block_warp {
   static constexpr std::uint32_t lanes = warp_team::width;
   static constexpr unsigned all = warp_team::all;

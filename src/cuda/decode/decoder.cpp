@@ -69,7 +69,7 @@ class cuda_block_decoder final : public block_decoder {
     frame_.programs = reinterpret_cast<const decode_program*>(memory + layout.programs);
     frame_.states = parts_.store.states;
     frame_.bad = reinterpret_cast<std::uint32_t*>(memory + layout.bad);
-    frame_.checksum = reinterpret_cast<std::uint32_t*>(memory + layout.checksum);
+    frame_.said = reinterpret_cast<std::uint32_t*>(memory + layout.said);
     for (std::size_t i = 0; i < 2; ++i) {
       frame_.scratch[i] = memory + layout.scratch[i];
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
@@ -103,6 +103,9 @@ class cuda_block_decoder final : public block_decoder {
         issue_stream_checks(frame_, step, native);
       }
       if (round.zstd > 0) issue_zstd(frame_, step, native);
+      if (round.lz4 > 0) issue_lz4(frame_, step, native);
+      if (round.zstd_bits > 0) issue_zstd_bits(frame_, step, native);
+      if (round.lz4_bits > 0) issue_lz4_bits(frame_, step, native);
     }
     issue_states(frame_, native);
   }

@@ -4,6 +4,7 @@
 #include "cuda/decode/tasks.cuh"
 #include "cuda/decode/warp.cuh"
 #include "device/inflate/inflate.hpp"
+#include "device/lz/bit_blocks.hpp"
 
 #include <algorithm>
 
@@ -68,7 +69,11 @@ __global__ void __launch_bounds__(decode_threads)
       join_bytes(to, from, bytes, task.element_bytes, share, shared);
       break;
     case decode_operation::join_bits:
-      join_bits(to, from, bytes, task.element_bytes, share, shared);
+      join_bits(to, from, bytes, task.element_bytes, default_bit_block(task.element_bytes), share,
+                shared);
+      break;
+    case decode_operation::join_said_bits:
+      join_bits(to, from, bytes, task.element_bytes, frame.said[number], share, shared);
       break;
     default:
       break;  // another kernel's
@@ -98,7 +103,7 @@ __global__ void __launch_bounds__(warp_team::width)
       said = said << 8U | static_cast<std::uint32_t>(from[zlib_header_bytes + result.bytes + i]);
   }
   if (warp_team::lane() != 0) return;
-  frame.checksum[number] = said;
+  frame.said[number] = said;
   if (!good) frame.bad[number] = 1;
 }
 
@@ -109,7 +114,7 @@ __global__ void __launch_bounds__(decode_threads)
   if (task.does != decode_operation::inflate) return;
   const std::byte* const decoded = address_of(frame, number, frame.loads[number], task.to);
   const bool good =
-      adler32(decoded, static_cast<std::uint32_t>(task.to_bytes)) == frame.checksum[number];
+      adler32(decoded, static_cast<std::uint32_t>(task.to_bytes)) == frame.said[number];
   if (threadIdx.x == 0 && !good) frame.bad[number] = 1;
 }
 

@@ -18,8 +18,10 @@ struct decode_frame {
   const block_load* loads = nullptr;
   const std::byte* landing_buffer = nullptr;
   std::uint32_t* states = nullptr;
-  std::uint32_t* bad = nullptr;       ///< of each load
-  std::uint32_t* checksum = nullptr;  ///< of each load: what its zlib stream says
+  std::uint32_t* bad = nullptr;  ///< of each load
+  /// Of each load: the checksum that its zlib stream says, or the elements of a block that its bit
+  /// shuffle says. Only one step of a load is a compression.
+  std::uint32_t* said = nullptr;
   std::byte* scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< of a load
   std::uint32_t fields = 0;
@@ -41,6 +43,11 @@ void issue_inflate(const decode_frame& frame, std::uint32_t step, cudaStream_t s
 void issue_stream_checks(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Decodes the frames of Zstandard of a step, and compares their checksums.
 void issue_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Decodes the blocks of LZ4 of a step.
+void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+/// Decodes the blocks of a step that the bit shuffle compressed; bits stay shuffled.
+void issue_zstd_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
+void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 /// Compares what images' headers say with their loads: a load of another file than it says is not
 /// worked at. Images are a field's first step.
 void issue_header_checks(const decode_frame& frame, cudaStream_t stream);

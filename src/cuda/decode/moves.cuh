@@ -130,12 +130,12 @@ __device__ inline void join_bit_planes(std::byte* to, const std::byte* from, std
   }
 }
 
-/// Undoes the bit shuffle of blocks as large as the filter makes them where nobody says; fewer than
-/// eight elements at the end are as they are.
+/// Undoes the bit shuffle; fewer than eight elements at the end are as they are.
+/// @param block Elements that were shuffled together, a multiple of 8; the last block may be less.
 __device__ inline void join_bits(std::byte* to, const std::byte* from, std::uint32_t bytes,
-                                 std::uint32_t size, tile_share share, std::byte* shared) {
+                                 std::uint32_t size, std::uint32_t block, tile_share share,
+                                 std::byte* shared) {
   const std::uint32_t whole = bytes / size / 8 * 8;
-  const std::uint32_t block = max(8192 / size / 8 * 8, 128U);
   for (std::uint64_t begin = std::uint64_t{share.first} * block; begin < whole;
        begin += std::uint64_t{share.step} * block) {
     const auto n = static_cast<std::uint32_t>(min(std::uint64_t{block}, whole - begin));

@@ -24,11 +24,21 @@ void count(const decode_task& task, decode_round& round) noexcept {
     case decode_operation::decode_zstd:
       ++round.zstd;
       return;
+    case decode_operation::decode_lz4:
+      ++round.lz4;
+      return;
+    case decode_operation::decode_zstd_bits:
+      ++round.zstd_bits;
+      return;
+    case decode_operation::decode_lz4_bits:
+      ++round.lz4_bits;
+      return;
     case decode_operation::decode_image:
       ++round.images;
       return;
     case decode_operation::join_bytes:
     case decode_operation::join_bits:
+    case decode_operation::join_said_bits:
     case decode_operation::copy:
       ++round.moved;
       round.moved_bytes = std::max(round.moved_bytes, task.to_bytes);
@@ -94,8 +104,10 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   };
   layout.programs = take(programs.size_bytes());
   layout.bad = take(max_loads * sizeof(std::uint32_t));
-  layout.checksum =
-      take(any_does(decode_operation::inflate) ? max_loads * sizeof(std::uint32_t) : 0);
+  const bool any_says = any_does(decode_operation::inflate) ||
+                        any_does(decode_operation::decode_zstd_bits) ||
+                        any_does(decode_operation::decode_lz4_bits);
+  layout.said = take(any_says ? max_loads * sizeof(std::uint32_t) : 0);
   for (std::size_t i = 0; i < 2; ++i) {
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);

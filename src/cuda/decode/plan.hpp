@@ -16,7 +16,10 @@ struct decode_round {
   std::uint32_t checked = 0;  ///< loads with a checksum
   std::uint32_t moved = 0;    ///< loads whose bytes a kernel of ours moves
   std::uint32_t inflated = 0;
-  std::uint32_t zstd = 0;  ///< loads of frames of Zstandard
+  std::uint32_t zstd = 0;       ///< loads of frames of Zstandard
+  std::uint32_t lz4 = 0;        ///< loads of blocks of LZ4
+  std::uint32_t zstd_bits = 0;  ///< and of both within the bit shuffle
+  std::uint32_t lz4_bits = 0;
   std::uint32_t images = 0;
   std::uint64_t moved_bytes = 0;  ///< of the largest that is moved
 };
@@ -33,8 +36,8 @@ struct decode_plan {
 /// What lies where in a decoder's memory: offsets, each a multiple of 256.
 struct decoder_layout {
   std::size_t programs = 0;
-  std::size_t bad = 0;       ///< a word for each load: not 0 if it does not decode
-  std::size_t checksum = 0;  ///< a word for each load: the Adler-32 that a zlib stream says
+  std::size_t bad = 0;   ///< a word for each load: not 0 if it does not decode
+  std::size_t said = 0;  ///< a word for each load: see `decode_frame`
   std::size_t scratch[2] = {};
   std::size_t scratch_bytes[2] = {};  ///< of a load; 0: none is needed
   std::size_t pixels = 0;             ///< of images

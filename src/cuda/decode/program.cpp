@@ -31,6 +31,10 @@ std::string name_of(block_filter filter) {
       return "byte shuffle";
     case block_filter::bit_shuffle:
       return "bit shuffle";
+    case block_filter::bit_shuffle_lz4:
+      return "bit shuffle with lz4";
+    case block_filter::bit_shuffle_zstd:
+      return "bit shuffle with zstd";
     case block_filter::fletcher32:
       return "fletcher32";
     case block_filter::jpeg:
@@ -47,8 +51,6 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   for (const block_step& step : steps) {
     if (step.filter == block_filter::other)
       return name_of(step.filter) + " is undone by CPUs alone";
-    if (step.filter == block_filter::lz4)
-      return name_of(step.filter) + " is not decoded by the GPU";
     if (step.filter == block_filter::jpeg) {
       if (steps.size() > 1) return "JPEG beside other steps";
       return refusal_of_row(step.image);
@@ -57,7 +59,9 @@ std::string refusal_of_program(std::span<const block_step> steps) {
   }
   // Of a stream within a stream nobody says how large it is.
   const auto is_compression = [](const block_step& step) {
-    return step.filter == block_filter::deflate || step.filter == block_filter::zstd;
+    using enum block_filter;
+    return step.filter == deflate || step.filter == zstd || step.filter == lz4 ||
+           step.filter == bit_shuffle_lz4 || step.filter == bit_shuffle_zstd;
   };
   const auto first = std::ranges::find_if(steps, is_compression);
   if (first == steps.end()) return {};
@@ -96,6 +100,16 @@ decode_program make_program(const block_store::field& field, std::uint32_t place
         writer.add(decode_operation::decode_zstd, i);
         break;
       case block_filter::lz4:
+        writer.add(decode_operation::decode_lz4, i);
+        break;
+      case block_filter::bit_shuffle_lz4:
+        writer.add(decode_operation::decode_lz4_bits, i, step.element_bytes);
+        writer.add(decode_operation::join_said_bits, i, step.element_bytes);
+        break;
+      case block_filter::bit_shuffle_zstd:
+        writer.add(decode_operation::decode_zstd_bits, i, step.element_bytes);
+        writer.add(decode_operation::join_said_bits, i, step.element_bytes);
+        break;
       case block_filter::other:
         break;  // refused
     }

@@ -22,8 +22,12 @@ enum class decode_operation : std::uint8_t {
   check_fletcher32,  ///< compares the checksum, and drops it
   inflate,           ///< decodes a zlib stream, and notes the checksum that it says
   decode_zstd,       ///< decodes frames of Zstandard
+  decode_lz4,        ///< decodes blocks of LZ4
+  decode_zstd_bits,  ///< decodes Zstandard within the bit shuffle, and notes the block that it says
+  decode_lz4_bits,   ///< the same with LZ4
   join_bytes,        ///< undoes the byte shuffle
   join_bits,         ///< undoes the bit shuffle
+  join_said_bits,    ///< undoes it in blocks as they were noted
   decode_image,      ///< makes a row of a JPEG file
   copy,              ///< to the block's place, if it is not there yet
 };
@@ -35,8 +39,8 @@ struct decode_step {
 };
 
 inline constexpr std::uint8_t never_skipped = 32;
-/// One for each step of an encoding, and the copy.
-inline constexpr std::size_t max_decode_steps = 33;
+/// One for each step of an encoding, one more where the bit shuffle compresses, and the copy.
+inline constexpr std::size_t max_decode_steps = 34;
 inline constexpr std::uint32_t checksum_bytes = 4;
 inline constexpr std::uint32_t zlib_header_bytes = 2;
 inline constexpr std::uint32_t zlib_frame_bytes = zlib_header_bytes + checksum_bytes;
@@ -111,10 +115,14 @@ FEEDLINE_HOST_DEVICE constexpr decode_task next_task(const decode_program& progr
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
     case decode_operation::decode_zstd:
+    case decode_operation::decode_lz4:
+    case decode_operation::decode_zstd_bits:
+    case decode_operation::decode_lz4_bits:
       task.possible = bytes > 0;
       task.to_bytes = bytes_behind(program, load.skipped, step);
       break;
     case decode_operation::join_bits:
+    case decode_operation::join_said_bits:
       task.possible = bytes % is.element_bytes == 0;
       break;
     case decode_operation::decode_image:

@@ -3,6 +3,7 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/program.hpp"
+#include "device/lz/framed_blocks.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -38,6 +39,20 @@ __device__ inline decode_task task_of(const decode_frame& frame, std::uint32_t n
   const block_load& load = frame.loads[number];
   if (frame.bad[number] != 0 || step >= frame.programs[load.field].steps) return {};
   return task_at(frame.programs[load.field], load, step);
+}
+
+/// Whether a step of a load is this one, said alike to all threads of a warp: where several warps
+/// work at a load, one may find damage while others begin.
+__device__ inline bool is_task(const decode_task& task, decode_operation does) {
+  return __all_sync(0xFFFFFFFF, task.does == does);
+}
+
+/// What a task decodes.
+__device__ inline coded_block block_of(const decode_frame& frame, std::uint32_t number,
+                                       const decode_task& task) {
+  const block_load& load = frame.loads[number];
+  return {address_of(frame, number, load, task.from), static_cast<std::uint32_t>(task.bytes),
+          address_of(frame, number, load, task.to), static_cast<std::uint32_t>(task.to_bytes)};
 }
 
 /// Not by <<<>>>: see assemble.cu.

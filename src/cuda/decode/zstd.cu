@@ -1,3 +1,4 @@
+#include "cuda/decode/bit_blocks.cuh"
 #include "cuda/decode/block_warp.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
@@ -14,21 +15,28 @@ __global__ void __launch_bounds__(block_warp::lanes)
   const std::uint32_t number = blockIdx.x;
   const decode_task task = task_of(frame, number, step);
   if (task.does != decode_operation::decode_zstd) return;
-  const block_load& load = frame.loads[number];
   block_warp warp;
-  zstd_decoder<block_warp> decoder{warp,
-                                   address_of(frame, number, load, task.from),
-                                   static_cast<std::uint32_t>(task.bytes),
-                                   address_of(frame, number, load, task.to),
-                                   static_cast<std::uint32_t>(task.to_bytes),
-                                   tables};
-  if (!decoder.run() && threadIdx.x == 0) frame.bad[number] = 1;
+  const coded_block whole = block_of(frame, number, task);
+  if (!decode_zstd_block(warp, tables, whole) && threadIdx.x == 0) frame.bad[number] = 1;
+}
+
+__global__ void __launch_bounds__(block_warp::lanes)
+    zstd_bits_kernel(const __grid_constant__ decode_frame frame, std::uint32_t step) {
+  __shared__ zstd_tables<block_warp> tables;
+  block_warp warp;
+  decode_share(frame, step, decode_operation::decode_zstd_bits, warp,
+               [&](const coded_block& block) { return decode_zstd_block(warp, tables, block); });
 }
 
 }  // namespace
 
 void issue_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
   launch(zstd_kernel, frame.count, block_warp::lanes, stream, decode_frame{frame}, step);
+}
+
+void issue_zstd_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
+  launch(zstd_bits_kernel, frame.count * bit_block_warps, block_warp::lanes, stream,
+         decode_frame{frame}, step);
 }
 
 }  // namespace feedline::detail

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "device/zstd/bits.hpp"
+#include "device/lz/bits.hpp"
+#include "device/lz/framed_blocks.hpp"
+#include "device/lz/output.hpp"
 #include "device/zstd/frame_header.hpp"
 #include "device/zstd/fse.hpp"
 #include "device/zstd/huffman.hpp"
 #include "device/zstd/literals.hpp"
-#include "device/zstd/output.hpp"
 #include "device/zstd/sequence_codes.hpp"
 #include "device/zstd/sequence_tables.hpp"
 #include "device/zstd/sequences.hpp"
@@ -34,7 +35,7 @@ struct zstd_tables {
     repetition repetitions[Warp::lanes];
   };
   union {  // never two at once: what is needed later is made or read again
-    zstd_window window;
+    lz_window window;
     huffman_table huffman;
     huffman_scratch huffman_parts;
     fse_scratch fse_parts;
@@ -195,7 +196,12 @@ class zstd_decoder {
     const std::uint32_t start = out_.at();
     while (reader.left() > 0) {
       const sequence_batch<Warp> batch = reader.next(repeats_);
-      if (!out_.execute(batch, literals, begin_, limit - (out_.at() - start))) return false;
+      const std::uint32_t taken = warp_.last(batch.literals_at) + warp_.last(batch.literals);
+      if (taken > literals.left) return false;
+      literals.left -= taken;  // which the block makes, too
+      const std::uint32_t may_make = limit - (out_.at() - start) - literals.left;
+      if (!out_.execute(batch, literals, begin_, may_make)) return false;
+      if (!literals.is_one) literals.from += taken;
     }
     if (!reader.is_at_end()) return false;
     out_.close_window(literals);
@@ -206,7 +212,7 @@ class zstd_decoder {
   const std::byte* from_;
   std::uint32_t left_;  ///< bytes from there
   zstd_tables<Warp>& tables_;
-  zstd_output<Warp> out_;
+  lz_output<Warp> out_;
   // Of the frame:
   std::uint32_t begin_ = 0;  ///< among what is decoded
   std::uint32_t max_block_bytes_ = 0;
@@ -215,5 +221,12 @@ class zstd_decoder {
   bool has_tables_ = false;
   sequence_logs logs_;
 };
+
+/// @return Whether a block's frames are whole, and fill the room.
+template <class Warp>
+FEEDLINE_HOST_DEVICE bool decode_zstd_block(Warp& warp, zstd_tables<Warp>& tables,
+                                            const coded_block& block) {
+  return zstd_decoder<Warp>{warp, block.from, block.bytes, block.to, block.room, tables}.run();
+}
 
 }  // namespace feedline::detail

@@ -2,7 +2,7 @@
 
 #include "detail/host_device.hpp"
 #include "device/inflate/team.hpp"
-#include "device/zstd/bits.hpp"
+#include "device/lz/bits.hpp"
 
 #include <cstddef>
 #include <cstdint>

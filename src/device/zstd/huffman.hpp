@@ -1,7 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "device/zstd/bits.hpp"
+#include "device/lz/bits.hpp"
 #include "device/zstd/huffman_weights.hpp"
 #include "device/zstd/reverse_stream.hpp"
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "device/zstd/bits.hpp"
+#include "device/lz/bits.hpp"
+#include "device/lz/sequences.hpp"
 #include "device/zstd/fse.hpp"
 #include "device/zstd/repeat_offsets.hpp"
 #include "device/zstd/reverse_stream.hpp"
@@ -19,17 +20,6 @@ struct alignas(16) sequence_bits {
   fse_entry match;
   fse_entry offset;
   std::int32_t position;
-};
-
-/// Sequences, one by a lane.
-template <class Warp>
-struct sequence_batch {
-  using values = typename Warp::template per_lane<std::uint32_t>;
-
-  std::uint32_t count;  ///< lanes with one
-  values literals;      ///< bytes that come first,
-  values offset;        ///< how far back lies what is repeated then,
-  values match;         ///< and how many bytes of it
 };
 
 /// Memory that a warp shares while it decodes sequences.
@@ -86,6 +76,7 @@ class sequence_reader {
       return sequence_of(bits_[lane]);
     });
     batch.literals = warp_.map([&](std::uint32_t lane) { return values[lane].literals; });
+    batch.literals_at = warp_.sum_before(batch.literals);
     batch.match = warp_.map([&](std::uint32_t lane) { return values[lane].match; });
     batch.offset =
         resolve_offsets(warp_, repeats, batch.count,

@@ -25,6 +25,8 @@ constexpr std::uint64_t row_values = std::uint64_t{28} * 28;
 constexpr std::uint64_t most_chunks = 1024;  ///< that are drawn
 constexpr int zstd_level = 3;
 constexpr H5Z_filter_t zstd_filter = 32015;
+constexpr H5Z_filter_t lz4_filter = 32004;
+constexpr H5Z_filter_t bitshuffle_filter = 32008;
 
 /// Values as half precision has them, about 0: shuffled, deflate makes half of them.
 std::vector<std::byte> draw_floats(std::uint64_t rows) {
@@ -56,19 +58,33 @@ std::vector<std::byte> encode(const encoding& as, std::span<const std::byte> raw
     if (step.filter == byte_shuffle) bytes = shuffled(bytes, step.element_bytes);
     if (step.filter == deflate) bytes = deflated(bytes, 4);
     if (step.filter == zstd) bytes = zstd_packed(bytes, zstd_level);
+    if (step.filter == lz4) bytes = lz4_packed(bytes, 1U << 30U);
+    if (step.filter == bit_shuffle_lz4)
+      bytes = bitshuffled(bytes, step.element_bytes, 0, bit_compression::lz4);
+    if (step.filter == bit_shuffle_zstd)
+      bytes = bitshuffled(bytes, step.element_bytes, 0, bit_compression::zstd);
   }
   return bytes;
+}
+
+/// One that the library does not have. Chunks are written as they are: none of it is called.
+void add_filter(hid_t creation, H5Z_filter_t filter, const std::vector<unsigned>& values) {
+  require_hdf5(
+      H5Pset_filter(creation, filter, H5Z_FLAG_OPTIONAL, values.size(), values.data()) >= 0,
+      "set a filter");
+  H5Eclear2(H5E_DEFAULT);
 }
 
 void add_filters(const encoding& as, hid_t creation) {
   for (const block_step& step : as.steps) {
     if (step.filter == byte_shuffle) require_hdf5(H5Pset_shuffle(creation) >= 0, "shuffle");
     if (step.filter == deflate) require_hdf5(H5Pset_deflate(creation, 4) >= 0, "deflate");
-    if (step.filter == zstd) {  // chunks are written as they are: none of the plugin's is called
-      const unsigned level = zstd_level;
-      require_hdf5(H5Pset_filter(creation, zstd_filter, H5Z_FLAG_OPTIONAL, 1, &level) >= 0, "zstd");
-      H5Eclear2(H5E_DEFAULT);  // the library does not have the filter, and goes on
-    }
+    if (step.filter == zstd) add_filter(creation, zstd_filter, {zstd_level});
+    if (step.filter == lz4) add_filter(creation, lz4_filter, {0});
+    if (step.filter == bit_shuffle_lz4)
+      add_filter(creation, bitshuffle_filter, {0, 4, step.element_bytes, 0, 2});
+    if (step.filter == bit_shuffle_zstd)
+      add_filter(creation, bitshuffle_filter, {0, 4, step.element_bytes, 0, 3});
   }
 }
 
@@ -86,6 +102,12 @@ const std::vector<encoding>& all_encodings() {
       made.push_back({"zstd", false, {{zstd}}, chunk});
       made.push_back({"shuffle-zstd", true, {{byte_shuffle, 4}, {zstd}}, chunk});
     }
+    if (has_lz4) {
+      made.push_back({"lz4", false, {{lz4}}, chunk});
+      made.push_back({"shuffle-lz4", true, {{byte_shuffle, 4}, {lz4}}, chunk});
+      made.push_back({"bitshuffle-lz4", true, {{bit_shuffle_lz4, 4}}, chunk});
+    }
+    if (has_zstd) made.push_back({"bitshuffle-zstd", true, {{bit_shuffle_zstd, 4}}, chunk});
     return made;
   }();
   return all;

@@ -35,6 +35,11 @@ detail::hdf5_filter filter_of(const block_step& step) {
     case block_filter::zstd:
       return {.id = 32015};
     case block_filter::lz4:
+      return {.id = 32004};
+    case block_filter::bit_shuffle_lz4:
+      return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 2}};
+    case block_filter::bit_shuffle_zstd:
+      return {.id = 32008, .values = {0, 0, step.element_bytes, 0, 3}};
     case block_filter::jpeg:
     case block_filter::other:
       break;
@@ -55,6 +60,11 @@ bytes after(const block_step& step, const bytes& given) {
     case block_filter::zstd:
       return zstd_packed(given);
     case block_filter::lz4:
+      return lz4_packed(given, 65'536);
+    case block_filter::bit_shuffle_lz4:
+      return bitshuffled(given, step.element_bytes, 0, bit_compression::lz4);
+    case block_filter::bit_shuffle_zstd:
+      return bitshuffled(given, step.element_bytes, 0, bit_compression::zstd);
     case block_filter::jpeg:
     case block_filter::other:
       break;

@@ -110,31 +110,71 @@ TEST_CASE("decode program: loads that cannot be right are not worked at", "[cuda
 TEST_CASE("decode program: what is not undone is refused by name", "[cuda][decode][host]") {
   const auto refusal = [](std::vector<block_step> steps) { return refusal_of_program(steps); };
   CHECK(refusal({}).empty());
-  CHECK(refusal({{byte_shuffle, 4}, {lz4}}) == "lz4 is not decoded by the GPU");
-  CHECK(refusal({{other}, {lz4}}) == "a filter of its own is undone by CPUs alone");
+  CHECK(refusal({{byte_shuffle, 4}, {lz4}}).empty());
+  CHECK(refusal({{bit_shuffle_lz4, 4}}).empty());
+  CHECK(refusal({{bit_shuffle_zstd, 0}}) == "bit shuffle with zstd of elements of 0 bytes");
+  CHECK(refusal({{other}, {bit_shuffle_lz4, 0}}) == "a filter of its own is undone by CPUs alone");
   CHECK(refusal({{zstd}}).empty());
   CHECK(refusal({{deflate}, {deflate}}) == "deflate of what is compressed already");
   CHECK(refusal({{deflate}, {byte_shuffle, 4}, {zstd}}) == "zstd of what is compressed already");
+  CHECK(refusal({{lz4}, {zstd}}) == "zstd of what is compressed already");
+  CHECK(refusal({{deflate}, {lz4}}) == "lz4 of what is compressed already");
+  CHECK(refusal({{bit_shuffle_lz4, 2}, {deflate}}) == "deflate of what is compressed already");
+  CHECK(refusal({{lz4}, {bit_shuffle_zstd, 2}}) ==
+        "bit shuffle with zstd of what is compressed already");
   CHECK(refusal({{byte_shuffle, 0}}) == "byte shuffle of elements of 0 bytes");
   CHECK(refusal(std::vector<block_step>(33, {fletcher32})) ==
         "33 steps are more than the GPU undoes");
   CHECK(refusal(std::vector<block_step>(32, {fletcher32})).empty());
 }
 
-TEST_CASE("decode program: frames of Zstandard are decoded as zlib's streams are",
+TEST_CASE("decode program: Zstandard and LZ4 are decoded as zlib's streams are",
           "[cuda][decode][host]") {
-  const auto program = program_of({{byte_shuffle, 4}, {zstd}, {fletcher32}});
+  const auto [filter, operation] = GENERATE(
+      table<block_filter, decode_operation>({{zstd, does::decode_zstd}, {lz4, does::decode_lz4}}));
+  const auto program = program_of({{byte_shuffle, 4}, {filter}, {fletcher32}});
   CHECK(can_decode(program, load_of(5)));   // a byte, and the checksum
   CHECK(!can_decode(program, load_of(4)));  // nothing before it
   const decode_task decodes = task_at(program, load_of(500), 1);
-  CHECK(decodes.does == does::decode_zstd);
+  CHECK(decodes.does == operation);
   CHECK(decodes.bytes == 496);
   CHECK(decodes.to == bytes_place::scratch_a);
   CHECK(decodes.to_bytes == 1000);
   CHECK(task_at(program, load_of(500, 0b001), 1).to == bytes_place::store);
-  const auto within = program_of({{fletcher32}, {zstd}});
+  const auto within = program_of({{fletcher32}, {filter}});
   CHECK(task_at(within, load_of(500), 0).to_bytes == 1004);
   CHECK(task_at(within, load_of(500), 0).to == bytes_place::scratch_a);
+}
+
+TEST_CASE("decode program: what the bit shuffle compressed is decoded, then put in order",
+          "[cuda][decode][host]") {
+  const auto [filter, operation] = GENERATE(table<block_filter, decode_operation>(
+      {{bit_shuffle_zstd, does::decode_zstd_bits}, {bit_shuffle_lz4, does::decode_lz4_bits}}));
+  const auto program = program_of({{filter, 8}, {fletcher32}});
+  REQUIRE(program.steps == 4);
+  CHECK(can_decode(program, load_of(5)));
+  CHECK(!can_decode(program, load_of(4)));
+  const decode_task decodes = task_at(program, load_of(500), 1);
+  CHECK(decodes.does == operation);
+  CHECK(decodes.element_bytes == 8);
+  CHECK(decodes.bytes == 496);
+  CHECK(decodes.to == bytes_place::scratch_a);
+  CHECK(decodes.to_bytes == 1000);
+  const decode_task joins = task_at(program, load_of(500), 2);
+  CHECK(joins.does == does::join_said_bits);
+  CHECK(joins.element_bytes == 8);
+  CHECK(joins.from == bytes_place::scratch_a);
+  CHECK(joins.to == bytes_place::store);
+  // Both are left out together.
+  CHECK(task_at(program, load_of(1004, 0b01), 1).does == does::none);
+  CHECK(task_at(program, load_of(1004, 0b01), 2).does == does::none);
+  CHECK(task_at(program, load_of(1004, 0b01), 3).does == does::copy);
+  // Bytes that are not whole elements.
+  CHECK(!can_decode(program_of({{filter, 8}}, 1001), load_of(500)));
+  // As many steps as there may be.
+  std::vector<block_step> most(32, {fletcher32});
+  most[5] = {filter, 2};
+  CHECK(program_of(most, 1000, 2000).steps == max_decode_steps);
 }
 
 TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
@@ -159,7 +199,20 @@ TEST_CASE("decode plan: a round counts the loads that a kernel is launched for",
   const std::vector<decode_program> frames{program_of({{byte_shuffle, 4}, {zstd}})};
   const decode_plan of_frames = plan_decoding(frames, std::vector{load_of(9), load_of(9, 0b10)});
   CHECK(of_frames.round[0].zstd == 1);
+  CHECK(of_frames.round[0].lz4 == 0);
   CHECK(of_frames.round[0].inflated == 0);
+  const std::vector<decode_program> of_lz4{program_of({{lz4}})};
+  CHECK(plan_decoding(of_lz4, std::vector{load_of(9), load_of(9)}).round[0].lz4 == 2);
+  CHECK(plan_decoding(of_lz4, std::vector{load_of(9)}).round[0].zstd == 0);
+  const std::vector<decode_program> of_bits{program_of({{bit_shuffle_lz4, 2}}),
+                                            program_of({{bit_shuffle_zstd, 2}})};
+  std::vector<block_load> bits{load_of(9), load_of(9), load_of(9)};
+  bits[2].field = 1;
+  const decode_plan of_both = plan_decoding(of_bits, bits);
+  CHECK(of_both.round[0].lz4_bits == 2);
+  CHECK(of_both.round[0].zstd_bits == 1);
+  CHECK(of_both.round[0].lz4 == 0);
+  CHECK(of_both.round[1].moved == 3);
 }
 
 TEST_CASE("decode plan: memory is what the steps need", "[cuda][decode][host]") {
@@ -172,6 +225,15 @@ TEST_CASE("decode plan: memory is what the steps need", "[cuda][decode][host]") 
   CHECK(plain.scratch_bytes[1] == 0);
   CHECK(plain.bytes % 256 == 0);
   CHECK(layout({{zstd}}).bytes == plain.bytes);  // all its memory is the threads'
+  CHECK(layout({{lz4}}).bytes == plain.bytes);
+  for (const block_filter filter : {bit_shuffle_lz4, bit_shuffle_zstd}) {
+    const decoder_layout bits =
+        layout({{filter, 4}});  // a word for each load, and what is shuffled
+    CHECK(bits.scratch_bytes[0] == 10'240);
+    CHECK(bits.scratch_bytes[1] == 0);
+    CHECK(bits.bytes == plain.bytes + 256 + 8 * 10'240);
+    CHECK(bits.scratch[0] >= bits.said + 8 * 4);
+  }
   const decoder_layout one = layout({{deflate}});
   CHECK(one.scratch_bytes[0] == 0);
   CHECK(one.scratch_bytes[1] == 0);
@@ -193,6 +255,9 @@ TEST_CASE("decode plan: no step of a load passes the memory that is there",
       {{byte_shuffle, 4}, {deflate}, {byte_shuffle, 2}},
       {{fletcher32}, {deflate}, {fletcher32}},
       {{fletcher32}, {byte_shuffle, 2}, {zstd}, {fletcher32}},
+      {{byte_shuffle, 2}, {lz4}, {fletcher32}},
+      {{bit_shuffle_lz4, 4}, {fletcher32}},
+      {{fletcher32}, {byte_shuffle, 4}, {bit_shuffle_zstd, 4}},
       {{bit_shuffle, 4}, {byte_shuffle, 4}},
       {{byte_shuffle, 2}, {fletcher32}, {deflate}, {byte_shuffle, 2}}};
   for (const auto& steps : pipelines) {

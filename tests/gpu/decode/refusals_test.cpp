@@ -20,15 +20,17 @@ std::string refusal(const std::vector<block_step>& steps) {
 
 }  // namespace
 
-TEST_CASE("block decoders: deflate, Zstandard, shuffles and checksums are decoded",
+TEST_CASE("block decoders: deflate, Zstandard, LZ4, shuffles and checksums are decoded",
           "[cuda][decode][host]") {
   CHECK(refusal({}).empty());
   CHECK(refusal({{byte_shuffle, 4}, {bit_shuffle, 2}, {deflate}, {fletcher32}}).empty());
   CHECK(refusal({{byte_shuffle, 4}, {zstd}}).empty());
+  CHECK(refusal({{byte_shuffle, 4}, {lz4}}).empty());
+  CHECK(refusal({{bit_shuffle_lz4, 4}, {fletcher32}}).empty());
+  CHECK(refusal({{bit_shuffle_zstd, 4}}).empty());
 }
 
 TEST_CASE("block decoders: the first step that is not undone is named", "[cuda][decode][host]") {
-  CHECK(refusal({{lz4}, {other}}) == "lz4 is not decoded by the GPU");
+  CHECK(refusal({{bit_shuffle_lz4, 0}, {other}}) == "bit shuffle with lz4 of elements of 0 bytes");
   CHECK(refusal({{other}, {deflate}}) == "a filter of its own is undone by CPUs alone");
-  CHECK(refusal({{byte_shuffle, 4}, {lz4}}) == "lz4 is not decoded by the GPU");
 }

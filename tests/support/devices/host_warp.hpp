@@ -10,8 +10,8 @@
 
 namespace feedline::test {
 
-/// What `jpeg_scan_segments` and `zstd_decoder` need of a warp, with lanes that work one after the
-/// other.
+/// What `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block` need of a warp, with lanes that
+/// work one after the other.
 template <std::uint32_t Lanes = 32>
 struct host_warp {
   static constexpr std::uint32_t lanes = Lanes;

@@ -3,6 +3,7 @@
 #include "device/zstd/decoder.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/host_warp.hpp"
+#include "support/files/content_maker.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@
 
 namespace feedline::test::zstd {
 
-using bytes = std::vector<unsigned char>;
+using bytes = content_maker::bytes;
 
 /// What libzstd decodes frames to, if that is as much as there is room for.
 inline std::optional<bytes> by_libzstd(const bytes& frames, std::size_t room) {
@@ -57,56 +57,9 @@ std::optional<bytes> by_feedline(const bytes& frames, std::size_t room, const wa
 }
 
 /// Draws what is packed, how, and what damage it takes.
-class frame_maker {
+class frame_maker : public content_maker {
  public:
-  explicit frame_maker(unsigned seed) : random_{seed} {}
-
-  std::size_t below(std::size_t count) { return random_() % count; }
-  unsigned char byte() { return static_cast<unsigned char>(random_()); }
-
-  static constexpr std::size_t kinds = 9;
-
-  bytes plain(std::size_t kind, std::size_t size) {
-    bytes made(size);
-    for (std::size_t i = 0; i < size;) {
-      switch (kind) {
-        case 0:
-          made[i++] = byte();
-          break;
-        case 1:
-          made[i++] = 0;
-          break;
-        case 2:  // few are frequent
-          made[i++] = static_cast<unsigned char>(byte() & byte() & byte());
-          break;
-        case 3:
-          made[i++] = static_cast<unsigned char>("the quick brown fox "[below(20)]);
-          break;
-        case 4:  // strokes on a background
-          i += 8 + below(24);
-          for (std::size_t ink = 2 + below(5); ink > 0 && i < size; --ink) made[i++] = byte();
-          break;
-        case 5:  // what lies near and far, again and again
-          for (std::size_t n = 3 + below(40), at = below(i + 1); n > 0 && i < size; --n, ++i)
-            made[i] = below(20) != 0 && at + 1 < i ? made[at++] : byte();
-          break;
-        case 6:  // a slope
-          made[i] = static_cast<unsigned char>(i / 7 * 3 % 61 + i % 4);
-          ++i;
-          break;
-        case 7:  // the planes of shuffled floats
-          made[i] =
-              i < size / 2 ? byte() : static_cast<unsigned char>(0x3C + (byte() & byte() & 3));
-          ++i;
-          break;
-        default:  // long repetitions
-          for (std::size_t n = below(9000), far = 1 + below(70'000); n > 0 && i < size; --n, ++i)
-            made[i] = far <= i ? made[i - far] : byte();
-          if (i < size) made[i++] = byte();
-      }
-    }
-    return made;
-  }
+  using content_maker::content_maker;
 
   /// A frame of some level and options.
   bytes packed(const bytes& plain, bool checksum) {
@@ -152,37 +105,6 @@ class frame_maker {
     frame.resize(8 + size, 0x99);
     return frame;
   }
-
-  void damage(bytes& frames) {
-    switch (below(7)) {
-      case 0:
-        frames[below(frames.size())] ^= static_cast<unsigned char>(1U << below(8));
-        break;
-      case 1:
-        for (std::size_t i = 0; i < 4; ++i) frames[below(frames.size())] = byte();
-        break;
-      case 2:
-        frames.resize(below(frames.size()));
-        break;
-      case 3:
-        frames.resize(frames.size() + below(9), byte());
-        break;
-      case 4:
-        std::swap(frames[below(frames.size())], frames[below(frames.size())]);
-        break;
-      case 5:  // in the headers and codes, most likely
-        frames[below(std::min<std::size_t>(frames.size(), 40))] ^=
-            static_cast<unsigned char>(1U << below(8));
-        break;
-      default:
-        for (std::size_t i = below(std::min<std::size_t>(frames.size(), 60)); i < frames.size();
-             ++i)
-          frames[i] = byte();
-    }
-  }
-
- private:
-  std::mt19937 random_;
 };
 
 }  // namespace feedline::test::zstd

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "device/zstd/bits.hpp"
-#include "device/zstd/copy.hpp"
-#include "device/zstd/sequences.hpp"
+#include "device/lz/bits.hpp"
+#include "device/lz/copy.hpp"
+#include "device/lz/sequences.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,10 @@ namespace feedline::detail {
 
 /// The last bytes that were decoded, in memory that a warp shares: most repetitions are of those,
 /// and a GPU's other memory takes ten times as long to answer. There while sequences are executed.
-struct zstd_window {
+struct lz_window {
   static constexpr std::uint32_t bytes = 4096;
 
   alignas(16) std::byte ring[bytes];
-};
-
-/// Literals that sequences take, in order.
-struct literal_source {
-  const std::byte* from = nullptr;  ///< the next one
-  std::uint32_t left = 0;
-  bool is_one = false;  ///< all are the byte at `from`
 };
 
 /// A repetition: places among what is decoded.
@@ -41,10 +34,10 @@ struct alignas(16) repetition {
 /// Literals may lie at the end of the room: those that are not taken yet are never overwritten, as
 /// long as what is decoded has room before them.
 template <class Warp>
-class zstd_output {
+class lz_output {
  public:
-  FEEDLINE_HOST_DEVICE zstd_output(Warp& warp, std::byte* to, std::uint32_t room,
-                                   zstd_window& window, repetition* repetitions)
+  FEEDLINE_HOST_DEVICE lz_output(Warp& warp, std::byte* to, std::uint32_t room, lz_window& window,
+                                 repetition* repetitions)
       : warp_{warp},
         to_{to},
         ring_{window.ring},
@@ -70,32 +63,29 @@ class zstd_output {
 
   /// Before the first sequences of a block.
   FEEDLINE_HOST_DEVICE void open_window() {
-    const std::uint32_t begin = at_ < zstd_window::bytes ? 0 : at_ - zstd_window::bytes;
+    const std::uint32_t begin = at_ < lz_window::bytes ? 0 : at_ - lz_window::bytes;
     by_units(
         begin, at_, [&](std::uint32_t at) { in_ring<unit>(at) = at_place<unit>(at); },
         [&](std::uint32_t at) { in_ring<std::byte>(at) = at_place<std::byte>(at); });
   }
   /// Behind the last. The other literals follow.
-  FEEDLINE_HOST_DEVICE void close_window(literal_source& literals) {
+  FEEDLINE_HOST_DEVICE void close_window(const literal_source& literals) {
     put_literals(literals, 0, literals.left);
     write(at_);
   }
 
   /// Executes sequences.
-  /// @param begin Of the frame: nothing before it is repeated.
-  /// @param limit What the block may still make, with all literals that are left.
+  /// @param begin Of the frame or block: nothing before it is repeated.
+  /// @param limit What they may make.
   /// @return False, with nothing done, if one repeats what is not there, or if they are too long.
-  FEEDLINE_HOST_DEVICE bool execute(const sequence_batch<Warp>& batch, literal_source& literals,
-                                    std::uint32_t begin, std::uint32_t limit) {
+  FEEDLINE_HOST_DEVICE bool execute(const sequence_batch<Warp>& batch,
+                                    const literal_source& literals, std::uint32_t begin,
+                                    std::uint32_t limit) {
     using std::uint32_t;
-    constexpr uint32_t last = Warp::lanes - 1;
     const values both =
         warp_.map([&](uint32_t lane) { return batch.literals[lane] + batch.match[lane]; });
-    const values literals_before = warp_.sum_before(batch.literals);
     const values before = warp_.sum_before(both);
-    const uint32_t taken = warp_.from(literals_before, last) + warp_.from(batch.literals, last);
-    const uint32_t made = warp_.from(before, last) + warp_.from(both, last);
-    if (taken > literals.left || made + (literals.left - taken) > limit) return false;
+    if (warp_.last(before) + warp_.last(both) > limit) return false;
     const auto is_wrong = warp_.map([&](uint32_t lane) {
       const uint32_t behind = at_ - begin + before[lane] + batch.literals[lane];
       return lane < batch.count && (batch.offset[lane] == 0 || batch.offset[lane] > behind);
@@ -109,16 +99,14 @@ class zstd_output {
                start + before[lane] + both[lane] - at_ <= max_together;
       })));
       if (fit > 0) {
-        execute_together({first, first + fit, start}, batch, literals, literals_before, before);
+        execute_together({first, first + fit, start}, batch, literals, before);
       } else {
-        put_literals(literals, warp_.from(literals_before, first),
+        put_literals(literals, warp_.from(batch.literals_at, first),
                      warp_.from(batch.literals, first));
         repeat(warp_.from(batch.offset, first), warp_.from(batch.match, first));
       }
       first += fit > 0 ? fit : 1;
     }
-    if (!literals.is_one) literals.from += taken;
-    literals.left -= taken;
     return true;
   }
 
@@ -140,11 +128,11 @@ class zstd_output {
   static constexpr std::uint32_t few_literals = 16;    ///< that one lane copies,
   static constexpr std::uint32_t few = 24;             ///< and what it repeats
   // What is no longer in the window must have been written when it is read.
-  static_assert(2 * max_together + some + 2 * unit_bytes <= zstd_window::bytes);
+  static_assert(2 * max_together + some + 2 * unit_bytes <= lz_window::bytes);
 
   template <class T>
   [[nodiscard]] FEEDLINE_HOST_DEVICE T& in_ring(std::uint32_t at) const {
-    return reinterpret_cast<T&>(ring_[(at + skew_) % zstd_window::bytes]);
+    return reinterpret_cast<T&>(ring_[(at + skew_) % lz_window::bytes]);
   }
   template <class T>
   [[nodiscard]] FEEDLINE_HOST_DEVICE T& at_place(std::uint32_t at) const {
@@ -152,7 +140,7 @@ class zstd_output {
   }
   /// What is before is not in the window, once all up to an end is in it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t window_begin(std::uint32_t end) {
-    return end < zstd_window::bytes ? 0 : end - zstd_window::bytes;
+    return end < lz_window::bytes ? 0 : end - lz_window::bytes;
   }
 
   template <class Unit, class Byte>
@@ -179,10 +167,9 @@ class zstd_output {
     if (at_ - written_ >= some) write((at_ + skew_) / unit_bytes * unit_bytes - skew_);
   }
 
-  /// @param taken Literals before them that were taken, but not counted yet.
-  FEEDLINE_HOST_DEVICE void put_literals(const literal_source& literals, std::uint32_t taken,
+  FEEDLINE_HOST_DEVICE void put_literals(const literal_source& literals, std::uint32_t first,
                                          std::uint32_t bytes) {
-    const std::byte* from = literals.from + (literals.is_one ? 0 : taken);
+    const std::byte* from = literals.from + (literals.is_one ? 0 : first);
     while (bytes > 0) {
       const std::uint32_t piece = bytes < some ? bytes : some;
       copy_literals(from, literals.is_one, at_, piece);
@@ -224,8 +211,7 @@ class zstd_output {
   /// own: few literals, and few bytes repeated of what was there before. The others follow in
   /// order, each by all lanes.
   FEEDLINE_HOST_DEVICE void execute_together(const share& of, const sequence_batch<Warp>& batch,
-                                             const literal_source& literals,
-                                             const values& literals_before, const values& before) {
+                                             const literal_source& literals, const values& before) {
     using std::uint32_t;
     const uint32_t end = of.start + warp_.from(before, of.last - 1) +
                          warp_.from(batch.literals, of.last - 1) +
@@ -245,7 +231,8 @@ class zstd_output {
       repetitions_[lane] = what;
       if (batch.literals[lane] <= few_literals) {
         const uint32_t to = of.start + before[lane];
-        const std::byte* const from = literals.from + (literals.is_one ? 0 : literals_before[lane]);
+        const std::byte* const from =
+            literals.from + (literals.is_one ? 0 : batch.literals_at[lane]);
         for (uint32_t i = 0; i < batch.literals[lane]; ++i)
           in_ring<std::byte>(to + i) = from[literals.is_one ? 0 : i];
       }
@@ -262,7 +249,7 @@ class zstd_output {
         [&](uint32_t lane) { return is_here(lane) && batch.literals[lane] > few_literals; }));
     for (; many != 0; many &= many - 1) {
       const uint32_t lane = lowest_bit(many);
-      copy_literals(literals.from + (literals.is_one ? 0 : warp_.from(literals_before, lane)),
+      copy_literals(literals.from + (literals.is_one ? 0 : warp_.from(batch.literals_at, lane)),
                     literals.is_one, of.start + warp_.from(before, lane),
                     warp_.from(batch.literals, lane));
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
-#include "device/zstd/bits.hpp"
+#include "device/lz/bits.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -71,4 +71,13 @@ namespace feedline::detail {
   return value;
 }
 
+/// The same, the highest first.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint64_t big_endian(const std::byte* from,
+                                                                   std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  for (std::uint32_t i = 0; i < bytes; ++i)
+    value = value << 8U | static_cast<std::uint64_t>(from[i]);
+  return value;
+}
+
 }  // namespace feedline::detail

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "device/lz/bits.hpp"
+#include "device/lz/copy.hpp"
+#include "device/lz/framed_blocks.hpp"
+#include "device/lz/output.hpp"
+#include "device/lz4/sequences.hpp"
+#include "device/lz4/staged_bytes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+// Decodes LZ4. Whatever is stored, nothing is written but to the room given, nothing is read but
+// the words that it lies in, and the work ends: so damaged files do no harm.
+//
+// What is decoded here liblz4 decodes to the same bytes, and blocks of any encoder are decoded. Of
+// damaged ones liblz4 takes some that are refused here (docs/decisions/0081). Warps are as those of
+// `zstd_decoder`.
+
+/// Memory that a warp shares while it decodes.
+template <class Warp>
+struct lz4_tables {
+  byte_stage<Warp> stage;
+  union {
+    lz4_sequence sequences[Warp::lanes];
+    repetition repetitions[Warp::lanes];
+  };
+  lz_window window;
+};
+
+/// @param block Its room is not 0.
+/// @return Whether it is whole, and fills the room.
+template <class Warp>
+FEEDLINE_HOST_DEVICE bool decode_lz4_block(Warp& warp, lz4_tables<Warp>& tables,
+                                           const coded_block& block) {
+  lz4_sequences<Warp> sequences{warp,       tables.stage, tables.sequences,
+                                block.from, block.bytes,  block.room};
+  lz_output<Warp> out{warp, block.to, block.room, tables.window, tables.repetitions};
+  while (!sequences.is_at_end())
+    if (!sequences.find() || !out.execute(sequences.batch(), {block.from}, 0, block.room))
+      return false;
+  out.close_window(sequences.last_literals());
+  return true;
+}
+
+/// Decodes a share of the blocks of a frame of HDF5's filter 32004.
+/// @return Whether they are whole, and all blocks fill the room. Whether those of others decode is
+/// not known.
+template <class Warp>
+FEEDLINE_HOST_DEVICE bool decode_lz4_frame(Warp& warp, lz4_tables<Warp>& tables, coded_block frame,
+                                           block_share share = {}) {
+  if (frame.bytes < framed_header_bytes) return false;
+  const std::uint64_t all = big_endian(frame.from, 8);
+  const auto block = static_cast<std::uint32_t>(big_endian(frame.from + 8, 4));
+  if (all != frame.room || block == 0) return false;
+  frame.from += framed_header_bytes;
+  frame.bytes -= framed_header_bytes;
+  return each_framed_block(frame, block, share, [&](const coded_block& each) {
+    if (each.bytes != each.room) return decode_lz4_block(warp, tables, each);
+    copy_bytes_by(warp, each.to, each.from, each.bytes);
+    return true;
+  });
+}
+
+}  // namespace feedline::detail
