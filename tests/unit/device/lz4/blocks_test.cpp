@@ -217,9 +217,9 @@ TEST_CASE("lz4: what is repeated is there", "[device][host]") {
     CHECK(takes(then(at), at + 17));
     CHECK(!takes(then(at + 1), at + 17));
     CHECK(is_refused(then(0), at + 17));
-    CHECK(!takes(block + bytes{0xF8, 50} + text(40), at + 300));  // 25 literals are missing
-    CHECK(!takes(block + bytes{0xF8}, at + 300));                 // all, and how many they are
-    for (unsigned literals = 1; literals < 5; ++literals)         // and half of an offset
+    CHECK(!takes(block + bytes{0xF8, 50} + text(40), at + 300));    // 25 literals are missing
+    CHECK(!takes(block + bytes{0xF8} + bytes(8, 255), at + 3000));  // all, and how many they are
+    for (unsigned literals = 5; literals < 9; ++literals)           // and half of an offset
       CHECK(!takes(block + bytes{static_cast<unsigned char>(literals << 4U | 8U)} + text(literals) +
                        bytes{3},
                    at + 300));
