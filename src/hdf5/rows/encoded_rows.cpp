@@ -27,7 +27,7 @@ block_step step_of(const hdf5_filter& filter) {
       return {block_filter::fletcher32};
     case 32004:
       return {block_filter::lz4};
-    case 32008:  // element's bytes, block's elements, compression: what is compressed says the block
+    case 32008:  // element's bytes, block's elements, compression, which says the block itself
       if (value(4) == 2) return {block_filter::bit_shuffle_lz4, value(2)};
       if (value(4) == 3) return {block_filter::bit_shuffle_zstd, value(2)};
       if (value(3) != 0 || value(4) != 0) break;

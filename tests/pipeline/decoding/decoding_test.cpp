@@ -265,8 +265,8 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
        [](auto&, auto& order, auto&) {
          order = shuffle{.seed = 1, .within = chunks(8), .lanes = 2};
        }},
-      {"field 'id': scripted does not undo lz4",
-       [](auto&, auto&, auto& script) { script.filter = block_filter::lz4; }},
+      {"field 'id': scripted does not undo bit shuffle",
+       [](auto&, auto&, auto& script) { script.filter = block_filter::bit_shuffle; }},
   };
   for (const obstacle& each : obstacles) {
     CAPTURE(each.why);

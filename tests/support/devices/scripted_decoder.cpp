@@ -64,10 +64,10 @@ class scripted_decoders final : public block_decoders {
   explicit scripted_decoders(scripted_device& device) : device_{device} {}
 
   std::string refusal(std::span<const block_step> steps) const override {
-    const bool has_lz4 = std::any_of(steps.begin(), steps.end(), [](const block_step& step) {
-      return step.filter == block_filter::lz4;
+    const bool has_bits = std::any_of(steps.begin(), steps.end(), [](const block_step& step) {
+      return step.filter == block_filter::bit_shuffle;
     });
-    return has_lz4 ? "scripted does not undo lz4" : "";
+    return has_bits ? "scripted does not undo bit shuffle" : "";
   }
   std::size_t device_bytes(const block_store& store) const override {
     return store.max_loads * bytes_a_load;

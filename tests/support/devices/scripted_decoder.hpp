@@ -9,7 +9,7 @@ namespace feedline::test {
 class scripted_device;
 
 /// What a scripted device decodes: any block, by the reference, in its streams' order; but none
-/// that is compressed by LZ4.
+/// whose bits are shuffled.
 [[nodiscard]] std::shared_ptr<const block_decoders> make_scripted_decoders(scripted_device& device);
 
 }  // namespace feedline::test

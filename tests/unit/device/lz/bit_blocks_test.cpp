@@ -98,6 +98,40 @@ TEST_CASE("bit blocks: a header says the sizes of all and of a block", "[device]
   CHECK(!takes(odd, size + 1));
 }
 
+TEST_CASE("bit blocks: where a frame does not say a block's size, it is the filter's",
+          "[device][host]") {
+  const setting of{any_compression(), GENERATE(1U, 2U, 3U, 8U, 12U, 300U, 9000U)};
+  content_maker make{of.element};
+  const bytes plain = draw(make, of.element * 403);
+  bytes frame = bitshuffled(plain, of.element, 0, of.compression);
+  set_number(frame, 8, 4, 0);
+  CAPTURE(of.element);
+  REQUIRE(by_filter(of, frame, plain.size()) == plain);
+  CHECK(by_feedline(of, frame, plain.size()) == plain);
+}
+
+TEST_CASE("bit blocks: a header that cannot be right begins no frame", "[device][host]") {
+  bytes header(12);
+  const auto read = [&](std::uint32_t room, std::uint32_t block, std::uint32_t element) {
+    set_number(header, 0, 8, room);
+    set_number(header, 8, 4, block);
+    return detail::read_bit_blocks_header({header.data(), 12, nullptr, room}, element);
+  };
+  CHECK(read(800, 64, 4).elements == 16);
+  CHECK(read(800, 64, 4).block_bytes == 64);
+  CHECK(read(800, 64, 4).framed_bytes == 800);
+  CHECK(read(804, 64, 4).framed_bytes == 800);
+  CHECK(read(802, 64, 4).elements == 0);  // no whole elements
+  CHECK(read(800, 48, 4).elements == 0);  // no eights of them
+  CHECK(read(800, 3, 4).elements == 0);
+  CHECK(read(28, 64, 4).framed_bytes == 0);  // fewer than eight
+  CHECK(detail::read_bit_blocks_header({header.data(), 11, nullptr, 28}, 4).elements == 0);
+  // Blocks of more than 2^32 bytes are of all that there is.
+  constexpr std::uint32_t large = 1U << 27U;
+  CHECK(read(8 * large, 0, large).elements == 128);
+  CHECK(read(8 * large, 0, large).block_bytes == 8 * large);
+}
+
 TEST_CASE("bit blocks: every end may be missing", "[device][host]") {
   const setting of{any_compression(), 2};
   content_maker make{3};

@@ -4,8 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 using namespace feedline;
+using namespace feedline::test;
 using namespace feedline::test::lz4;
 
 namespace {
@@ -103,6 +107,29 @@ TEST_CASE("lz4: each warp decodes its blocks, and tells of damage in these", "[d
   }
 }
 
+TEST_CASE("lz4: a warp writes its own blocks alone", "[device][host]") {
+  using warp = host_warp<32>;
+  constexpr std::size_t block = 100;
+  const bytes plain = text(950);
+  const bytes frame = packed(plain, block, 1);
+  std::vector<std::uint32_t> words(frame.size() / 4 + 1);
+  std::memcpy(words.data(), frame.data(), frame.size());
+  for (std::uint32_t first = 0; first < 3; ++first) {
+    bytes out(plain.size());
+    warp lanes;
+    const auto tables = std::make_unique<detail::lz4_tables<warp>>();
+    CHECK(detail::decode_lz4_frame(
+        lanes, *tables,
+        {reinterpret_cast<const std::byte*>(words.data()), static_cast<std::uint32_t>(frame.size()),
+         reinterpret_cast<std::byte*>(out.data()), static_cast<std::uint32_t>(out.size())},
+        {first, 3}));
+    bytes expected = plain;
+    for (std::size_t at = 0; at < plain.size(); ++at)
+      if (at / block % 3 != first) expected[at] = 0;
+    CHECK(out == expected);
+  }
+}
+
 TEST_CASE("lz4: literals are as many as are said, and the last fill the block", "[device][host]") {
   CHECK(takes(bytes{0x60} + text(6), 6));
   CHECK(takes(bytes{0x10, 7}, 1));
@@ -190,6 +217,12 @@ TEST_CASE("lz4: what is repeated is there", "[device][host]") {
     CHECK(takes(then(at), at + 17));
     CHECK(!takes(then(at + 1), at + 17));
     CHECK(is_refused(then(0), at + 17));
+    CHECK(!takes(block + bytes{0xF8, 50} + text(40), at + 300));    // 25 literals are missing
+    CHECK(!takes(block + bytes{0xF8} + bytes(8, 255), at + 3000));  // all, and how many they are
+    for (unsigned literals = 5; literals < 9; ++literals)           // and half of an offset
+      CHECK(!takes(block + bytes{static_cast<unsigned char>(literals << 4U | 8U)} + text(literals) +
+                       bytes{3},
+                   at + 300));
   }
 }
 
