@@ -130,8 +130,8 @@ struct parts {
   dataset_ptr data = make_identity_rows(samples, 8);
   sampler order = shuffle{.seed = 3};
   std::optional<batch_transform> function = {};
-  /// Asked once more for what it threw at, it throws no more, as no sampler should: where blocks are
-  /// single samples, a block is missing, and nobody knows why.
+  /// Asked once more for what it threw at, it throws no more, as no sampler should: where blocks
+  /// are single samples, a block is missing, and nobody knows why.
   bool forgets = false;
 };
 
