@@ -1,3 +1,5 @@
+// Over 250 lines: why nothing is overwritten before it is read is seen in one place.
+
 #pragma once
 
 #include "detail/host_device.hpp"
@@ -9,8 +11,6 @@
 #include <cstdint>
 
 namespace feedline::detail {
-
-// A long file: why nothing is overwritten before it is read is seen in one place.
 
 /// The last bytes that were decoded, in memory that a warp shares: most repetitions are of those,
 /// and a GPU's other memory takes ten times as long to answer. There while sequences are executed.
