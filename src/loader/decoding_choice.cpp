@@ -35,8 +35,9 @@ constexpr std::uint64_t max_blocks = 2048;
 /// The same of images: an image decoder's call blocks the host for some 30 µs an image, so for
 /// several milliseconds of a group.
 constexpr std::uint32_t max_images = 256;
-/// Blocks that are loaded ahead: while one group is decoded, the next one arrives.
-constexpr std::uint64_t groups_ahead = 2;
+/// Groups of images that are on their way at once: one is decoded, as that blocks the host, while
+/// the next one arrives.
+constexpr std::uint32_t image_lanes = 2;
 /// Blocks whose stored sizes are looked at, to know the usual one.
 constexpr std::uint64_t max_looks = 256;
 /// What a block may take as it is stored: a damaged file may claim any number.
@@ -151,7 +152,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();
   plan.loads_bytes = round_up(std::max(usual, one), std::size_t{256});
   plan.usual_bytes = usual_bytes_of(plan, divide_up(dataset.size(), blocks->rows()));
-  if (has_images(*blocks, fields.size())) plan.max_group = std::min(plan.max_group, max_images);
+  if (has_images(*blocks, fields.size())) {
+    plan.max_group = std::min(plan.max_group, max_images);
+    plan.lanes = image_lanes;
+  }
   return {std::move(plan), {}};
 }
 
@@ -161,7 +165,7 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
   blocks.ahead = static_cast<std::uint32_t>(ahead);
   // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
   blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      std::max(ahead / groups_ahead, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
+      std::max(ahead / blocks.lanes, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
   // A block is decoded before the samples of its own slot are assembled. These may begin at a
   // window's end, and pass `of_slot` blocks and parts of two; behind where they end, a window and
   // those ahead are loaded.
@@ -182,7 +186,8 @@ block_plan sized(block_plan blocks, const dataset& dataset, const device_capabil
            (limits.decoder == 0 ||
             decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
   };
-  std::uint64_t ahead = std::min(groups_ahead * blocks.max_group, blocks.order.blocks());
+  std::uint64_t ahead =
+      std::min<std::uint64_t>(blocks.lanes * blocks.max_group, blocks.order.blocks());
   size_store(blocks, batches * options.batch_size, ahead);
   while (ahead > 1 && !fits()) {
     ahead -= divide_up<std::uint64_t>(ahead, 8);

@@ -16,7 +16,7 @@ namespace feedline::detail {
 ///
 /// The device's store is a ring of places: the block at place n of an epoch's order goes to place n
 /// mod `places`. It holds the window that batches are drawn from, and blocks behind it as far as
-/// they are loaded ahead. A call decodes a group of blocks.
+/// they are loaded ahead. A call decodes a group of blocks, on one of several lanes.
 struct block_plan {
   std::shared_ptr<const encoded_blocks> blocks;
   block_order order;
@@ -25,6 +25,7 @@ struct block_plan {
   std::uint32_t max_loads;   ///< of a staging slot, each a field of a block
   std::uint32_t max_group;   ///< blocks of a group, at most
   std::size_t usual_bytes;   ///< that a block takes as it is stored, about
+  std::uint32_t lanes = 3;      ///< groups that are on their way at once, as many are ahead
   std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
   std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not settled yet, and so below
   std::uint32_t places = 0;  ///< of the store

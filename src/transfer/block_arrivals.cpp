@@ -13,7 +13,6 @@ block_arrivals::block_arrivals(const device_ptr& device, const block_plan& plan,
       table_at_{table_at},
       max_loads_{plan.group * plan.fields},
       table_bytes_{block_plan::table_bytes(max_loads_)},
-      half_bytes_{half_bytes(plan)},
       memory_{device, memory_kind::device, bytes(plan)},
       end_{table_bytes_} {
   loads_.reserve(max_loads_);
@@ -30,22 +29,23 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, copy_
   for (; taken < most; taken += fields_) {
     const block_load& last = loads[taken + fields_ - 1];
     const std::size_t more = std::size_t{last.at} * 16 + block_plan::rounded(last.bytes) - begin;
-    if (end_ + more > half_bytes_) break;
+    if (end_ + more > memory_.bytes()) break;
     bytes = more;
   }
   if (taken == 0) return 0;
   const std::span added{loads, taken};
   for (block_load& each : added)
     each.at = static_cast<std::uint32_t>((std::size_t{each.at} * 16 - begin + end_) / 16);
-  copies.copy(half() + loads_.size() * sizeof(block_load), loads, added.size_bytes(), stream);
-  copies.copy(half() + end_, from.data + begin, bytes, stream);
+  copies.copy(memory_.data() + loads_.size() * sizeof(block_load), loads, added.size_bytes(),
+              stream);
+  copies.copy(memory_.data() + end_, from.data + begin, bytes, stream);
   loads_.insert(loads_.end(), added.begin(), added.end());
   end_ += bytes;
   return static_cast<std::uint32_t>(taken / fields_);
 }
 
 block_decoder::work block_arrivals::content() const noexcept {
-  return {.landing_buffer = half(),
+  return {.landing_buffer = memory_.data(),
           .staged = reinterpret_cast<const std::byte*>(loads_.data()),
           .loads_at = 0,
           .loads = static_cast<std::uint32_t>(loads_.size())};
@@ -54,11 +54,6 @@ block_decoder::work block_arrivals::content() const noexcept {
 void block_arrivals::clear() noexcept {
   loads_.clear();
   end_ = table_bytes_;
-}
-
-void block_arrivals::take_turns() noexcept {
-  clear();
-  half_ = 1 - half_;
 }
 
 void block_arrivals::leak_memory() noexcept {

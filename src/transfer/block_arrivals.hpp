@@ -14,10 +14,8 @@
 
 namespace feedline::detail {
 
-/// Blocks as they are stored, in device memory, where a group of them comes together to be decoded.
-///
-/// There are two halves: while the blocks in one are decoded, the next ones arrive in the other. A
-/// half is a table of loads, and behind it the blocks:
+/// Blocks as they are stored, in device memory, where a group of them comes together to be decoded:
+/// a table of loads, and behind it the blocks:
 ///
 ///     | load | load | …  room for a group | block | block | …
 ///
@@ -32,17 +30,16 @@ class block_arrivals {
 
   /// Device memory that it takes.
   [[nodiscard]] static std::size_t bytes(const block_plan& plan) noexcept {
-    return 2 * half_bytes(plan);
+    return block_plan::table_bytes(plan.group * plan.fields) + plan.group_bytes;
   }
 
   /// Copies a slot's blocks, from its block `first` on, behind those that are there, as many as
-  /// there is room for. In the slot's table of loads their places become those in the half.
+  /// there is room for. In the slot's table of loads their places become those here.
   /// @param from Filled.
   /// @return How many; at least 1 if it is empty. @throws device_error
   [[nodiscard]] std::uint32_t add(staging_slot& from, std::uint32_t first, copy_meter& copies,
                                   stream_ref stream);
 
-  [[nodiscard]] bool is_empty() const noexcept { return loads_.empty(); }
   /// There are as many blocks as a group has.
   [[nodiscard]] bool is_full() const noexcept { return loads_.size() == max_loads_; }
   /// What is there. Good until it changes.
@@ -50,27 +47,18 @@ class block_arrivals {
 
   /// Forgets what is there: others will be copied to where it is.
   void clear() noexcept;
-  /// Goes on with the other half, which is empty.
-  void take_turns() noexcept;
 
   /// Never frees its memory: work may still use it.
   void leak_memory() noexcept;
 
  private:
-  [[nodiscard]] static std::size_t half_bytes(const block_plan& plan) noexcept {
-    return block_plan::table_bytes(plan.group * plan.fields) + plan.group_bytes;
-  }
-  [[nodiscard]] std::byte* half() const noexcept { return memory_.data() + half_ * half_bytes_; }
-
   std::size_t fields_;
   std::size_t table_at_;
   std::size_t max_loads_;
   std::size_t table_bytes_;
-  std::size_t half_bytes_;
   device_memory memory_;
-  std::size_t half_ = 0;           ///< in use
-  std::size_t end_;                ///< of the blocks in it
-  std::vector<block_load> loads_;  ///< of the blocks in it
+  std::size_t end_;                ///< of the blocks
+  std::vector<block_load> loads_;  ///< of the blocks
 };
 
 }  // namespace feedline::detail

@@ -30,8 +30,8 @@ block_store decoding_stage::store_of(const block_plan& plan, std::span<const std
 std::size_t decoding_stage::device_bytes(const block_plan& plan,
                                          std::span<const std::size_t> row_bytes,
                                          const block_decoders& by, std::size_t slots) {
-  return words(plan, slots) * sizeof(std::uint32_t) + block_arrivals::bytes(plan) +
-         2 * by.device_bytes(store_of(plan, row_bytes));
+  return words(plan, slots) * sizeof(std::uint32_t) +
+         plan.lanes * (block_arrivals::bytes(plan) + by.device_bytes(store_of(plan, row_bytes)));
 }
 
 decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
@@ -43,16 +43,15 @@ decoding_stage::decoding_stage(device_ptr device, const block_plan& plan,
       words_{device_, memory_kind::device, words(plan, slots) * sizeof(std::uint32_t)},
       answers_{device_, memory_kind::staging, answer_bytes(slots)},
       first_answer_{words(plan, 0)},
-      lanes_{lane{device_}, lane{device_}},
-      arrivals_{device_, plan, tables_.chunks_at()},
-      arrived_{device_},
-      groups_{group{device_}, group{device_}, group{device_}, group{device_}} {
+      arrived_{device_} {
+  for (std::uint32_t i = 0; i < 2 * plan.lanes; ++i) groups_.emplace_back(device_);
   std::vector<std::size_t> row_bytes;
   for (std::size_t place = 0; place < fields_; ++place)
     row_bytes.push_back(tables_.row_bytes(place));
   block_store made = store_of(plan, row_bytes, &store);
   made.states = reinterpret_cast<std::uint32_t*>(words_.data());
-  for (lane& each : lanes_) each.decoder = device_->capabilities().decodes->make(made);
+  for (std::uint32_t i = 0; i < plan.lanes; ++i)
+    lanes_.push_back(std::make_unique<decoding_lane>(device_, plan, made, tables_.chunks_at()));
 }
 
 void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref copying,
@@ -62,60 +61,67 @@ void decoding_stage::take(staging_slot& from, copy_meter& copies, stream_ref cop
     run_ = from.work.run;
   }
   for (std::uint32_t first = 0; first < from.work.loads;) {
-    // The group before the last was in this half.
-    if (arrivals_.is_empty()) device_->wait(copying, closed(2).decoded.get());
-    first += arrivals_.add(from, first, copies, copying);
+    if (!is_open_) open(copying);
+    first += next_lane().arrivals().add(from, first, copies, copying);
     arrived_end_ = from.work.first_load + first;
-    if (first < from.work.loads || arrivals_.is_full()) decode(copying, assembled);
+    if (first < from.work.loads || next_lane().arrivals().is_full()) decode(copying, assembled);
   }
-  if (!arrivals_.is_empty() && from.work.needed_end > decoded_end_) decode(copying, assembled);
+  if (is_open_ && from.work.needed_end > decoded_end_) decode(copying, assembled);
   if (from.work.loads != 0) device_->record(arrived_.get(), copying);
 }
 
+void decoding_stage::open(stream_ref copying) {
+  device_->wait(copying, closed(lanes_.size()).decoded.get());
+  next_lane().arrivals().clear();
+  closed(0).begin = decoded_end_;
+  is_open_ = true;
+}
+
 void decoding_stage::decode(stream_ref copying, event_handle assembled) {
-  const stream_ref own = open_lane().on.get();
+  const stream_ref own = next_lane().stream();
   device_->record(arrived_.get(), copying);
   device_->wait(own, arrived_.get());
   if (assembled != event_handle::none) device_->wait(own, assembled);
-  // Older groups are decoded on this stream, or before the blocks arrived.
-  if (closed(1).end == 0) device_->wait(own, closed(1).decoded.get());
-  open_lane().decoder->decode(arrivals_.content(), own);
+  // This run's groups have other places, or were decoded before blocks in theirs were needed.
+  for (std::uint64_t back = 1; back < lanes_.size(); ++back)
+    if (closed(back).end == 0) device_->wait(own, closed(back).decoded.get());
+  next_lane().decode();
   device_->record(closed(0).decoded.get(), own);
   closed(0).end = decoded_end_ = arrived_end_;
-  open_next();
+  close();
 }
 
-void decoding_stage::open_next() noexcept {
-  arrivals_.take_turns();
-  ++opened_;
+void decoding_stage::close() noexcept {
+  ++closed_;
+  is_open_ = false;
 }
 
 void decoding_stage::forget_run() noexcept {
   // What is copied to where they lie stands behind their own copies.
-  arrivals_.clear();
-  for (group& each : groups_) each.end = 0;
+  is_open_ = false;
+  for (group& each : groups_) each.begin = each.end = 0;
   arrived_end_ = decoded_end_ = awaited_end_ = 0;
 }
 
 bool decoding_stage::recover(stream_ref copying) noexcept {
-  const bool decoded = try_record_behind(*device_, open_lane().on.get(), {closed(0).decoded.get()});
+  const bool decoded = try_record_behind(*device_, next_lane().stream(), {closed(0).decoded.get()});
   const bool arrived = try_record_behind(*device_, copying, {arrived_.get()});
   lost_ = lost_ || !decoded || !arrived;
   closed(0).end = 0;
-  open_next();
+  close();
   return !lost_;
 }
 
 void decoding_stage::wait_for_blocks(std::uint64_t end, stream_ref stream) {
-  // Of the groups before those that are kept, one half are decoded before the oldest of these, the
-  // others before the next.
-  bool may_miss_some = false;
-  for (std::uint64_t back = kept_groups; back > 0; --back) {
-    if (awaited_end_ >= end && !may_miss_some) return;
+  if (awaited_end_ >= end) return;
+  // Groups that are not kept any more stand before the first ones that are, each on its lane.
+  const std::size_t kept = groups_.size();
+  const std::uint64_t newer = awaited_end_ < closed(kept).begin ? kept - lanes_.size() : kept;
+  for (std::uint64_t back = kept; back > 0; --back) {
+    if (awaited_end_ >= end && back <= newer) return;
     if (closed(back).end <= awaited_end_) continue;
     device_->wait(stream, closed(back).decoded.get());
     awaited_end_ = closed(back).end;
-    may_miss_some = back == kept_groups;
   }
 }
 
@@ -126,7 +132,7 @@ void decoding_stage::check(const staging_slot& from, const std::byte* landing_bu
   if (to.first_bad == nullptr) to.first_bad = answers + answered_++;
   auto* const found =
       reinterpret_cast<std::uint32_t*>(words_.data()) + first_answer_ + (to.first_bad - answers);
-  lanes_.front().decoder->find_bad(
+  lanes_.front()->decoder().find_bad(
       {.sources = reinterpret_cast<const std::uint32_t*>(landing_buffer + tables_.sources_at()),
        .samples = static_cast<std::uint32_t>(samples),
        .first_bad = found},
@@ -135,23 +141,24 @@ void decoding_stage::check(const staging_slot& from, const std::byte* landing_bu
 }
 
 bool decoding_stage::is_idle() {
-  return device_->is_done(arrived_.get()) && device_->is_done(closed(1).decoded.get()) &&
-         device_->is_done(closed(2).decoded.get());
+  if (!device_->is_done(arrived_.get())) return false;
+  for (std::uint64_t back = 1; back <= lanes_.size(); ++back)
+    if (!device_->is_done(closed(back).decoded.get())) return false;
+  return true;
 }
 
 bool decoding_stage::sync_before_freeing() noexcept {
   constexpr const char* whose = "blocks to be decoded";
-  const bool arrived = detail::sync_before_freeing(*device_, arrived_.get(), whose);
-  const bool last = detail::sync_before_freeing(*device_, closed(1).decoded.get(), whose);
-  return detail::sync_before_freeing(*device_, closed(2).decoded.get(), whose) && last && arrived &&
-         !lost_;
+  bool done = detail::sync_before_freeing(*device_, arrived_.get(), whose) && !lost_;
+  for (std::uint64_t back = 1; back <= lanes_.size(); ++back)
+    done = detail::sync_before_freeing(*device_, closed(back).decoded.get(), whose) && done;
+  return done;
 }
 
 void decoding_stage::leak_memory() noexcept {
   leak(words_, "the states of decoded blocks");
   leak(answers_, "what the device tells of decoded blocks");
-  arrivals_.leak_memory();
-  for (lane& each : lanes_) (void)each.decoder.release();
+  for (const auto& lane : lanes_) lane->leak_memory();
 }
 
 }  // namespace feedline::detail

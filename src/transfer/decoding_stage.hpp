@@ -8,32 +8,32 @@
 #include "staging/device_row_cache.hpp"
 #include "staging/slot_layout.hpp"
 #include "staging/staging_slot.hpp"
-#include "transfer/block_arrivals.hpp"
 #include "transfer/copy_meter.hpp"
+#include "transfer/decoding_lane.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace feedline::detail {
 
 /// Has the device decode the blocks that arrive, a group at once, before slots are assembled out of
 /// them, and tell which of a slot's samples is the first that misses its block.
 ///
-/// Blocks come with slots long before they are needed, and gather in `block_arrivals`. A group is
-/// decoded when it is full, or when a slot needs a block of it. On the copies' stream:
+/// Blocks come with slots long before they are needed, and gather in a lane. A group is decoded
+/// when it is full, or when a slot needs a block of it; the next one gathers in the next lane, so
+/// that groups are decoded at once. On the copies' stream:
 ///
-///     wait for `decoded` of the group that was in this half before, once,
+///     wait for `decoded` of the group that was in this lane before, once,
 ///     copy, record `arrived`
 ///
-/// On the decoding's, of which each half has one, with a decoder of its own, so that two groups are
-/// decoded at once:
+/// On the lane's:
 ///
 ///     wait for `arrived`,
 ///     wait for the last assembly that was issued: all that read what is overwritten are,
-///     wait for the other half's group, if it is of the run before: it may have the same places,
+///     wait for the other lanes' groups of the run before: they may have the same places,
 ///     decode, record the group's `decoded`
 ///
 /// On the assemblies':
@@ -83,34 +83,28 @@ class decoding_stage {
                                                 const block_decoders& by, std::size_t slots);
 
  private:
-  /// Groups that can be waited for one by one. Those before have long been decoded.
-  static constexpr std::size_t kept_groups = 4;
   struct group {
     explicit group(const device_ptr& device) : decoded{device} {}
     event decoded;
-    std::uint64_t end = 0;  ///< the place behind its last block; 0: it is none of this run's
+    std::uint64_t begin = 0;  ///< the place of its first block
+    std::uint64_t end = 0;    ///< behind its last; 0: it is none of this run's
   };
 
   [[nodiscard]] static std::size_t words(const block_plan& plan, std::size_t slots) noexcept {
     return plan.places * plan.fields + slots;
   }
-  /// What decodes, and where.
-  struct lane {
-    explicit lane(const device_ptr& device) : on{device} {}
-    stream on;
-    std::unique_ptr<block_decoder> decoder;
-  };
-  /// That of the group that is open.
-  [[nodiscard]] lane& open_lane() noexcept { return lanes_[opened_ % lanes_.size()]; }
-  /// So many groups before the one that is open.
+  /// That of the group that gathers, or that gathers next.
+  [[nodiscard]] decoding_lane& next_lane() noexcept { return *lanes_[closed_ % lanes_.size()]; }
+  /// So many groups before that one.
   [[nodiscard]] group& closed(std::uint64_t back) noexcept {
-    return groups_[(opened_ + kept_groups - back) % kept_groups];
+    return groups_[(closed_ + groups_.size() - back) % groups_.size()];
   }
   /// Has `stream` wait until all blocks before `end` are decoded.
   void wait_for_blocks(std::uint64_t end, stream_ref stream);
   void forget_run() noexcept;
+  void open(stream_ref copying);
   void decode(stream_ref copying, event_handle assembled);
-  void open_next() noexcept;
+  void close() noexcept;
 
   device_ptr device_;
   landing_layout tables_;
@@ -119,16 +113,17 @@ class decoding_stage {
   device_memory answers_;  ///< staging memory: the latter
   std::size_t first_answer_;
   std::size_t answered_ = 0;  ///< device slots that have a word of theirs
-  std::array<lane, 2> lanes_;
-  block_arrivals arrivals_;
   event arrived_;
-  std::array<group, kept_groups> groups_;
-  std::uint64_t opened_ = 0;        ///< groups before the one that is open
+  /// Those that can be waited for one by one: two a lane. Those before have long been decoded.
+  std::vector<group> groups_;
+  std::uint64_t closed_ = 0;        ///< groups
+  bool is_open_ = false;            ///< blocks gather
   std::shared_ptr<epoch_run> run_;  ///< whose places are counted:
   std::uint64_t arrived_end_ = 0;   ///< the place behind the last block that came
   std::uint64_t decoded_end_ = 0;   ///< that was decoded, or will be
   std::uint64_t awaited_end_ = 0;   ///< that assemblies have waited for
   bool lost_ = false;               ///< no event stands behind work that was issued
+  std::vector<std::unique_ptr<decoding_lane>> lanes_;
 };
 
 }  // namespace feedline::detail

@@ -313,8 +313,8 @@ TEST_CASE(
       {.batch_size = 16, .readers = 2, .batches_per_slot = 1, .decode_on = decode_on::device}};
   const run_result seen = consume(loader, on, 1);
   CHECK(seen.error.has_value());
-  // The first two slots are decoded and checked; then a group that came ahead is decoded, and slot
-  // after slot is checked.
-  CHECK(seen.batches.size() == (nth < 3 ? 0 : nth == 3 ? 1 : nth - 4));
+  // The first two slots are decoded and checked; then two groups that came ahead are decoded, and
+  // slot after slot is checked.
+  CHECK(seen.batches.size() == (nth < 3 ? 0 : nth == 3 ? 1 : nth - 5));
   CHECK(all_intact(seen.batches));
 }

@@ -61,16 +61,16 @@ TEST_CASE("groups of blocks: a call decodes a whole group, as soon as it has com
           "[loader][transfer][host]") {
   // The first two slots bring their own, and behind the second come all 32 others.
   CHECK(decode_calls(10, {.batch_size = 10, .readers = 2, .batches_per_slot = 1}) ==
-        std::vector<std::uint32_t>{fields, fields, 17 * fields, 15 * fields});
-  // With 20 ahead or less a group has ten.
+        std::vector<std::uint32_t>{fields, fields, 11 * fields, 11 * fields, 10 * fields});
+  // With 20 ahead or less a group has six.
   const std::vector<std::uint32_t> fewer =
       decode_calls(10, {.batch_size = 10,
                         .readers = 2,
                         .batches_per_slot = 1,
                         .max_device_cache_bytes = room_for(2 + 20 + 2 + 3, 10)});
   CHECK(all_of(fewer) == 34 * fields);
-  CHECK(fewer.size() <= 7);
-  CHECK(fewer[2] >= 8 * fields);
+  CHECK(fewer.size() <= 8);
+  CHECK(fewer[2] >= 5 * fields);
   CHECK(std::count(fewer.begin(), fewer.end(), fewer[2]) + 3 >= std::ssize(fewer));
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("groups of blocks: a slot that needs a block does not wait until its g
   CHECK(loads.front() <= 3 * fields);
   CHECK(all_of(loads) == 34 * fields);
   CHECK(loads.size() <= 8);  // ever more come together
-  CHECK(*std::max_element(loads.begin(), loads.end()) <= 17 * fields);
+  CHECK(*std::max_element(loads.begin(), loads.end()) <= 11 * fields);
 }
 
 TEST_CASE("groups of blocks: a slot of many blocks is decoded by few calls where memory is short",

@@ -56,12 +56,12 @@ dataset_ptr many_blocks() {
 
 }  // namespace
 
-TEST_CASE("decoding_choice: two groups of blocks are ahead, and a group is as many as pay",
+TEST_CASE("decoding_choice: three groups of blocks are ahead, and a group is as many as pay",
           "[loader][host]") {
   const chosen small{many_blocks(), {}};
   CHECK(small.blocks->group == 2048);
-  CHECK(small.blocks->ahead == 4096);
-  CHECK(small.blocks->places == 2 + 4096 + 2 * 40 + 3);
+  CHECK(small.blocks->ahead == 6144);
+  CHECK(small.blocks->places == 2 + 6144 + 2 * 40 + 3);
   // Large blocks: so many as decode to 400 MiB.
   const chosen large{make_encoded(make_identity_rows(100'000, 10), 50'000), {}};
   CHECK(large.blocks->max_group == (400U << 20) / (50'000 * 19));
@@ -97,7 +97,7 @@ TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leave
     CAPTURE(all, limit, made.blocks->ahead);
     CHECK(made.bytes.store <= limit);
     CHECK(made.bytes.store >= limit / 8 * 7 - 40'000);  // but for one step
-    CHECK(made.blocks->group == std::max(40U, made.blocks->ahead / 2));
+    CHECK(made.blocks->group == std::max(40U, made.blocks->ahead / 3));
   }
   const chosen least{many_blocks(), {.max_device_cache_bytes = 1}};
   CHECK(least.blocks->ahead == 1);
@@ -115,5 +115,5 @@ TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it 
   const chosen little{many_blocks(), {.max_device_bytes = slots + all / 8}};
   CHECK(little.bytes.decoder <= all / 8);
   CHECK(chosen{many_blocks(), {.max_device_bytes = slots}}.blocks->ahead == 1);
-  CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 4096);
+  CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 6144);
 }

@@ -30,6 +30,7 @@ namespace {
 constexpr std::uint64_t samples = 240;
 constexpr std::uint64_t rows = 5;
 constexpr std::uint64_t group = 2;  ///< blocks
+constexpr std::uint32_t lanes = 3;
 constexpr std::size_t fields = 3;
 constexpr std::size_t slot_bytes = 8192;
 
@@ -43,6 +44,7 @@ block_plan make_plan_of(const dataset_ptr& data) {
           .max_loads = group * fields,
           .max_group = group,
           .usual_bytes = 100,
+          .lanes = lanes,
           .ahead = 0,
           .group = group,
           .places = 24,
@@ -55,7 +57,7 @@ struct staged {
     run = std::make_shared<epoch_run>(epoch);
     next = 0;
   }
-  /// Brings a group of blocks, so that its decoding is issued: on the one lane, then on the other.
+  /// Brings a group of blocks, so that its decoding is issued: on the next lane.
   void bring_group() {
     staging_slot& slot = fill(group);
     stage.take(slot, copies, copying.get(), event_handle::none);
@@ -128,29 +130,77 @@ struct staged {
 }  // namespace
 
 TEST_CASE(
-    "decoding stage: a run's group waits for the last one of the run before, on the other lane",
+    "decoding stage: a run's group waits for the last ones of the run before, on the other lanes",
     "[transfer][host]") {
+  const std::uint64_t before = GENERATE(1U, 2U);  // the first of them is a lane, or two, behind
+  CAPTURE(before);
   staged with;
-  with.device->favour_young_streams();  // the second lane
+  with.device->favour_young_streams();  // the last lane
   with.device->hold_decodes();
   with.begin_run(0);
-  with.bring_group();
+  for (std::uint64_t i = 0; i < before; ++i) with.bring_group();
   with.begin_run(1);
   with.bring_group();
-  with.settle();  // both have arrived
-  with.device->allow_decodes(1);
-  with.settle();
+  with.settle();  // all have arrived
+  for (std::uint64_t i = 0; i < before; ++i) {
+    with.device->allow_decodes(1);
+    with.settle();
+  }
   with.device->allow_all_decodes();
   with.device->drain();
   CHECK(with.holds(0, group));
 }
 
-TEST_CASE("decoding stage: a slot waits for groups of both lanes that are not kept any more",
+TEST_CASE("decoding stage: blocks arrive in a lane once its last group is decoded",
+          "[transfer][host]") {
+  staged with;
+  with.device->favour_young_streams();  // the first lane comes last
+  with.device->hold_decodes();
+  with.begin_run(0);
+  for (std::uint32_t i = 0; i < lanes; ++i) with.bring_group();
+  with.bring_group();  // in the first lane
+  for (std::uint32_t i = 1; i < lanes; ++i) {
+    with.settle();
+    with.device->allow_decodes(1);
+  }
+  with.settle();
+  with.device->allow_all_decodes();
+  with.device->drain();
+  CHECK(with.holds(0, (lanes + 1) * group));
+}
+
+TEST_CASE("decoding stage: a slot waits for groups of all lanes that are not kept any more",
           "[transfer][host]") {
   staged with;
   with.device->hold_decodes();
   with.begin_run(0);
-  for (int i = 0; i < 6; ++i) with.bring_group();
+  for (std::uint32_t i = 0; i < 3 * lanes; ++i) with.bring_group();
+  staging_slot& slot = with.fill(0);
+  slot.work.needed_end = lanes * group;
+  device_memory landing{with.device, memory_kind::device, slot_bytes};
+  std::memset(landing.data(), 0, slot_bytes);
+  device_slot to{with.device};
+  with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
+  const event checked{with.device};
+  with.device->record(checked.get(), with.assembling.get());
+  for (std::uint32_t lane = 1; lane < lanes; ++lane) {
+    CAPTURE(lane);
+    with.device->allow_decodes(2);  // of one lane more its first group, and the first one kept
+    with.settle();
+    CHECK_FALSE(with.device->is_done(checked.get()));
+  }
+  with.device->allow_all_decodes();
+  with.device->drain();
+  CHECK(with.device->is_done(checked.get()));
+  CHECK(*to.first_bad == 0xFFFFFFFF);
+}
+
+TEST_CASE("decoding stage: a slot waits for no group behind those with its blocks",
+          "[transfer][host]") {
+  staged with;
+  with.device->hold_decodes();
+  with.begin_run(0);
+  for (std::uint32_t i = 0; i < lanes; ++i) with.bring_group();
   staging_slot& slot = with.fill(0);
   slot.work.needed_end = 2 * group;
   device_memory landing{with.device, memory_kind::device, slot_bytes};
@@ -159,29 +209,32 @@ TEST_CASE("decoding stage: a slot waits for groups of both lanes that are not ke
   with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
   const event checked{with.device};
   with.device->record(checked.get(), with.assembling.get());
-  with.device->allow_decodes(2);  // the first and the third group's, on the first lane
+  with.device->allow_decodes(1);
   with.settle();
   CHECK_FALSE(with.device->is_done(checked.get()));
+  with.device->allow_decodes(1);
+  with.settle();
+  CHECK(with.device->is_done(checked.get()));
   with.device->allow_all_decodes();
   with.device->drain();
-  CHECK(with.device->is_done(checked.get()));
-  CHECK(*to.first_bad == 0xFFFFFFFF);
 }
 
-TEST_CASE("decoding stage: it is idle once what arrives has arrived, and both lanes have decoded",
+TEST_CASE("decoding stage: it is idle once what arrives has arrived, and all lanes have decoded",
           "[transfer][host]") {
   const bool young_first = GENERATE(false, true);
-  CAPTURE(young_first);
+  const std::uint32_t groups = GENERATE(1U, 2U, lanes);
+  CAPTURE(young_first, groups);
   staged with;
   if (young_first) with.device->favour_young_streams();
   CHECK(with.stage.is_idle());
   with.device->hold_decodes();
   with.begin_run(0);
-  for (int i = 0; i < 2; ++i) with.bring_group();
-  with.settle();
-  with.device->allow_decodes(1);
-  with.settle();
-  CHECK_FALSE(with.stage.is_idle());
+  for (std::uint32_t i = 0; i < groups; ++i) with.bring_group();
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    with.settle();
+    CHECK_FALSE(with.stage.is_idle());
+    with.device->allow_decodes(1);
+  }
   with.device->allow_all_decodes();
   with.device->drain();
   CHECK(with.stage.is_idle());
@@ -193,13 +246,13 @@ TEST_CASE("decoding stage: it is idle once what arrives has arrived, and both la
   CHECK(with.stage.is_idle());
 }
 
-TEST_CASE("decoding stage: memory may be freed once all three are waited for, and none is refused",
+TEST_CASE("decoding stage: memory may be freed once all are waited for, and none is refused",
           "[transfer][host]") {
   staged with;
   with.begin_run(0);
-  for (int i = 0; i < 2; ++i) with.bring_group();
+  for (std::uint32_t i = 0; i < lanes; ++i) with.bring_group();
   with.device->drain();
-  for (std::uint64_t refused = 1; refused <= 3; ++refused) {
+  for (std::uint64_t refused = 1; refused <= 1 + lanes; ++refused) {
     CAPTURE(refused);
     with.device->fail_call(device_call::sync, refused);
     CHECK_FALSE(with.stage.sync_before_freeing());
