@@ -81,11 +81,17 @@ class event {
   event_handle handle_;
 };
 
+/// Asks for a stream of high priority.
+struct high_priority_t {};
+inline constexpr high_priority_t high_priority{};
+
 /// A stream of the pipeline's own. Keeps the device alive.
 class stream {
  public:
   explicit stream(device_ptr device)
       : device_{std::move(device)}, handle_{device_->make_stream()} {}
+  stream(device_ptr device, high_priority_t)
+      : device_{std::move(device)}, handle_{device_->make_high_priority_stream()} {}
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
   ~stream() { device_->destroy_stream(handle_); }

@@ -81,7 +81,13 @@ void traced_device::mark(stream_lane& lane, stream_ref stream, std::optional<tra
 }
 
 stream_ref traced_device::make_stream() {
-  const stream_ref made = real_->make_stream();
+  return followed(real_->make_stream());
+}
+stream_ref traced_device::make_high_priority_stream() {
+  return followed(real_->make_high_priority_stream());
+}
+
+stream_ref traced_device::followed(stream_ref made) {
   try {
     auto& record =
         recorder_->add_lane("copy stream " + std::to_string(lanes_.size() + 1), lane_kind::stream);

@@ -42,6 +42,7 @@ class traced_device final : public device {
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override;
   void free(memory_kind kind, void* memory, std::size_t bytes) noexcept override;
   [[nodiscard]] stream_ref make_stream() override;
+  [[nodiscard]] stream_ref make_high_priority_stream() override;
   void destroy_stream(stream_ref stream) noexcept override;
   [[nodiscard]] event_handle make_event() override;
   void destroy_event(event_handle event) noexcept override;
@@ -67,6 +68,8 @@ class traced_device final : public device {
 
  private:
   friend device_ptr untraced(const device_ptr& device);
+  /// Gives a new stream a lane. @throws What adding one throws: the stream is ended then.
+  [[nodiscard]] stream_ref followed(stream_ref made);
   /// Null for a stream that was not made here.
   [[nodiscard]] stream_lane* lane_of(stream_ref stream) noexcept;
   [[nodiscard]] work_label transfers() const noexcept;

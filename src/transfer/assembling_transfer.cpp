@@ -56,7 +56,8 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
               landing_buffers * formats_.landing_buffer.landing_bytes()},
       copy_stream_{device_} {
   for (std::size_t i = 0; i < landing_buffers; ++i) {
-    landing_buffers_.push_back(std::make_unique<landing_buffer>(device_));
+    landing_buffers_.push_back(decoding_ ? std::make_unique<landing_buffer>(device_, high_priority)
+                                         : std::make_unique<landing_buffer>(device_));
     landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.landing_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {

@@ -72,7 +72,8 @@ class batch_stage {
 ///     user's function, record `assembled` and the device slot's `ready`
 ///
 /// Where blocks are decoded they go past the landing buffers: `decoding_stage` takes them, and says
-/// what an assembly waits for. All assemblies keep to one stream then.
+/// what an assembly waits for. All assemblies keep to one stream then, of high priority: what
+/// decodes fills the device for milliseconds, and an assembly takes microseconds.
 class assembling_transfer final : public slot_transfer {
  public:
   /// How many landing buffers there are.
@@ -106,6 +107,8 @@ class assembling_transfer final : public slot_transfer {
   /// Device memory for one staging slot on its way.
   struct landing_buffer {
     explicit landing_buffer(const device_ptr& device) : own{device}, assembled{device} {}
+    landing_buffer(const device_ptr& device, high_priority_t urgent)
+        : own{device, urgent}, assembled{device} {}
     std::byte* data = nullptr;
     stream own;         ///< of assemblies that take turns
     event assembled;    ///< recorded behind the last work with the landing buffer

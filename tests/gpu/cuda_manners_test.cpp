@@ -110,6 +110,25 @@ TEST_CASE("cuda: events that are done wake no thread of the driver's", "[device]
   }
 }
 
+TEST_CASE("cuda: streams have the least priority, or the greatest", "[device][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const device_ptr device = make_cuda_device(0);
+  const detail::stream usual{device};
+  const detail::stream urgent{device, detail::high_priority};
+  const auto priority_of = [](stream_ref stream) {
+    int priority = 1;
+    REQUIRE(cudaStreamGetPriority(static_cast<cudaStream_t>(stream.get()), &priority) ==
+            cudaSuccess);
+    return priority;
+  };
+  int least = 0;
+  int greatest = 0;
+  REQUIRE(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(greatest < least);
+  CHECK(priority_of(usual.get()) == least);
+  CHECK(priority_of(urgent.get()) == greatest);
+}
+
 TEST_CASE("cuda: an error that the user's own call left is still there after an epoch",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();

@@ -56,6 +56,9 @@ class device {
 
   /// Makes a stream of the pipeline's own, which waits for no other implicitly.
   [[nodiscard]] virtual stream_ref make_stream() = 0;
+  /// The same, for short work that others wait for: where the device is full it begins before what
+  /// waits on other streams. `make_stream()` on a device that knows no priorities.
+  [[nodiscard]] virtual stream_ref make_high_priority_stream() { return make_stream(); }
   /// Ends a stream; work on it still runs to its end.
   virtual void destroy_stream(stream_ref stream) noexcept = 0;
 

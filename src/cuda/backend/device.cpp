@@ -78,11 +78,13 @@ class cuda_device final : public device {
     }
   }
 
-  [[nodiscard]] stream_ref make_stream() override {
+  [[nodiscard]] stream_ref make_stream() override { return make_stream_with(0); }
+  [[nodiscard]] stream_ref make_high_priority_stream() override {
     const cuda_current_device current{context_};
-    cudaStream_t stream = nullptr;
-    FEEDLINE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    return stream_ref::from_raw(stream);
+    int least = 0;
+    int greatest = 0;
+    FEEDLINE_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    return make_stream_with(greatest);
   }
   void destroy_stream(stream_ref stream) noexcept override {
     const cuda_current_device current{context_, std::nothrow};
@@ -223,6 +225,13 @@ class cuda_device final : public device {
   }
 
   /// Never with cudaEventBlockingSync: the GPU then interrupts the host at each record.
+  /// @param priority Of its kernels where the GPU is full; 0: the least.
+  [[nodiscard]] stream_ref make_stream_with(int priority) {
+    const cuda_current_device current{context_};
+    cudaStream_t stream = nullptr;
+    FEEDLINE_CUDA_CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+    return stream_ref::from_raw(stream);
+  }
   [[nodiscard]] event_handle make_event_with(unsigned flags) {
     const cuda_current_device current{context_};
     cudaEvent_t event = nullptr;

@@ -22,6 +22,9 @@ class wrapped_device : public device {
     real_->free(kind, memory, bytes);
   }
   [[nodiscard]] stream_ref make_stream() override { return real_->make_stream(); }
+  [[nodiscard]] stream_ref make_high_priority_stream() override {
+    return real_->make_high_priority_stream();
+  }
   void destroy_stream(stream_ref stream) noexcept override { real_->destroy_stream(stream); }
   [[nodiscard]] event_handle make_event() override { return real_->make_event(); }
   void destroy_event(event_handle event) noexcept override { real_->destroy_event(event); }
