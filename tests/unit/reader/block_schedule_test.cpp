@@ -152,7 +152,7 @@ TEST_CASE("block_schedule: blocks come ahead of their windows, faster than sampl
   const bool fills = GENERATE(true, false);
   const std::size_t room = has_room ? 100'000 : 1500;
   const auto plan = make_plan_of(chunk_order{8, 10, 10}, 1000, 10, room, 20, ahead);
-  REQUIRE(plan->group == 10);
+  REQUIRE(plan->group == 6);
   block_schedule schedule{plan, table_at, fills};
   const device_ptr device = std::make_shared<scripted_device>();
   staging_slot slot{device};
