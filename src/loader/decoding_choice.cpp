@@ -187,7 +187,7 @@ block_plan sized(block_plan blocks, const dataset& dataset, const device_capabil
             decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
   };
   std::uint64_t ahead =
-      std::min<std::uint64_t>(blocks.lanes * blocks.max_group, blocks.order.blocks());
+      std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
   size_store(blocks, batches * options.batch_size, ahead);
   while (ahead > 1 && !fits()) {
     ahead -= divide_up<std::uint64_t>(ahead, 8);
