@@ -127,6 +127,28 @@ struct staged {
   std::uint64_t next = 0;
 };
 
+/// A slot with a sample of the first block, which is checked once all blocks before `needed_end`
+/// are decoded.
+struct checked_slot {
+  checked_slot(staged& with, std::uint64_t needed_end)
+      : device{*with.device},
+        landing{with.device, memory_kind::device, slot_bytes},
+        to{with.device},
+        checked{with.device} {
+    staging_slot& slot = with.fill(0);
+    slot.work.needed_end = needed_end;
+    std::memset(landing.data(), 0, slot_bytes);
+    with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
+    device.record(checked.get(), with.assembling.get());
+  }
+  [[nodiscard]] bool is_checked() const { return device.is_done(checked.get()); }
+
+  scripted_device& device;
+  device_memory landing;
+  device_slot to;
+  event checked;
+};
+
 }  // namespace
 
 TEST_CASE(
@@ -175,24 +197,17 @@ TEST_CASE("decoding stage: a slot waits for groups of all lanes that are not kep
   with.device->hold_decodes();
   with.begin_run(0);
   for (std::uint32_t i = 0; i < 3 * lanes; ++i) with.bring_group();
-  staging_slot& slot = with.fill(0);
-  slot.work.needed_end = lanes * group;
-  device_memory landing{with.device, memory_kind::device, slot_bytes};
-  std::memset(landing.data(), 0, slot_bytes);
-  device_slot to{with.device};
-  with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
-  const event checked{with.device};
-  with.device->record(checked.get(), with.assembling.get());
+  const checked_slot slot{with, lanes * group};
   for (std::uint32_t lane = 1; lane < lanes; ++lane) {
     CAPTURE(lane);
     with.device->allow_decodes(2);  // of one lane more its first group, and the first one kept
     with.settle();
-    CHECK_FALSE(with.device->is_done(checked.get()));
+    CHECK_FALSE(slot.is_checked());
   }
   with.device->allow_all_decodes();
   with.device->drain();
-  CHECK(with.device->is_done(checked.get()));
-  CHECK(*to.first_bad == 0xFFFFFFFF);
+  CHECK(slot.is_checked());
+  CHECK(*slot.to.first_bad == 0xFFFFFFFF);
 }
 
 TEST_CASE("decoding stage: a slot waits for no group behind those with its blocks",
@@ -201,20 +216,13 @@ TEST_CASE("decoding stage: a slot waits for no group behind those with its block
   with.device->hold_decodes();
   with.begin_run(0);
   for (std::uint32_t i = 0; i < lanes; ++i) with.bring_group();
-  staging_slot& slot = with.fill(0);
-  slot.work.needed_end = 2 * group;
-  device_memory landing{with.device, memory_kind::device, slot_bytes};
-  std::memset(landing.data(), 0, slot_bytes);
-  device_slot to{with.device};
-  with.stage.check(slot, landing.data(), to, 1, with.assembling.get());
-  const event checked{with.device};
-  with.device->record(checked.get(), with.assembling.get());
+  const checked_slot slot{with, 2 * group};
   with.device->allow_decodes(1);
   with.settle();
-  CHECK_FALSE(with.device->is_done(checked.get()));
+  CHECK_FALSE(slot.is_checked());
   with.device->allow_decodes(1);
   with.settle();
-  CHECK(with.device->is_done(checked.get()));
+  CHECK(slot.is_checked());
   with.device->allow_all_decodes();
   with.device->drain();
 }
