@@ -25,7 +25,7 @@ struct block_plan {
   std::uint32_t max_loads;   ///< of a staging slot, each a field of a block
   std::uint32_t max_group;   ///< blocks of a group, at most
   std::size_t usual_bytes;   ///< that a block takes as it is stored, about
-  std::uint32_t lanes = 3;      ///< groups that are on their way at once, as many are ahead
+  std::uint32_t lanes = 3;   ///< groups that are on their way at once, as many are ahead
   std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
   std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not settled yet, and so below
   std::uint32_t places = 0;  ///< of the store
