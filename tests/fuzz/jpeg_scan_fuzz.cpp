@@ -1,6 +1,7 @@
-/// Fuzz target of the checks of JPEG files that devices run: of any bytes one thread's says what
-/// libjpeg says, and a warp's the same.
+/// Fuzz target of what devices make of JPEG files: whether any bytes are a whole file one thread
+/// says as libjpeg does, and a warp the same; of a whole one both decode libjpeg's coefficients.
 
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/scan.hpp"
 #include "image/jpeg/scan_segments.hpp"
 #include "support/devices/host_warp.hpp"
@@ -23,7 +24,7 @@ using namespace feedline;
 
 namespace {
 
-constexpr std::uint32_t max_pixels = 1U << 20U;
+constexpr std::uint32_t max_pixels = 1U << 17U;
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -42,22 +43,36 @@ void on_message(j_common_ptr info, int level) {
   if (level < 0 && !harmless) give_up(info);
 }
 
+using coefficient_vector = std::vector<std::int16_t>;
+
+/// A decompressor that has read a file's header.
+class libjpeg_file {
+ public:
+  libjpeg_file(const std::uint8_t* file, std::size_t bytes, std::jmp_buf& way_out) {
+    info.err = jpeg_std_error(&errors_);
+    errors_.error_exit = give_up;
+    errors_.emit_message = on_message;
+    info.client_data = &way_out;
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, file, static_cast<unsigned long>(bytes));
+  }
+  libjpeg_file(const libjpeg_file&) = delete;
+  libjpeg_file& operator=(const libjpeg_file&) = delete;
+  ~libjpeg_file() { jpeg_destroy_decompress(&info); }
+
+  jpeg_decompress_struct info{};
+
+ private:
+  jpeg_error_mgr errors_{};
+};
+
 /// @param row Room for a row of the image.
 bool is_taken_by_libjpeg(const std::uint8_t* file, std::size_t bytes,
                          const detail::jpeg_frame& frame, std::uint8_t* row) {
   std::jmp_buf way_out;
-  jpeg_error_mgr errors{};
-  jpeg_decompress_struct info{};
-  info.err = jpeg_std_error(&errors);
-  errors.error_exit = give_up;
-  errors.emit_message = on_message;
-  info.client_data = &way_out;
-  if (setjmp(way_out) != 0) {
-    jpeg_destroy_decompress(&info);
-    return false;
-  }
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, file, static_cast<unsigned long>(bytes));
+  libjpeg_file reads{file, bytes, way_out};
+  jpeg_decompress_struct& info = reads.info;
+  if (setjmp(way_out) != 0) return false;
   jpeg_read_header(&info, TRUE);
   require(info.image_height == frame.height && info.image_width == frame.width, "its size");
   require(info.jpeg_color_space == (frame.components == 1 ? JCS_GRAYSCALE : JCS_YCbCr),
@@ -66,8 +81,39 @@ bool is_taken_by_libjpeg(const std::uint8_t* file, std::size_t bytes,
   jpeg_start_decompress(&info);
   while (info.output_scanline < info.output_height) jpeg_read_scanlines(&info, &row, 1);
   jpeg_finish_decompress(&info);
-  jpeg_destroy_decompress(&info);
   return true;
+}
+
+/// Compares coefficients, multiplied by their factors, with libjpeg's of a file that it takes.
+void check_coefficients(const std::uint8_t* file, std::size_t bytes,
+                        const detail::jpeg_frame& frame, const coefficient_vector& seen) {
+  std::jmp_buf way_out;
+  libjpeg_file reads{file, bytes, way_out};
+  jpeg_decompress_struct& info = reads.info;
+  if (setjmp(way_out) != 0) require(false, "libjpeg takes it again");
+  jpeg_read_header(&info, TRUE);
+  jvirt_barray_ptr* const arrays = jpeg_read_coefficients(&info);
+  for (std::uint32_t i = 0; i < frame.components; ++i) {
+    const std::uint32_t across = i == 0 ? frame.luma_across : 1;
+    const std::uint32_t down = i == 0 ? frame.luma_down : 1;
+    const std::uint32_t width = frame.mcus_across() * across;
+    const std::uint32_t height = frame.mcus() / frame.mcus_across() * down;
+    for (std::uint32_t y = 0; y < height; ++y) {
+      const auto* const row = info.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&info),
+                                                           arrays[i], y, 1, FALSE)[0];
+      for (std::uint32_t x = 0; x < width; ++x) {
+        const std::uint32_t mcu = y / down * frame.mcus_across() + x / across;
+        const std::uint32_t unit =
+            i == 0 ? y % down * across + x % across : frame.luma_blocks() + i - 1;
+        const std::size_t block = std::size_t{mcu} * frame.blocks() + unit;
+        for (std::size_t k = 0; k < detail::jpeg_block_samples; ++k) {
+          const auto product =
+              static_cast<std::int16_t>(row[x][k] * info.comp_info[i].quant_table->quantval[k]);
+          require(seen[block * detail::jpeg_block_samples + k] == product, "coefficients");
+        }
+      }
+    }
+  }
 }
 
 /// Whether there may be a table behind the scan: what it holds is libjpeg's alone to judge.
@@ -85,16 +131,31 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   detail::jpeg_frame frame;
   if (!detail::read_jpeg_frame(file.data(), size, frame)) return 0;
   if (std::uint32_t{frame.height} * frame.width > max_pixels) return 0;
+  const std::uint32_t count = frame.mcus() * frame.blocks();
+  const auto bytes = static_cast<std::uint32_t>(size);
   const auto tables = std::make_unique<detail::jpeg_scan_tables>();
   const bool is_whole = detail::is_whole_jpeg_scan(file.data(), size, frame, *tables);
+  detail::jpeg_factors factors;
+  detail::build(factors, file.data(), frame);
+  coefficient_vector by_one(std::size_t{count} * detail::jpeg_block_samples);
+  const detail::jpeg_coefficient_writer writes_one{factors, by_one.data(), count};
+  detail::jpeg_scan_reader reader{file.data(), bytes, frame, *tables, writes_one};
+  reader.build_tables();
+  require(reader.is_whole() == is_whole, "what one thread says, it says when it writes");
   test::host_warp<4> warp;  // so few that short files are cut as well
-  const auto bytes = static_cast<std::uint32_t>(size);
   require(
       detail::jpeg_scan_segments{warp, file.data(), bytes, frame, *tables}.is_whole() == is_whole,
       "what one thread says, a warp says");
+  coefficient_vector by_lanes(by_one.size());
+  const detail::jpeg_coefficient_writer writes_lanes{factors, by_lanes.data(), count};
+  require(detail::jpeg_scan_segments{warp, file.data(), bytes, frame, *tables, writes_lanes}
+                  .is_whole() == is_whole,
+          "what one thread says, a warp says that writes");
   std::vector<std::uint8_t> row(std::size_t{3} * frame.width);
   const bool is_taken = is_taken_by_libjpeg(file.data(), size, frame, row.data());
   require(is_whole || !is_taken, "what libjpeg takes is whole");
   require(is_taken || !is_whole || has_late_table(file, frame.scan), "what is whole libjpeg takes");
+  require(!is_whole || by_one == by_lanes, "what one thread decodes, a warp decodes");
+  if (is_taken) check_coefficients(file.data(), size, frame, by_one);
   return 0;
 }

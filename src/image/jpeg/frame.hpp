@@ -28,7 +28,29 @@ struct jpeg_frame {
   /// Where in the file the Huffman tables lie, DC 0, DC 1, AC 0, AC 1: the 16 counts of their codes
   /// by length, and behind them the symbols. 0: not defined.
   std::uint32_t huffman[4];
+  /// Where the quantization tables lie: 64 bytes each, in zigzag order. 0: not defined.
+  std::uint32_t quantization[4];
   std::uint32_t scan;  ///< where in the file the scan's data begins
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
+    return std::uint32_t{luma_across} * luma_down;
+  }
+  /// Of an MCU.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
+    return luma_blocks() + components - 1U;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mcus_across() const {
+    return mcus_along(width, luma_across);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mcus() const {
+    return mcus_across() * mcus_along(height, luma_down);
+  }
+
+ private:
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t mcus_along(std::uint32_t side,
+                                                                     std::uint32_t blocks) {
+    return (side + 8 * blocks - 1) / (8 * blocks);
+  }
 };
 
 /// Reads a file's markers up to its scan. Refuses every file about which decoders could disagree.
@@ -149,7 +171,7 @@ class jpeg_header {
       if (which > 3 || left() < values) return false;
       for (std::uint32_t i = 0; i < values; ++i)
         if (file_[at_ + i] == 0) return false;
-      quantization_ |= 1U << which;
+      out_.quantization[which] = at_;
       at_ += values;
     }
     return true;
@@ -174,7 +196,7 @@ class jpeg_header {
       tables.dc = static_cast<std::uint8_t>(numbers >> 4U);
       tables.ac = static_cast<std::uint8_t>(numbers & 15U);
       if (out_.huffman[tables.dc] == 0 || out_.huffman[2 + tables.ac] == 0) return false;
-      if ((quantization_ >> tables.quantization & 1U) == 0) return false;
+      if (out_.quantization[tables.quantization] == 0) return false;
     }
     out_.scan = end_;
     return file_[at_] == 0 && file_[at_ + 1] == 63 && file_[at_ + 2] == 0;
@@ -190,10 +212,9 @@ class jpeg_header {
   std::uint32_t bytes_;
   jpeg_frame& out_;
   std::uint32_t at_ = 0;
-  std::uint32_t end_ = 0;           ///< of the segment
-  std::uint32_t quantization_ = 0;  ///< tables that are defined, a bit each
-  std::uint8_t ids_[3] = {};        ///< of the components
-  bool is_other_colour_ = false;    ///< Adobe's marker names another than YCbCr
+  std::uint32_t end_ = 0;         ///< of the segment
+  std::uint8_t ids_[3] = {};      ///< of the components
+  bool is_other_colour_ = false;  ///< Adobe's marker names another than YCbCr
 };
 
 /// Works on host and device; reads nothing outside the file.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_tables.hpp"
@@ -10,30 +11,42 @@
 
 namespace feedline::detail {
 
-// Decoders of JPEG on devices do not say that a file is damaged. This does: it decodes the Huffman
-// codes of a scan, but no pixels, and knows of damage what libjpeg-turbo warns of, as jpeg_reader
-// does with `allow_damaged == false`. That depends on how far libjpeg has read ahead: bytes that
-// are too many are lost without a word where it had them already. So this reads ahead as it does
-// (jdhuff.c, with a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and
-// its "slow" one, which warns.
+// JPEG decoders of devices do not say that a file is damaged. This does: it decodes the Huffman
+// codes of a scan, and knows of damage what libjpeg-turbo warns of, as jpeg_reader does with
+// `allow_damaged == false`. That depends on how far libjpeg has read ahead: bytes that are too many
+// are lost without a word where it had them already. So this reads ahead as it does (jdhuff.c, with
+// a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and its "slow" one,
+// which warns.
+
+/// Where a reader of a scan stands. Bits that were read and not yet decoded are the lowest of the
+/// buffer.
+struct jpeg_scan_place {
+  std::uint64_t buffer = 0;
+  std::uint32_t ready = 0;  ///< bits
+  std::uint32_t at = 0;     ///< byte of the file that is read next
+  std::uint32_t block = 0;  ///< that is decoded next
+  std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
+};
+
+/// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at most
+/// with stuffing, and what is read ahead.
+inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
 
 /// Walks a scan. Reads nothing outside the file.
+///
+/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
+template <class Coefficients = no_jpeg_coefficients>
 class jpeg_scan_reader {
  public:
   FEEDLINE_HOST_DEVICE jpeg_scan_reader(const std::uint8_t* file, std::uint32_t bytes,
-                                        const jpeg_frame& frame, jpeg_scan_tables& tables)
-      : file_{file}, bytes_{bytes}, frame_{frame}, tables_{tables}, place_{.at = frame.scan} {}
-
-  /// Bits that were read and not yet decoded are the lowest of the buffer.
-  struct place {
-    std::uint64_t buffer = 0;
-    std::uint32_t ready = 0;  ///< bits
-    std::uint32_t at = 0;     ///< byte of the file that is read next
-  };
-
-  /// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at
-  /// most with stuffing, and what is read ahead.
-  static constexpr std::uint32_t most_block_bytes = 512;
+                                        const jpeg_frame& frame, jpeg_scan_tables& tables,
+                                        const Coefficients& coefficients = {})
+      : file_{file},
+        bytes_{bytes},
+        frame_{frame},
+        tables_{tables},
+        coefficients_{coefficients},
+        place_{.at = frame.scan} {}
 
   /// Makes the tables ready. First of all.
   FEEDLINE_HOST_DEVICE void build_tables() {
@@ -44,12 +57,12 @@ class jpeg_scan_reader {
   }
 
   /// Whether the scan is whole.
-  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, mcus()); }
+  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, frame_.mcus()); }
 
   /// The same, from an MCU on. @param from Where that begins. @param left MCUs.
-  FEEDLINE_HOST_DEVICE bool is_rest_whole(const place& from, std::uint32_t left) {
+  FEEDLINE_HOST_DEVICE bool is_rest_whole(const jpeg_scan_place& from, std::uint32_t left) {
     place_ = from;
-    const std::uint32_t fast_bytes = most_block_bytes * blocks();
+    const std::uint32_t fast_bytes = most_jpeg_block_bytes * frame_.blocks();
     std::uint32_t to_restart = frame_.restart_interval;
     for (; left > 0; --left) {
       if (frame_.restart_interval != 0) {
@@ -59,31 +72,38 @@ class jpeg_scan_reader {
         }
         --to_restart;
       } else if (marker_ == 0 && bytes_ - place_.at >= fast_bytes) {
-        const place before = place_;
+        const jpeg_scan_place before = place_;
         if (mcu<true>()) continue;
         place_ = before;  // a marker is near
       }
       if (!mcu<false>()) return false;
     }
-    if (marker_ == 0 && !next_marker()) return false;
-    return is_jpeg_end(file_, bytes_, place_.at, marker_);
+    return is_end();
   }
 
-  /// Of an MCU.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
-    return luma_blocks() + frame_.components - 1;
+  /// Whether an interval between restart markers is whole, and the marker behind it, or the file's
+  /// end, if nothing was discarded in those before it.
+  /// @param number Of the interval, below how many the scan has. @param at Where it begins.
+  FEEDLINE_HOST_DEVICE bool is_interval_whole(std::uint32_t number, std::uint32_t at) {
+    const std::uint32_t before = number * frame_.restart_interval;
+    const std::uint32_t left = frame_.mcus() - before;
+    place_ = {.at = at, .block = before * frame_.blocks()};
+    marker_ = 0;
+    restarts_ = number;
+    has_discarded_ = false;
+    has_sought_ = false;
+    const bool is_last = left <= frame_.restart_interval;
+    for (std::uint32_t i = is_last ? left : frame_.restart_interval; i > 0; --i)
+      if (!mcu<false>()) return false;
+    return is_last ? is_end() : restart();
   }
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mcus() const {
-    const std::uint32_t width = 8U * frame_.luma_across;
-    const std::uint32_t height = 8U * frame_.luma_down;
-    return ((frame_.width + width - 1) / width) * ((frame_.height + height - 1) / height);
-  }
+  /// Whether bytes were discarded behind an interval, of which libjpeg will warn when it looks for
+  /// a marker.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_discarded() const { return has_discarded_; }
+  /// Whether a marker was looked for.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }
 
  private:
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
-    return std::uint32_t{frame_.luma_across} * frame_.luma_down;
-  }
-
   /// Reads as far ahead as there is room. @return False if the file ends.
   FEEDLINE_HOST_DEVICE bool fill() {
     while (place_.ready <= 56 && marker_ == 0) {
@@ -112,7 +132,9 @@ class jpeg_scan_reader {
       is_plain &= byte != 0xFF;
     }
     if (is_plain) {  // which most are: loads that do not wait for each other
-      place_ = {place_.buffer << 48U | six, place_.ready + 48, place_.at + 6};
+      place_.buffer = place_.buffer << 48U | six;
+      place_.ready += 48;
+      place_.at += 6;
       return true;
     }
     for (std::uint32_t i = 0; i < 6; ++i) {
@@ -166,35 +188,42 @@ class jpeg_scan_reader {
     return table.steps[code + table.offset[length]];
   }
 
+  /// Takes the bits behind a code. @param value What they say, where coefficients are taken.
   template <bool Fast>
-  FEEDLINE_HOST_DEVICE bool skip(std::uint32_t bits) {
+  FEEDLINE_HOST_DEVICE bool take_value(std::uint32_t bits, std::int32_t& value) {
+    value = 0;
     if (bits == 0) return true;
     if (!need<Fast>(bits)) return false;
-    place_.ready -= bits;
+    const auto said = static_cast<std::uint32_t>(take(bits));
+    if constexpr (Coefficients::takes) value = jpeg_value(said, bits);
     return true;
   }
 
   /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
   template <bool Fast>
-  FEEDLINE_HOST_DEVICE bool block(const jpeg_scan_table& dc, const jpeg_scan_table& ac) {
-    const std::uint32_t first = next_step<Fast>(dc);
-    if (first == 0 || !skip<Fast>(jpeg_scan_step::bits(first))) return false;
+  FEEDLINE_HOST_DEVICE bool block(std::uint32_t component) {
+    const jpeg_scan_table& ac = tables_.ac[frame_.tables[component].ac];
+    const std::uint32_t first = next_step<Fast>(tables_.dc[frame_.tables[component].dc]);
+    std::int32_t value = 0;
+    if (first == 0 || !take_value<Fast>(jpeg_scan_step::bits(first), value)) return false;
+    if constexpr (Coefficients::takes)
+      coefficients_.write(place_.block, component, 0, place_.dc[component] += value);
     for (std::uint32_t passed = 1; passed < jpeg_scan_step::all;) {
       const std::uint32_t step = next_step<Fast>(ac);
-      if (step == 0 || !skip<Fast>(jpeg_scan_step::bits(step))) return false;
+      if (step == 0 || !take_value<Fast>(jpeg_scan_step::bits(step), value)) return false;
       passed += jpeg_scan_step::passed(step);
+      if constexpr (Coefficients::takes)
+        if (value != 0) coefficients_.write(place_.block, component, passed - 1, value);
     }
+    ++place_.block;
     return true;
   }
 
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool mcu() {
-    for (std::uint32_t i = 0; i < frame_.components; ++i) {
-      const jpeg_scan_table& dc = tables_.dc[frame_.tables[i].dc];
-      const jpeg_scan_table& ac = tables_.ac[frame_.tables[i].ac];
-      for (std::uint32_t left = i == 0 ? luma_blocks() : 1; left > 0; --left)
-        if (!block<Fast>(dc, ac)) return false;
-    }
+    for (std::uint32_t i = 0; i < frame_.components; ++i)
+      for (std::uint32_t left = i == 0 ? frame_.luma_blocks() : 1; left > 0; --left)
+        if (!block<Fast>(i)) return false;
     return true;
   }
 
@@ -206,9 +235,15 @@ class jpeg_scan_reader {
     if (marker_ != 0xD0 + restarts_ % 8) return false;
     marker_ = 0;
     ++restarts_;
+    for (std::int32_t& each : place_.dc) each = 0;
     return true;
   }
+  FEEDLINE_HOST_DEVICE bool is_end() {
+    if (marker_ == 0 && !next_marker()) return false;
+    return is_jpeg_end(file_, bytes_, place_.at, marker_);
+  }
   FEEDLINE_HOST_DEVICE bool next_marker() {
+    has_sought_ = true;
     if (has_discarded_) return false;
     marker_ = next_jpeg_marker(file_, bytes_, place_.at);
     return marker_ != 0;
@@ -218,10 +253,12 @@ class jpeg_scan_reader {
   std::uint32_t bytes_;
   const jpeg_frame& frame_;
   jpeg_scan_tables& tables_;
-  place place_;
+  Coefficients coefficients_;
+  jpeg_scan_place place_;
   std::uint32_t marker_ = 0;  ///< that was read ahead; nothing behind it was. 0: none
   std::uint32_t restarts_ = 0;
-  bool has_discarded_ = false;  ///< bytes before a restart marker, of which libjpeg will warn
+  bool has_discarded_ = false;
+  bool has_sought_ = false;
 };
 
 /// Whether a file's scan is whole, as libjpeg would take without a warning. Works on host and

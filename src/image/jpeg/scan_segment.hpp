@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
@@ -34,28 +35,37 @@ struct jpeg_segment_end {
   jpeg_scan_point point;
   std::uint32_t blocks = 0;     ///< that it came to the end of
   std::uint32_t last_need = 0;  ///< the position at which a serial reader last asked for bits
+  std::int32_t dc[3] = {};      ///< the differences of each component's first coefficients, summed
 };
 
 /// Decodes a segment. Reads up to 16 bytes behind what it is told to decode.
+///
+/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
+template <class Coefficients>
 class jpeg_segment_reader {
  public:
   FEEDLINE_HOST_DEVICE jpeg_segment_reader(const std::uint8_t* file, const jpeg_frame& frame,
-                                           const jpeg_scan_tables& tables)
+                                           const jpeg_scan_tables& tables,
+                                           const Coefficients& coefficients)
       : file_{file},
         tables_{tables},
-        luma_{static_cast<std::uint32_t>(frame.luma_across) * frame.luma_down},
-        units_{luma_ + frame.components - 1U} {
+        coefficients_{coefficients},
+        luma_{frame.luma_blocks()},
+        units_{frame.blocks()} {
     for (std::uint32_t i = 0; i < 3; ++i) numbers_[i] = frame.tables[i];
   }
 
   /// Decodes from a point on, up to the first code that begins at `end` or behind it; if
   /// `to_mcu`, on to the first MCU that does.
   /// @param anchor At most some bytes before the point.
-  FEEDLINE_HOST_DEVICE jpeg_segment_end run(const jpeg_scan_anchor& anchor, jpeg_scan_point from,
-                                            std::uint32_t end, bool to_mcu) {
-    jpeg_segment_end result{.point = from};
+  /// @param from   Where the decoding before it ended, whose sums go on; coefficients are written
+  ///               to the blocks behind its.
+  FEEDLINE_HOST_DEVICE jpeg_segment_end run(const jpeg_scan_anchor& anchor,
+                                            const jpeg_segment_end& from, std::uint32_t end,
+                                            bool to_mcu) {
+    jpeg_segment_end result = from;
     jpeg_scan_point& point = result.point;
-    seek(anchor, from.position);
+    seek(anchor, from.point.position);
     while (position() < end || (to_mcu && (point.unit != 0 || point.passed != 0))) step(result);
     point.position = position();
     return result;
@@ -117,9 +127,17 @@ class jpeg_segment_reader {
     result.last_need = position();
     const std::uint32_t step = next_step(is_dc ? tables_.dc[numbers.dc] : tables_.ac[numbers.ac]);
     const std::uint32_t bits = jpeg_scan_step::bits(step);
-    if (bits != 0) result.last_need = position();
-    ready_ -= bits;
     const std::uint32_t passed = is_dc ? 1 : point.passed + jpeg_scan_step::passed(step);
+    if (bits != 0) result.last_need = position();
+    if constexpr (Coefficients::takes) {
+      if (bits != 0 || is_dc) {
+        std::int32_t value = bits == 0 ? 0 : jpeg_value(take(bits), bits);
+        if (is_dc) value = result.dc[component] += value;
+        coefficients_.write(result.blocks, component, passed - 1, value);
+      }
+    } else {
+      ready_ -= bits;
+    }
     if (passed < jpeg_scan_step::all) {
       point.passed = static_cast<std::uint16_t>(passed);
       return;
@@ -131,6 +149,7 @@ class jpeg_segment_reader {
 
   const std::uint8_t* file_;
   const jpeg_scan_tables& tables_;
+  Coefficients coefficients_;
   jpeg_frame::component_tables numbers_[3];
   std::uint32_t luma_;
   std::uint32_t units_;

@@ -3,14 +3,16 @@
 #include "detail/host_device.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan.hpp"
+#include "image/jpeg/scan_intervals.hpp"
 #include "image/jpeg/scan_segment.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace feedline::detail {
 
-/// Checks a scan by all lanes of a warp; the result is that of `is_whole_jpeg_scan`.
+/// Decodes a scan by all lanes of a warp; what it says is that of `is_whole_jpeg_scan`.
 ///
 /// A scan without restart markers is one chain of codes, but who begins to decode it anywhere is
 /// soon in step with it: codes synchronize themselves. So its bytes are cut into segments, which
@@ -19,7 +21,8 @@ namespace feedline::detail {
 /// 2018).
 ///
 /// Segments end so far before the first marker that a serial reader has read them its fast way;
-/// from there on one lane goes on as that does.
+/// from there on one lane goes on as that does. Coefficients are written once the ends are known,
+/// and with them the blocks before each segment.
 ///
 /// @tparam Warp Has `lanes`; `per_lane<T>`, whose value of a lane is `[lane]`; and
 ///   each(f)          calls f(lane) for each lane
@@ -29,38 +32,57 @@ namespace feedline::detail {
 ///   before(per_lane<uint64>)      the value of the lane before; of the first its own
 ///   last(per_lane<uint64>)        of the last lane
 /// On a GPU each thread of the warp calls it, and all see `tables`.
-template <class Warp>
+/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
+template <class Warp, class Coefficients = no_jpeg_coefficients>
 class jpeg_scan_segments {
  public:
   FEEDLINE_HOST_DEVICE jpeg_scan_segments(Warp& warp, const std::uint8_t* file, std::uint32_t bytes,
-                                          const jpeg_frame& frame, jpeg_scan_tables& tables)
-      : warp_{warp}, file_{file}, bytes_{bytes}, frame_{frame}, tables_{tables} {}
+                                          const jpeg_frame& frame, jpeg_scan_tables& tables,
+                                          const Coefficients& coefficients = {})
+      : warp_{warp},
+        file_{file},
+        bytes_{bytes},
+        frame_{frame},
+        tables_{tables},
+        coefficients_{coefficients} {}
 
   FEEDLINE_HOST_DEVICE bool is_whole() {
-    jpeg_scan_reader serial{file_, bytes_, frame_, tables_};
+    if (bytes_ == frame_.scan) return false;  // cut where the scan begins
+    jpeg_scan_reader<Coefficients> serial{file_, bytes_, frame_, tables_, coefficients_};
     (void)warp_.once([&] {
       serial.build_tables();
       return true;
     });
-    const std::uint32_t kept = jpeg_scan_reader::most_block_bytes * serial.blocks() + 16;
-    const std::uint32_t end = frame_.restart_interval == 0 ? first_marker() : 0;
+    if (frame_.restart_interval != 0) {
+      jpeg_scan_intervals intervals{warp_, file_, bytes_, frame_, tables_, coefficients_};
+      if (!intervals.are_found()) return warp_.once([&] { return serial.is_whole(); });
+      return intervals.are_whole();
+    }
+    const std::uint32_t kept = most_jpeg_block_bytes * frame_.blocks() + 16;
+    const std::uint32_t end = first_marker();
     if (end < frame_.scan + kept + Warp::lanes * min_segment)
       return warp_.once([&] { return serial.is_whole(); });
 
     cut(end - kept);
     decode();
-    const std::uint32_t mcus = warp_.sum(blocks_) / serial.blocks();
+    if constexpr (Coefficients::takes) write();
+    const std::uint32_t blocks = warp_.sum(blocks_);
+    const std::uint32_t mcus = blocks / frame_.blocks();
     const std::uint64_t last = warp_.last(ends_);
     const auto last_need = static_cast<std::uint32_t>(warp_.last(last_needs_));
-    if (mcus >= serial.mcus()) return false;  // too many bytes are left
-    return warp_.once([&] {
-      return serial.is_rest_whole(place_of(unpack(last).position, last_need), serial.mcus() - mcus);
-    });
+    if (mcus >= frame_.mcus()) return false;  // too many bytes are left
+    jpeg_scan_place place = place_of(unpack(last).position, last_need);
+    place.block = blocks;
+    for (std::uint32_t i = 0; i < 3; ++i)
+      place.dc[i] = static_cast<std::int32_t>(warp_.sum(dc_[i]));
+    return warp_.once([&] { return serial.is_rest_whole(place, frame_.mcus() - mcus); });
   }
 
  private:
   template <class T>
   using per_lane = typename Warp::template per_lane<T>;
+  using walked_coefficients =
+      std::conditional_t<Coefficients::takes, unwritten_jpeg_coefficients, no_jpeg_coefficients>;
 
   static constexpr std::uint32_t min_segment = 64;  ///< bytes
 
@@ -115,39 +137,59 @@ class jpeg_scan_segments {
     return at > frame_.scan && file_[at - 1] == 0xFF ? at + 1 : at;
   }
 
+  template <class Taken>
+  FEEDLINE_HOST_DEVICE jpeg_segment_end run(std::uint32_t lane, const jpeg_segment_end& from,
+                                            const Taken& coefficients) {
+    return jpeg_segment_reader{file_, frame_, tables_, coefficients}.run(
+        {begins_at_[lane], begins_[lane]}, from, static_cast<std::uint32_t>(segment_ends_[lane]),
+        lane + 1 == Warp::lanes);
+  }
+
   /// Decodes all segments, until each began where the one before it ended.
   FEEDLINE_HOST_DEVICE void decode() {
-    per_lane<std::uint64_t> froms;
     per_lane<bool> is_new;
     warp_.each([&](std::uint32_t lane) {
-      froms[lane] = pack({.position = begins_[lane]});
+      froms_[lane] = pack({.position = begins_[lane]});
       is_new[lane] = true;
     });
     do {
       warp_.each([&](std::uint32_t lane) {
         if (!is_new[lane]) return;
-        const jpeg_segment_end found = jpeg_segment_reader{file_, frame_, tables_}.run(
-            {begins_at_[lane], begins_[lane]}, unpack(froms[lane]),
-            static_cast<std::uint32_t>(segment_ends_[lane]), lane + 1 == Warp::lanes);
+        const jpeg_segment_end found =
+            run(lane, {.point = unpack(froms_[lane])}, walked_coefficients{});
         ends_[lane] = pack(found.point);
         blocks_[lane] = found.blocks;
         last_needs_[lane] = found.last_need;
+        for (std::uint32_t i = 0; i < 3; ++i)
+          dc_[i][lane] = static_cast<std::uint32_t>(found.dc[i]);
       });
       const per_lane<std::uint64_t> before = warp_.before(ends_);
       warp_.each([&](std::uint32_t lane) {
-        is_new[lane] = lane != 0 && froms[lane] != before[lane];
-        if (is_new[lane]) froms[lane] = before[lane];
+        is_new[lane] = lane != 0 && froms_[lane] != before[lane];
+        if (is_new[lane]) froms_[lane] = before[lane];
       });
     } while (warp_.any(is_new));
   }
 
+  /// Writes the coefficients of all segments.
+  FEEDLINE_HOST_DEVICE void write() {
+    const per_lane<std::uint32_t> blocks = warp_.sum_before(blocks_);
+    per_lane<std::uint32_t> dc[3];
+    for (std::uint32_t i = 0; i < 3; ++i) dc[i] = warp_.sum_before(dc_[i]);
+    warp_.each([&](std::uint32_t lane) {
+      jpeg_segment_end from{.point = unpack(froms_[lane]), .blocks = blocks[lane]};
+      for (std::uint32_t i = 0; i < 3; ++i) from.dc[i] = static_cast<std::int32_t>(dc[i][lane]);
+      (void)run(lane, from, coefficients_);
+    });
+  }
+
   /// Where a serial reader is at a position: it reads 48 bits whenever it needs some and has 16 or
   /// fewer.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_scan_reader::place place_of(
-      std::uint32_t position, std::uint32_t last_need) const {
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_scan_place place_of(std::uint32_t position,
+                                                              std::uint32_t last_need) const {
     constexpr std::uint32_t read_at_once = 48;
     const std::uint32_t read = (last_need + 16) / read_at_once * read_at_once + read_at_once;
-    jpeg_scan_reader::place place{.at = end_.at};
+    jpeg_scan_place place{.at = end_.at};
     for (std::uint32_t at = end_.position; at < read; at += 8) {
       const std::uint32_t byte = file_[place.at++];
       if (byte == 0xFF) ++place.at;
@@ -162,11 +204,14 @@ class jpeg_scan_segments {
   std::uint32_t bytes_;
   const jpeg_frame& frame_;
   jpeg_scan_tables& tables_;
+  Coefficients coefficients_;
   per_lane<std::uint32_t> begins_at_;  ///< bytes of segments
   per_lane<std::uint32_t> begins_;     ///< positions of these
   per_lane<std::uint64_t> segment_ends_;
-  per_lane<std::uint64_t> ends_;  ///< points, packed
+  per_lane<std::uint64_t> froms_;  ///< points, packed
+  per_lane<std::uint64_t> ends_;
   per_lane<std::uint32_t> blocks_;
+  per_lane<std::uint32_t> dc_[3];  ///< sums of differences
   per_lane<std::uint64_t> last_needs_;
   jpeg_scan_anchor end_;  ///< behind the last segment
 };

@@ -1,6 +1,6 @@
-/// Whether JPEG files are whole: the check that devices run, against libjpeg, on files most of
-/// which are damaged. Files lie in memory of their own, so that sanitizers see what is read beside
-/// them.
+/// Whether JPEG files are whole: the check that devices run, by one reader and by lanes, against
+/// libjpeg, on files most of which are damaged. Files lie in memory of their own, so that
+/// sanitizers see what is read beside them.
 
 #include "image/jpeg/scan.hpp"
 
@@ -8,7 +8,9 @@
 #include <feedline/image/decode.hpp>
 #include <feedline/ragged/decode.hpp>
 
+#include "image/jpeg/scan_segments.hpp"
 #include "support/checks/catch.hpp"
+#include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
 
 #include <algorithm>
@@ -33,6 +35,7 @@ detail::jpeg_frame frame_of(const byte_vector& file) {
   return frame;
 }
 
+/// What lanes say, who must agree with one reader.
 /// @return Nothing if the header is refused, or tells of another size.
 std::optional<bool> is_whole(const byte_vector& file, const detail::jpeg_frame& original) {
   const auto own = std::make_unique<std::uint8_t[]>(file.size());
@@ -42,7 +45,11 @@ std::optional<bool> is_whole(const byte_vector& file, const detail::jpeg_frame& 
   if (frame.height != original.height || frame.width != original.width) return {};
   detail::jpeg_scan_tables tables;
   std::memset(&tables, 0xCD, sizeof(tables));
-  return detail::is_whole_jpeg_scan(own.get(), file.size(), frame, tables);
+  const bool by_one = detail::is_whole_jpeg_scan(own.get(), file.size(), frame, tables);
+  test::host_warp<5> warp;
+  const auto bytes = static_cast<std::uint32_t>(file.size());
+  CHECK(detail::jpeg_scan_segments{warp, own.get(), bytes, frame, tables}.is_whole() == by_one);
+  return by_one;
 }
 
 bool is_whole(const byte_vector& file) {
@@ -207,12 +214,14 @@ TEST_CASE("jpeg scan: files as libjpeg writes them are whole, of all samplings a
 }
 
 TEST_CASE("jpeg scan: a file that is cut is not whole, wherever that is", "[dataset][host]") {
-  const auto file = jpeg_bytes(paint(30, 40), {.restart_interval = 2});
-  const auto frame = frame_of(file);
-  for (std::size_t bytes = frame.scan; bytes < file.size(); ++bytes) {
-    INFO(bytes);
-    CHECK(is_whole({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes)}, frame) ==
-          false);
+  for (const unsigned interval : {0U, 2U}) {
+    const auto file = jpeg_bytes(paint(30, 40), {.restart_interval = interval});
+    const auto frame = frame_of(file);
+    for (std::size_t bytes = frame.scan; bytes < file.size(); ++bytes) {
+      INFO(interval << ", " << bytes);
+      CHECK(is_whole({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes)}, frame) ==
+            false);
+    }
   }
 }
 
@@ -230,7 +239,8 @@ TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, w
   file.resize(frame.scan);
   // Ones, which no code is, in the place of the first DC code; in the others', and behind them, the
   // standard's codes of "no bits" and "end of block".
-  std::string bits = std::string(17, '1') + "1010";
+  std::string bits(17, '1');
+  bits += "1010";
   for (std::uint32_t i = 1; i < mcus; ++i) bits += "001010";
   while (bits.size() % 8 != 0) bits += '1';
   for (std::size_t i = 0; i < bits.size(); i += 8) {

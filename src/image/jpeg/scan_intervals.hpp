@@ -1,0 +1,98 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan.hpp"
+#include "image/jpeg/scan_tables.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Decodes a scan with restart markers by all lanes of a warp, as `jpeg_scan_segments` does one
+/// without. Nothing goes on across a marker, so each lane decodes the intervals that begin in its
+/// share of the bytes, as a serial reader does.
+template <class Warp, class Coefficients>
+class jpeg_scan_intervals {
+ public:
+  /// @param tables Made ready.
+  FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Warp& warp, const std::uint8_t* file,
+                                           std::uint32_t bytes, const jpeg_frame& frame,
+                                           jpeg_scan_tables& tables,
+                                           const Coefficients& coefficients)
+      : warp_{warp},
+        file_{file},
+        bytes_{bytes},
+        frame_{frame},
+        tables_{tables},
+        coefficients_{coefficients} {}
+
+  /// Whether there are as many restart markers as there must be: else a serial reader has to say
+  /// what the file is worth. Some bytes behind the scan may look like one.
+  FEEDLINE_HOST_DEVICE bool are_found() {
+    warp_.each([&](std::uint32_t lane) {
+      counts_[lane] = 0;
+      for_markers(lane, [&](std::uint32_t) { ++counts_[lane]; });
+    });
+    return warp_.sum(counts_) + 1 == intervals();
+  }
+
+  /// Whether the scan is whole, as a serial reader would say. @pre They are found.
+  FEEDLINE_HOST_DEVICE bool are_whole() {
+    const per_lane<std::uint32_t> before = warp_.sum_before(counts_);
+    per_lane<bool> is_broken;
+    per_lane<std::uint32_t> discards;
+    per_lane<std::uint32_t> sought;
+    warp_.each([&](std::uint32_t lane) {
+      jpeg_scan_reader<Coefficients> reader{file_, bytes_, frame_, tables_, coefficients_};
+      is_broken[lane] = false;
+      discards[lane] = none;
+      sought[lane] = none;
+      std::uint32_t number = before[lane];
+      const auto read = [&](std::uint32_t at) {
+        if (!reader.is_interval_whole(number, at)) is_broken[lane] = true;
+        if (reader.has_discarded() && discards[lane] == none) discards[lane] = number;
+        if (reader.has_sought_marker()) sought[lane] = none - 1 - number;
+      };
+      if (lane == 0) read(frame_.scan);
+      for_markers(lane, [&](std::uint32_t marker) {
+        ++number;
+        read(marker + 2);
+      });
+    });
+    if (warp_.any(is_broken)) return false;
+    // A serial reader minds bytes that it discarded when it looks for a marker the next time.
+    const std::uint32_t first_discards = warp_.least(discards);
+    const std::uint32_t last_sought = warp_.least(sought);
+    return first_discards == none || last_sought == none || none - 1 - last_sought < first_discards;
+  }
+
+ private:
+  template <class T>
+  using per_lane = typename Warp::template per_lane<T>;
+
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t intervals() const {
+    return (frame_.mcus() + frame_.restart_interval - 1U) / frame_.restart_interval;
+  }
+  /// Calls f(where it begins) for each restart marker that begins in a lane's share.
+  template <class Function>
+  FEEDLINE_HOST_DEVICE void for_markers(std::uint32_t lane, Function f) const {
+    const std::uint64_t count = bytes_ - 1 - frame_.scan;
+    const auto end = frame_.scan + static_cast<std::uint32_t>(count * (lane + 1) / Warp::lanes);
+    for (auto at = frame_.scan + static_cast<std::uint32_t>(count * lane / Warp::lanes); at < end;
+         ++at)
+      if (file_[at] == 0xFF && (file_[at + 1] & 0xF8U) == 0xD0) f(at);
+  }
+
+  Warp& warp_;
+  const std::uint8_t* file_;
+  std::uint32_t bytes_;
+  const jpeg_frame& frame_;
+  jpeg_scan_tables& tables_;
+  Coefficients coefficients_;
+  per_lane<std::uint32_t> counts_;  ///< of markers
+};
+
+}  // namespace feedline::detail

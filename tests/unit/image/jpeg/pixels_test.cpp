@@ -1,0 +1,193 @@
+/// Pixels that the lanes of a warp, and the parts that GPUs' kernels are made of, decode of JPEG
+/// files: to the bit those of libjpeg.
+
+#include "image/jpeg/pixels.hpp"
+
+#include "image/jpeg/idct.hpp"
+#include "image/jpeg/scan_segments.hpp"
+#include "support/checks/catch.hpp"
+#include "support/devices/host_warp.hpp"
+#include "support/files/image_bytes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace feedline;
+using test::byte_vector;
+using test::jpeg_bytes;
+using test::jpeg_style;
+using test::paint;
+using test::pixels;
+
+namespace {
+
+/// Transforms blocks in place, as a GPU does: a lane a column, then a lane a row.
+void transform(std::vector<std::int16_t>& blocks) {
+  for (std::size_t block = 0; block < blocks.size(); block += detail::jpeg_block_samples) {
+    detail::jpeg_idct_line columns[8];
+    for (std::size_t x = 0; x < 8; ++x) {
+      for (std::size_t y = 0; y < 8; ++y) columns[x].value[y] = blocks[block + y * 8 + x];
+      detail::jpeg_idct_column(columns[x]);
+    }
+    auto* const samples = reinterpret_cast<std::uint8_t*>(blocks.data() + block);
+    for (std::size_t y = 0; y < 8; ++y) {
+      detail::jpeg_idct_line row;
+      for (std::size_t x = 0; x < 8; ++x) row.value[x] = columns[x].value[y];
+      detail::jpeg_idct_row(row);
+      for (std::size_t x = 0; x < 8; ++x)
+        samples[y * 8 + x] = static_cast<std::uint8_t>(row.value[x]);
+    }
+  }
+}
+
+/// A file in memory of its own, so that sanitizers see what is read beside it.
+class jpeg_file {
+ public:
+  explicit jpeg_file(const byte_vector& file)
+      : bytes{static_cast<std::uint32_t>(file.size())},
+        data{std::make_unique<std::uint8_t[]>(file.size())} {
+    std::memcpy(data.get(), file.data(), file.size());
+    REQUIRE(detail::read_jpeg_frame(data.get(), bytes, frame));
+  }
+
+  [[nodiscard]] std::uint32_t blocks() const { return frame.mcus() * frame.blocks(); }
+
+  std::uint32_t bytes;
+  std::unique_ptr<std::uint8_t[]> data;
+  detail::jpeg_frame frame{};
+};
+
+struct scan {
+  std::vector<std::int16_t> blocks;  ///< coefficients
+  bool is_whole = false;
+};
+
+/// @tparam Lanes 0: one thread reads the scan.
+/// @param count Of blocks that may be written.
+template <std::uint32_t Lanes>
+scan read_scan(const jpeg_file& file, std::uint32_t count) {
+  scan found{std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};
+  const std::uint8_t* const data = file.data.get();
+  detail::jpeg_factors factors;
+  detail::build(factors, data, file.frame);
+  const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
+  detail::jpeg_scan_tables tables;
+  if constexpr (Lanes == 0) {
+    detail::jpeg_scan_reader reader{data, file.bytes, file.frame, tables, writer};
+    reader.build_tables();
+    found.is_whole = reader.is_whole();
+  } else {
+    test::host_warp<Lanes> warp;
+    warp.last_first = true;
+    found.is_whole =
+        detail::jpeg_scan_segments{warp, data, file.bytes, file.frame, tables, writer}.is_whole();
+  }
+  return found;
+}
+
+template <std::uint32_t Lanes>
+pixels decode(const byte_vector& bytes) {
+  const jpeg_file file{bytes};
+  const detail::jpeg_frame& frame = file.frame;
+  scan found = read_scan<Lanes>(file, file.blocks());
+  REQUIRE(found.is_whole);
+  std::vector<std::int16_t>& blocks = found.blocks;
+  transform(blocks);
+  const detail::jpeg_pixels made{reinterpret_cast<const std::uint8_t*>(blocks.data()), frame};
+  pixels image{frame.height, frame.width, 3, {}};
+  image.values.resize(std::size_t{3} * frame.height * frame.width);
+  for (std::uint32_t y = 0; y < frame.height; ++y)
+    for (std::uint32_t x = 0; x < frame.width; ++x)
+      made.read(y, x, image.values.data() + (std::size_t{y} * frame.width + x) * 3);
+  return image;
+}
+
+struct sampling {
+  const char* name;
+  int across;
+  int down;
+};
+
+const std::vector<sampling> samplings{
+    {"4:4:4", 1, 1}, {"4:2:2", 2, 1}, {"4:2:0", 2, 2}, {"4:4:0", 1, 2}};
+
+}  // namespace
+
+TEST_CASE("jpeg pixels: they are libjpeg's, whoever decodes, at all samplings and sides",
+          "[dataset][host]") {
+  for (const sampling& each : samplings) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> sizes{{300, 400}, {301, 299}, {97, 500}};
+    for (std::uint32_t side = 1; side < 36; ++side) {
+      sizes.emplace_back(side, 40);
+      sizes.emplace_back(33, side);
+      sizes.emplace_back(side, side);
+    }
+    for (const auto& [height, width] : sizes) {
+      const byte_vector file = jpeg_bytes(paint(height, width, 3, height + width),
+                                          {.luma_across = each.across, .luma_down = each.down});
+      const pixels expected = test::decode_jpeg(file);
+      CAPTURE(each.name, height, width);
+      CHECK(decode<0>(file).values == expected.values);
+      CHECK(decode<32>(file).values == expected.values);
+    }
+  }
+}
+
+TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, they are libjpeg's",
+          "[dataset][host]") {
+  std::mt19937 random{5};
+  for (const sampling& each : samplings) {
+    for (const int quality : {1, 10, 50, 75, 95, 100}) {
+      for (const bool has_optimal_codes : {false, true}) {
+        auto image = paint(200, 310, 3, static_cast<std::uint32_t>(quality));
+        for (auto& value : image.values) value = static_cast<std::uint8_t>(value ^ random() % 64);
+        const byte_vector file = jpeg_bytes(image, {.quality = quality,
+                                                    .luma_across = each.across,
+                                                    .luma_down = each.down,
+                                                    .restart_interval = quality == 75 ? 7U : 0U,
+                                                    .has_optimal_codes = has_optimal_codes});
+        const pixels expected = test::decode_jpeg(file);
+        CAPTURE(each.name, quality, has_optimal_codes);
+        CHECK(decode<0>(file).values == expected.values);
+        CHECK(decode<4>(file).values == expected.values);
+        CHECK(decode<32>(file).values == expected.values);
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg pixels: blocks that there is no room for are not written", "[dataset][host]") {
+  const jpeg_file file{jpeg_bytes(paint(300, 400), {.quality = 95})};
+  const std::uint32_t room = file.blocks() / 2;
+  const scan all = read_scan<0>(file, file.blocks());
+  for (const scan& half : {read_scan<0>(file, room), read_scan<32>(file, room)}) {
+    const auto end = half.blocks.begin() + std::ptrdiff_t{room} * detail::jpeg_block_samples;
+    CHECK(std::equal(half.blocks.begin(), end, all.blocks.begin()));
+    CHECK(std::ranges::count(end, half.blocks.end(), 0) == half.blocks.end() - end);
+  }
+}
+
+TEST_CASE("jpeg pixels: a block of too many coefficients has libjpeg's last one",
+          "[dataset][host]") {
+  // Grey, so that the file is a single block: a first coefficient of no bits, and four times 15
+  // zeros and a value of one bit, of which the last is coefficient 64. Codes are the standard's.
+  byte_vector file = jpeg_bytes(paint(8, 8, 1));
+  const std::uint32_t begin = jpeg_file{file}.frame.scan;
+  file.resize(begin);
+  std::string bits = "00";
+  for (const char sign : {'1', '1', '1', '0'}) bits += std::string{"1111111111110101"} + sign;
+  while (bits.size() % 8 != 0) bits += '1';
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    file.push_back(std::byte(std::stoul(bits.substr(i, 8), nullptr, 2)));
+    if (file.back() == std::byte{0xFF}) file.push_back(std::byte{0});
+  }
+  file.insert(file.end(), {std::byte{0xFF}, std::byte{0xD9}});
+  const scan found = read_scan<0>(jpeg_file{file}, 1);
+  CHECK(found.is_whole);
+  CHECK(found.blocks.back() < 0);
+}
