@@ -1,8 +1,8 @@
 #pragma once
 
-#include "cuda/decode/block_warp.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
+#include "cuda/kernel/block_warp.cuh"
 #include "device/lz/bit_blocks.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "cuda/decode/block_warp.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
+#include "cuda/kernel/block_warp.cuh"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_segments.hpp"
 

@@ -2,7 +2,7 @@
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/moves.cuh"
 #include "cuda/decode/tasks.cuh"
-#include "cuda/decode/warp.cuh"
+#include "cuda/kernel/warp.cuh"
 #include "device/inflate/inflate.hpp"
 #include "device/lz/bit_blocks.hpp"
 

@@ -1,7 +1,7 @@
 #include "cuda/decode/bit_blocks.cuh"
-#include "cuda/decode/block_warp.cuh"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
+#include "cuda/kernel/block_warp.cuh"
 #include "device/lz4/decoder.hpp"
 
 namespace feedline::detail {

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "cuda/check.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/program.hpp"
+#include "cuda/kernel/launch.cuh"
 #include "device/lz/framed_blocks.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,14 +51,6 @@ __device__ inline coded_block block_of(const decode_frame& frame, std::uint32_t 
   const block_load& load = frame.loads[number];
   return {address_of(frame, number, load, task.from), static_cast<std::uint32_t>(task.bytes),
           address_of(frame, number, load, task.to), static_cast<std::uint32_t>(task.to_bytes)};
-}
-
-/// Not by <<<>>>: see assemble.cu.
-template <class... Parameters>
-void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
-            cudaStream_t stream, Parameters... parameters) {
-  void* addresses[] = {&parameters...};
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{blocks}, dim3{threads}, addresses, 0, stream));
 }
 
 }  // namespace feedline::detail

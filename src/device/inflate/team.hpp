@@ -6,7 +6,7 @@
 
 namespace feedline::detail {
 
-// A team is threads that run the same code in step: a warp of a GPU (cuda/decode/warp.cuh), or one
+// A team is threads that run the same code in step: a warp of a GPU (cuda/kernel/warp.cuh), or one
 // thread of the host. All get the same values, but for their lane and what is worked out of it.
 
 /// Threads of a team whose values are equal, as seen by one of them.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/decode/warp.cuh"
+#include "cuda/kernel/warp.cuh"
 
 #include <cstdint>
 #include <type_traits>
