@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -75,7 +75,8 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
     if (layout.pixel_bytes > 0)
-      images_.emplace(parts_.context, std::span{memory + layout.pixels, layout.pixel_bytes});
+      images_ = make_image_stage(parts_.images, parts_.context,
+                                 {memory + layout.pixels, layout.pixel_bytes});
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
   }
 
@@ -123,7 +124,7 @@ class cuda_block_decoder final : public block_decoder {
   const decoder_parts parts_;
   gpu_memory memory_;
   decode_frame frame_;
-  std::optional<image_stage> images_;
+  std::unique_ptr<image_stage> images_;
 };
 
 }  // namespace

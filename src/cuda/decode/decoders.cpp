@@ -5,6 +5,7 @@
 #include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/decode/decoder.hpp"
+#include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/jpeg/nvjpeg.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,14 +39,13 @@ void check_row(const block_store::field& field, const std::string& name) {
 
 class cuda_block_decoders final : public block_decoders {
  public:
-  cuda_block_decoders(int ordinal, std::string name)
-      : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
+  cuda_block_decoders(int ordinal, std::string name, std::optional<jpeg_way> images)
+      : name_{std::move(name)},
+        context_{std::make_shared<cuda_context>(ordinal)},
+        images_{images} {}
 
   [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
-    std::string why = refusal_of_program(steps);
-    if (why.empty() && std::ranges::count(steps, block_filter::jpeg, &block_step::filter) != 0)
-      why = refusal_of_images();
-    return why;
+    return refusal_of_program(steps);
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
@@ -57,22 +58,26 @@ class cuda_block_decoders final : public block_decoders {
     return make_cuda_block_decoder({.store = store,
                                     .programs = std::move(programs),
                                     .layout = layout,
+                                    .images = way_of(programs),
                                     .context = context_,
                                     .name = name_});
   }
 
  private:
-  /// Why JPEG files are not decoded; empty if they are. Asked once.
-  [[nodiscard]] const std::string& refusal_of_images() const {
+  /// Who decodes images, if there are some. Looks for engines once, which needs a context.
+  [[nodiscard]] jpeg_way way_of(std::span<const decode_program> programs) const {
+    const auto has_images = [](const decode_program& program) {
+      return program.step[0].does == decode_operation::decode_image;
+    };
+    if (std::ranges::none_of(programs, has_images)) return jpeg_way::kernels;
     std::call_once(asked_, [this] {
-      if (nvjpeg_library::get() != nullptr) {
-        const cuda_current_device current{*context_};
-        image_refusal_ = jpeg_engines{}.refusal();
-      } else {
-        image_refusal_ = jpeg_engines{}.refusal();  // without a context
-      }
+      if (images_.has_value()) return;
+      images_ = jpeg_way::kernels;
+      if (nvjpeg_library::get() == nullptr) return;
+      const cuda_current_device current{*context_};
+      if (jpeg_engines{}.refusal().empty()) images_ = jpeg_way::engines;
     });
-    return image_refusal_;
+    return *images_;
   }
 
   [[nodiscard]] std::vector<decode_program> programs_of(const block_store& store) const {
@@ -90,19 +95,20 @@ class cuda_block_decoders final : public block_decoders {
 
   [[nodiscard]] decoder_layout layout_of(std::span<const decode_program> programs,
                                          const block_store& store) const {
-    return lay_out_decoder(programs, store.max_loads);
+    return lay_out_decoder(programs, store.max_loads, way_of(programs));
   }
 
   std::string name_;
   std::shared_ptr<cuda_context> context_;
   mutable std::once_flag asked_;
-  mutable std::string image_refusal_;
+  mutable std::optional<jpeg_way> images_;
 };
 
 }  // namespace
 
-std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name) {
-  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name));
+std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name,
+                                                               std::optional<jpeg_way> images) {
+  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name), images);
 }
 
 }  // namespace feedline::detail

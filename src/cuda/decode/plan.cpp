@@ -86,8 +86,8 @@ decode_plan plan_decoding(std::span<const decode_program> programs,
   return plan;
 }
 
-decoder_layout lay_out_decoder(std::span<const decode_program> programs,
-                               std::size_t max_loads) noexcept {
+decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::size_t max_loads,
+                               jpeg_way images) noexcept {
   decoder_layout layout;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
@@ -112,7 +112,8 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
-  if (any_does(decode_operation::decode_image)) layout.pixel_bytes = jpeg_pixel_bytes(max_loads);
+  if (any_does(decode_operation::decode_image))
+    layout.pixel_bytes = jpeg_memory_bytes(images, max_loads);
   layout.pixels = take(layout.pixel_bytes);
   return layout;
 }

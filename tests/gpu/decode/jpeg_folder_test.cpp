@@ -115,14 +115,6 @@ double apart(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>
   return sum / static_cast<double>(a.size());
 }
 
-/// Not on machines without JPEG engines.
-bool has_engines() {
-  const block_step jpeg{.filter = block_filter::jpeg, .image = {.height = 96, .width = 96}};
-  const std::string why = make_cuda_device(0)->capabilities().decodes->refusal({&jpeg, 1});
-  if (!why.empty()) WARN("skipped: " << why);
-  return why.empty();
-}
-
 void check_batches(const dataset_ptr& data) {
   const gpu_stream stream;
   const int readers = GENERATE(0, 3);
@@ -154,7 +146,6 @@ void check_damage(const dataset_ptr& data) {
 TEST_CASE("jpeg folder on the GPU: batches are those of readers but for two decoders' pixels",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const temporary_directory root;
   check_batches(folder_in(root.path()));
 }
@@ -162,7 +153,6 @@ TEST_CASE("jpeg folder on the GPU: batches are those of readers but for two deco
 TEST_CASE("jpeg folder on the GPU: a damaged file ends the epoch as it does where readers decode",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const temporary_directory root;
   check_damage(folder_in(root.path(), 411));
 }
@@ -170,7 +160,6 @@ TEST_CASE("jpeg folder on the GPU: a damaged file ends the epoch as it does wher
 TEST_CASE("jpeg shards on the GPU: batches are those of readers but for two decoders' pixels",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const temporary_directory root;
   check_batches(shards_in(root));
 }
@@ -178,7 +167,6 @@ TEST_CASE("jpeg shards on the GPU: batches are those of readers but for two deco
 TEST_CASE("jpeg shards on the GPU: a damaged member ends the epoch as it does where readers decode",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const temporary_directory root;
   check_damage(shards_in(root, 411));
 }

@@ -1,5 +1,5 @@
-/// Images decoded by the GPU, against the CPU's decoder at full size. Two decoders of JPEG differ:
-/// how much is bounded, and printed.
+/// Images decoded by the GPU, against the CPU's decoder at full size. Kernels make the same bits.
+/// JPEG engines differ: how much is bounded, and printed.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/block_decoder.hpp>
@@ -7,6 +7,8 @@
 #include <feedline/image/decode.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/decode/decoders.hpp"
+#include "cuda/decode/jpeg/nvjpeg.hpp"
 #include "gpu/assembly/assembly_on_gpu.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
@@ -19,7 +21,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -54,16 +58,22 @@ arriving_image smooth_jpeg(std::uint16_t height, std::uint16_t width) {
   return {jpeg_bytes(image, {.quality = 95}), height, width};
 }
 
-std::string refusal() {
-  const block_step step{.filter = block_filter::jpeg, .image = {.height = 8, .width = 8}};
-  return make_cuda_device(0)->capabilities().decodes->refusal({&step, 1});
-}
+/// Who decodes, and how far from the CPU's pixels.
+struct decoding {
+  detail::jpeg_way way;
+  int most = 0;      ///< of 255
+  double psnr = 98;  ///< dB; of equal pixels 99
+};
 
-/// Whether the GPU decodes images here; says why not.
-bool has_engines() {
-  const std::string why = refusal();
-  if (!why.empty()) WARN("[feedline skip] " << why);
-  return why.empty();
+/// Kernels, and engines where they are; says why they are not.
+std::vector<decoding> decodings(int engines_most, double engines_psnr) {
+  std::vector<decoding> all{{detail::jpeg_way::kernels}};
+  const detail::jpeg_engines engines;
+  if (engines.refusal().empty())
+    all.push_back({detail::jpeg_way::engines, engines_most, engines_psnr});
+  else
+    std::printf("JPEG engines are not tried: %s\n", engines.refusal().c_str());
+  return all;
 }
 
 struct decoded_images {
@@ -72,7 +82,8 @@ struct decoded_images {
 };
 
 /// Decodes images to every second place, twice; what lies between the places must stay.
-decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_image>& images) {
+decoded_images decode_on_gpu(detail::jpeg_way way, const image_row& row,
+                             const std::vector<arriving_image>& images) {
   const auto device = make_cuda_device(0);
   const gpu_stream stream;
   byte_vector memory;
@@ -98,16 +109,17 @@ decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_im
   const std::size_t places = 2 * images.size() + 1;
   const gpu_copy blocks{device, byte_vector(places * row_bytes, untouched)};
   const gpu_copy states{device, byte_vector(places * sizeof(std::uint32_t))};
-  const auto decoder = device->capabilities().decodes->make(
-      {.fields = {{.blocks = blocks.data(),
-                   .block_bytes = row_bytes,
-                   .steps = {{.filter = block_filter::jpeg, .image = row}},
-                   .max_stored_bytes = largest}},
-       .states = reinterpret_cast<std::uint32_t*>(states.data()),
-       .places = static_cast<std::uint32_t>(places),
-       .rows = 1,
-       .max_loads = static_cast<std::uint32_t>(images.size()),
-       .reference = nullptr});
+  const auto decoder =
+      detail::make_cuda_block_decoders(0, "cuda:0", way)
+          ->make({.fields = {{.blocks = blocks.data(),
+                              .block_bytes = row_bytes,
+                              .steps = {{.filter = block_filter::jpeg, .image = row}},
+                              .max_stored_bytes = largest}},
+                  .states = reinterpret_cast<std::uint32_t*>(states.data()),
+                  .places = static_cast<std::uint32_t>(places),
+                  .rows = 1,
+                  .max_loads = static_cast<std::uint32_t>(images.size()),
+                  .reference = nullptr});
   for (int turn = 0; turn < 2; ++turn)
     decoder->decode({.landing_buffer = landing_buffer.data(),
                      .staged = memory.data(),
@@ -166,9 +178,9 @@ difference between(const byte_vector& a, const byte_vector& b) {
 }
 
 /// Decodes on both sides, and compares all rows.
-void check_images(const std::string& what, const image_row& row,
-                  const std::vector<arriving_image>& images, int most, double psnr) {
-  const decoded_images got = decode_on_gpu(row, images);
+void check_images(const std::string& what, const decoding& by, const image_row& row,
+                  const std::vector<arriving_image>& images) {
+  const decoded_images got = decode_on_gpu(by.way, row, images);
   difference worst;
   for (std::size_t i = 0; i < images.size(); ++i) {
     CAPTURE(what, i, images[i].height, images[i].width);
@@ -178,74 +190,95 @@ void check_images(const std::string& what, const image_row& row,
     worst.mean = std::max(worst.mean, found.mean);
     worst.psnr = std::min(worst.psnr, found.psnr);
   }
-  std::printf("%s: at most %d apart, mean %.3f, PSNR %.1f dB\n", what.c_str(), worst.most,
-              worst.mean, worst.psnr);
-  CAPTURE(what, worst.most, worst.mean, worst.psnr);
-  CHECK(worst.most <= most);
-  CHECK(worst.psnr > psnr);
+  const bool by_kernels = by.way == detail::jpeg_way::kernels;
+  std::printf("%s, %s: at most %d apart, mean %.3f, PSNR %.1f dB\n", what.c_str(),
+              by_kernels ? "kernels" : "engines", worst.most, worst.mean, worst.psnr);
+  CAPTURE(what, by_kernels, worst.most, worst.mean, worst.psnr);
+  CHECK(worst.most <= by.most);
+  CHECK(worst.psnr > by.psnr);
 }
 
 }  // namespace
 
-TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes, within 12",
+TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes, by engines within 12",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   std::vector<arriving_image> images;
   for (const auto side : std::vector<std::uint16_t>{17, 64, 225, 500}) {
     images.push_back(smooth_jpeg(side, static_cast<std::uint16_t>(side + 31)));
     images.push_back(smooth_jpeg(static_cast<std::uint16_t>(side + 8), side));
   }
-  check_images("hwc", {.height = 224, .width = 224}, images, 12, 38);
-  check_images("chw", {.height = 100, .width = 61, .layout = image_layout::chw}, images, 12, 38);
-  check_images("shorter side", {.height = 60, .width = 61, .shorter_side = 77}, images, 12, 38);
-  check_images("as it is", {.height = 64, .width = 95}, {smooth_jpeg(64, 95)}, 12, 38);
+  for (const decoding& by : decodings(12, 38)) {
+    check_images("hwc", by, {.height = 224, .width = 224}, images);
+    check_images("chw", by, {.height = 100, .width = 61, .layout = image_layout::chw}, images);
+    check_images("shorter side", by, {.height = 60, .width = 61, .shorter_side = 77}, images);
+    check_images("as it is", by, {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
+  }
 }
 
 TEST_CASE("jpeg on the GPU: photographs at 4:4:4 and 4:2:0, of odd sizes, are decoded",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const image_row row{.height = 96, .width = 96};
   for (const bool halves : {false, true}) {
     std::vector<arriving_image> images;
     for (const auto side : std::vector<std::uint16_t>{1, 7, 8, 15, 16, 33, 375})
       images.push_back(
           jpeg_of(side, static_cast<std::uint16_t>(side + 2), 3, {.halves_chroma = halves}));
-    check_images(halves ? "4:2:0" : "4:4:4", row, images, 60, 25);
+    for (const decoding& by : decodings(60, 25))
+      check_images(halves ? "4:2:0" : "4:4:4", by, row, images);
   }
+}
+
+TEST_CASE("jpeg on the GPU: kernels decode all samplings and qualities, restarts and own codes",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  std::vector<arriving_image> images;
+  for (const auto& [across, down] :
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {1, 2}, {2, 2}})
+    for (const int quality : {5, 60, 100})
+      for (const unsigned restart_interval : {0U, 9U})
+        for (const auto side : std::vector<std::uint16_t>{2, 30, 301})
+          images.push_back(jpeg_of(side, static_cast<std::uint16_t>(side + 40), 3,
+                                   {.quality = quality,
+                                    .luma_across = across,
+                                    .luma_down = down,
+                                    .restart_interval = restart_interval,
+                                    .has_optimal_codes = quality == 60}));
+  check_images("samplings", {detail::jpeg_way::kernels}, {.height = 150, .width = 170}, images);
 }
 
 TEST_CASE("jpeg on the GPU: more images than a batch, and of many sizes, are decoded in one call",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   std::vector<arriving_image> images;
-  for (std::uint16_t i = 0; i < 150; ++i)
+  for (std::uint16_t i = 0; i < 300; ++i)
     images.push_back(smooth_jpeg(static_cast<std::uint16_t>(40 + i % 13),
                                  static_cast<std::uint16_t>(50 + i % 7)));
   images[70] = smooth_jpeg(2500, 3000);
-  check_images("150 images", {.height = 32, .width = 32}, images, 12, 38);
-  check_images("150 images by two threads", {.height = 32, .width = 32, .allow_damaged = true},
-               images, 12, 38);
+  for (const decoding& by : decodings(12, 38)) {
+    check_images("300 images", by, {.height = 32, .width = 32}, images);
+    check_images("300 images, unchecked", by, {.height = 32, .width = 32, .allow_damaged = true},
+                 images);
+  }
 }
 
 TEST_CASE("jpeg on the GPU: rows that a reader finished are copied", "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
   const image_row row{.height = 5, .width = 7};
   const byte_vector finished(105, std::byte{0x33});
-  const decoded_images got = decode_on_gpu(
-      row, {jpeg_of(20, 20), {finished, 0, 0, 1}, jpeg_of(30, 20), {byte_vector(104), 0, 0, 1}});
-  CHECK(got.good == std::vector{true, true, true, false});
-  CHECK(got.rows[1] == finished);
+  for (const decoding& by : decodings(0, 0)) {
+    const decoded_images got = decode_on_gpu(
+        by.way, row,
+        {jpeg_of(20, 20), {finished, 0, 0, 1}, jpeg_of(30, 20), {byte_vector(104), 0, 0, 1}});
+    CHECK(got.good == std::vector{true, true, true, false});
+    CHECK(got.rows[1] == finished);
+  }
 }
 
 TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  if (!has_engines()) return;
-  image_row row{.height = 40, .width = 40};
   const arriving_image whole = smooth_jpeg(120, 90);
   std::vector<arriving_image> images(9, whole);
   images[1].stored.resize(whole.stored.size() / 2);  // cut in the scan
@@ -256,26 +289,42 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
   images[6].height = images[6].width = 0;            // nobody read the header
   images[7].stored.resize(whole.stored.size() - 2);  // without its end
   const std::vector<bool> expected{true, false, false, false, false, false, false, false, true};
-  const decoded_images got = decode_on_gpu(row, images);
-  CHECK(got.good == expected);
-  const byte_vector reference = decode_on_cpu(row, whole.stored);
-  CHECK(between(got.rows[0], reference).most <= 12);
-  CHECK(got.rows[8] == got.rows[0]);
+  for (const decoding& by : decodings(12, 38)) {
+    image_row row{.height = 40, .width = 40};
+    const decoded_images got = decode_on_gpu(by.way, row, images);
+    CHECK(got.good == expected);
+    const byte_vector reference = decode_on_cpu(row, whole.stored);
+    CHECK(between(got.rows[0], reference).most <= by.most);
+    CHECK(got.rows[8] == got.rows[0]);
 
-  row.allow_damaged = true;
-  const decoded_images lenient = decode_on_gpu(row, images);
-  CHECK(lenient.good[1]);
-  CHECK(lenient.good[7]);
-  CHECK(!lenient.good[2]);
-  CHECK(!lenient.good[4]);
-  CHECK(lenient.rows[8] == got.rows[0]);
+    row.allow_damaged = true;
+    const decoded_images lenient = decode_on_gpu(by.way, row, images);
+    CHECK(lenient.good[1]);
+    CHECK(lenient.good[7]);
+    CHECK(!lenient.good[2]);
+    CHECK(!lenient.good[4]);
+    CHECK(lenient.rows[8] == got.rows[0]);
+  }
 }
 
-TEST_CASE("jpeg on the GPU: where it is refused, the refusal says what is missing",
+TEST_CASE("jpeg on the GPU: scans with bytes at random write nothing outside",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
-  const std::string why = refusal();
-  std::printf("refusal of JPEG: '%s'\n", why.c_str());
-  CHECK(
-      (why.empty() || why == "this machine has no nvJPEG" || why == "this GPU has no JPEG engine"));
+  std::mt19937 random{4};
+  std::vector<arriving_image> images;
+  for (std::uint16_t i = 0; i < 120; ++i) {
+    images.push_back(jpeg_of(static_cast<std::uint16_t>(60 + i), 200));
+    byte_vector& file = images.back().stored;
+    if (i % 3 == 0) continue;
+    for (std::size_t at = file.size() / 3; at < file.size() - 2; at += 1 + random() % 400)
+      file[at] = std::byte(random() % 256);
+  }
+  const image_row row{.height = 32, .width = 32};
+  const decoded_images got = decode_on_gpu(detail::jpeg_way::kernels, row, images);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    CAPTURE(i);
+    if (i % 3 == 0) CHECK(got.good[i]);
+    if (i % 3 == 0) CHECK(got.rows[i] == decode_on_cpu(row, images[i].stored));
+  }
+  CHECK(std::ranges::count(got.good, false) > 60);
 }

@@ -1,16 +1,55 @@
 #include "cuda/decode/jpeg/batch.hpp"
 
-namespace feedline::detail {
+#include "image/jpeg/pixels.hpp"
 
-std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t pixel_bytes) noexcept {
+namespace feedline::detail {
+namespace {
+
+constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
   constexpr std::uint64_t alignment = 256;
-  std::uint64_t at = 0;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Of the tables of a batch's images, which kernels read.
+constexpr std::uint64_t table_bytes(jpeg_way way) noexcept {
+  return way == jpeg_way::engines ? 0 : aligned(max_jpeg_batch * sizeof(jpeg_image));
+}
+
+std::uint64_t image_bytes(jpeg_way way, image_extents extents) noexcept {
+  if (way == jpeg_way::engines) return 3 * extents.pixels();
+  return jpeg_frame_bytes + jpeg_blocks_behind(extents) +
+         max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
+}
+
+/// No image takes more. Of sides whose product is bounded the sum is largest, and with it what
+/// partial MCUs take, if one is as long as may be.
+constexpr std::uint64_t largest_image_bytes(jpeg_way way) noexcept {
+  constexpr std::uint64_t longest_side = 65535;
+  constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 2 * 15;
+  constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / (16 * 16);
+  if (way == jpeg_way::engines) return 3 * max_jpeg_pixels;
+  return aligned(jpeg_frame_bytes + 3 * max_jpeg_pixels +
+                 12 * most_mcus * jpeg_pixels::block_stride);
+}
+
+}  // namespace
+
+std::size_t jpeg_memory_bytes(jpeg_way way, std::size_t max_images) noexcept {
+  const std::uint64_t usual = (way == jpeg_way::engines ? 160ULL : 480ULL) << 20U;
+  const std::uint64_t largest = largest_image_bytes(way);
+  const std::uint64_t images = max_images <= usual / largest ? max_images * largest : usual;
+  return static_cast<std::size_t>(table_bytes(way) + images);
+}
+
+std::size_t place_jpeg_batch(jpeg_way way, std::span<jpeg_image> images,
+                             std::size_t bytes) noexcept {
+  std::uint64_t at = table_bytes(way);
   std::size_t count = 0;
   for (jpeg_image& image : images) {
-    const std::uint64_t end = at + 3 * image.extents.pixels();
-    if (count == max_jpeg_batch || end > pixel_bytes) break;
-    image.pixels_at = at;
-    at = (end + alignment - 1) / alignment * alignment;
+    const std::uint64_t end = at + image_bytes(way, image.extents);
+    if (count == max_jpeg_batch || end > bytes) break;
+    image.pixels_at = way == jpeg_way::engines ? at : at + jpeg_frame_bytes;
+    at = aligned(end);
     ++count;
   }
   return count;

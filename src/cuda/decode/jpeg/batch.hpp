@@ -12,8 +12,8 @@ namespace feedline::detail {
 
 /// Images that are decoded at once: as many as a group of blocks has.
 inline constexpr std::size_t max_jpeg_batch = 256;
-/// Images that one kernel resizes: a kernel's parameters have 4 KB.
-inline constexpr std::size_t max_resized_images = 64;
+/// Images that one kernel is given: a kernel's parameters have 4 KB.
+inline constexpr std::size_t max_given_images = 64;
 /// The largest image that the GPU decodes, in pixels.
 inline constexpr std::uint64_t max_jpeg_pixels = std::uint64_t{4096} * 4096;
 
@@ -23,16 +23,8 @@ struct jpeg_image {
   std::uint32_t bytes = 0;
   std::uint32_t number = 0;  ///< of its load
   std::byte* row = nullptr;
-  std::uint64_t pixels_at = 0;  ///< its pixels, in the memory for them
+  std::uint64_t pixels_at = 0;  ///< its pixels, in the decoder's memory
   image_extents extents;
-};
-
-/// What one kernel resizes.
-struct jpeg_batch {
-  const std::uint8_t* pixels = nullptr;
-  image_row row;
-  std::uint32_t images = 0;
-  jpeg_image image[max_resized_images];
 };
 
 /// Whether an image may be of this size, and can be made such a row.
@@ -55,19 +47,41 @@ struct jpeg_batch {
   return "";
 }
 
-/// Bytes of memory for decoded pixels where a call decodes so many images: enough for a batch of
-/// usual ones, and for the largest.
-[[nodiscard]] constexpr std::size_t jpeg_pixel_bytes(std::size_t max_images) noexcept {
-  constexpr std::size_t usual = std::size_t{160} << 20;
-  constexpr std::size_t largest = static_cast<std::size_t>(max_jpeg_pixels) * 3;
-  return max_images <= usual / largest ? max_images * largest : usual;
+/// Who decodes JPEG files on a GPU.
+enum class jpeg_way : std::uint8_t {
+  engines,  ///< its JPEG engines, by nvJPEG
+  kernels,  ///< its SMs, by kernels of ours
+};
+
+/// Memory that a decoder works in where a call decodes so many images: enough for a batch of usual
+/// ones, and for the largest.
+[[nodiscard]] std::size_t jpeg_memory_bytes(jpeg_way way, std::size_t max_images) noexcept;
+
+/// Gives as many of the first images as make a batch their places in a decoder's memory.
+/// @param images Not empty; each passes `is_jpeg_decoded`.
+/// @param bytes  As `jpeg_memory_bytes`.
+/// @return How many: at least 1.
+[[nodiscard]] std::size_t place_jpeg_batch(jpeg_way way, std::span<jpeg_image> images,
+                                           std::size_t bytes) noexcept;
+
+// Where the kernels that decode find an image's memory, which begins with its file's `jpeg_frame`:
+// pixels, and behind them blocks.
+
+/// Bytes before an image's pixels.
+inline constexpr std::size_t jpeg_frame_bytes = 256;
+
+/// The blocks that a file of three components can have at most: at 4:4:4, of a whole number of MCUs
+/// at any sampling.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_jpeg_blocks(
+    image_extents extents) noexcept {
+  const auto mcus = [](std::uint32_t side) { return (std::uint64_t{side} + 15) / 16; };
+  return 3 * 4 * mcus(extents.height) * mcus(extents.width);
 }
 
-/// Gives as many of the first images as make a batch their places among the pixels.
-/// @param images Not empty; each passes `is_jpeg_decoded`.
-/// @param pixel_bytes As `jpeg_pixel_bytes`.
-/// @return How many: at least 1.
-[[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images,
-                                           std::size_t pixel_bytes) noexcept;
+/// Where behind its pixels' begin an image's blocks begin.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_blocks_behind(
+    image_extents extents) noexcept {
+  return (3 * extents.pixels() + 255) / 256 * 256;
+}
 
 }  // namespace feedline::detail

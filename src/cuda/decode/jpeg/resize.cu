@@ -2,6 +2,8 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "image/resample_taps.hpp"
 
+#include <algorithm>
+
 namespace feedline::detail {
 namespace {
 
@@ -15,6 +17,13 @@ constexpr std::uint32_t max_kept_taps = 256;
 __host__ __device__ constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
   return side / tile + (side % tile != 0 ? 1 : 0);
 }
+
+/// What one kernel resizes.
+struct resized_images {
+  const std::uint8_t* pixels = nullptr;
+  image_row row;
+  jpeg_image image[max_given_images];
+};
 
 /// Writes the weights of some elements of an axis, one element's after the other's.
 __device__ void keep_weights(std::int16_t* weights, std::uint32_t from, std::uint32_t to,
@@ -41,7 +50,7 @@ class kept_weights {
 };
 
 __global__ void __launch_bounds__(tile_threads)
-    resize_kernel(const __grid_constant__ jpeg_batch batch, std::uint32_t tiles) {
+    resize_kernel(const __grid_constant__ resized_images batch, std::uint32_t tiles) {
   __shared__ std::int16_t row_weights[tile_height * max_kept_taps];
   __shared__ std::int16_t column_weights[tile_width * max_kept_taps];
   const image_row& row = batch.row;
@@ -89,13 +98,18 @@ __global__ void __launch_bounds__(tile_threads)
 
 }  // namespace
 
-void issue_resize(const jpeg_batch& batch, cudaStream_t stream) {
-  std::uint32_t tiles =
-      tiles_of(batch.row.width, tile_width) * tiles_of(batch.row.height, tile_height);
-  jpeg_batch images = batch;
-  void* parameters[] = {&images, &tiles};
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(resize_kernel, dim3{images.images * tiles},
-                                       dim3{tile_threads}, parameters, 0, stream));
+void issue_resizes(std::span<const jpeg_image> images, const image_row& row,
+                   const std::uint8_t* pixels, cudaStream_t stream) {
+  std::uint32_t tiles = tiles_of(row.width, tile_width) * tiles_of(row.height, tile_height);
+  for (std::size_t first = 0; first < images.size(); first += max_given_images) {
+    const auto given = images.subspan(first, std::min(images.size() - first, max_given_images));
+    resized_images batch{.pixels = pixels, .row = row};
+    std::ranges::copy(given, batch.image);
+    void* parameters[] = {&batch, &tiles};
+    FEEDLINE_CUDA_CHECK(cudaLaunchKernel(resize_kernel,
+                                         dim3{static_cast<std::uint32_t>(given.size()) * tiles},
+                                         dim3{tile_threads}, parameters, 0, stream));
+  }
 }
 
 }  // namespace feedline::detail

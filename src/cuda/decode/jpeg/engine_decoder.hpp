@@ -15,18 +15,19 @@
 
 namespace feedline::detail {
 
-/// Decodes JPEG files on the GPU to rows, by batches that share the memory for their pixels.
+/// Decodes JPEG files to rows by the GPU's JPEG engines, in batches that share the memory for their
+/// pixels.
 ///
 /// What limits nvJPEG is not the engines, but the thread that calls it, at some 30 µs an image. So
 /// two threads share a batch, each with an nvJPEG of its own: the caller's, and one that is started
 /// for the call.
 ///
 /// Made and used while its GPU is current. One thread's.
-class jpeg_decoder {
+class jpeg_engine_decoder {
  public:
-  /// @param pixels Device memory: `jpeg_pixel_bytes`.
+  /// @param pixels Device memory: `jpeg_memory_bytes`.
   /// @throws device_error if the engines cannot be used; cuda_error.
-  jpeg_decoder(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels);
+  jpeg_engine_decoder(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels);
 
   /// Issues the decoding of images of one field on `stream`. Blocks about as long as that takes.
   /// @param images Each passes `is_jpeg_decoded`, and its extents are those that its file says:

@@ -1,4 +1,4 @@
-#include "cuda/decode/jpeg/decoder.hpp"
+#include "cuda/decode/jpeg/engine_decoder.hpp"
 
 #include <feedline/error.hpp>
 
@@ -18,36 +18,29 @@ constexpr std::size_t min_shared = 16;
 
 }  // namespace
 
-jpeg_decoder::jpeg_decoder(std::shared_ptr<cuda_context> context, std::span<std::byte> pixels)
+jpeg_engine_decoder::jpeg_engine_decoder(std::shared_ptr<cuda_context> context,
+                                         std::span<std::byte> pixels)
     : context_{std::move(context)}, pixels_{pixels}, beside_{context_} {
   for (const jpeg_engines& each : engines_)
     if (!each.refusal().empty()) throw device_error{each.refusal()};
 }
 
-void jpeg_decoder::decode(std::span<jpeg_image> images, const image_row& row, std::uint32_t* bad,
-                          cudaStream_t stream) {
+void jpeg_engine_decoder::decode(std::span<jpeg_image> images, const image_row& row,
+                                 std::uint32_t* bad, cudaStream_t stream) {
   while (!images.empty()) {
-    const std::size_t count =
-        place_jpeg_batch(images.first(std::min(images.size(), max_jpeg_batch)), pixels_.size());
+    const std::size_t count = place_jpeg_batch(jpeg_way::engines, images, pixels_.size());
     if (count >= min_shared)
       decode_shared(images.first(count), bad, stream);
     else
       decode_part(engines_[0], images.first(count), bad, stream);
-    jpeg_batch batch;
-    batch.pixels = reinterpret_cast<const std::uint8_t*>(pixels_.data());
-    batch.row = row;
-    for (std::size_t first = 0; first < count; first += max_resized_images) {
-      const images_span resized =
-          images.subspan(first, std::min(count - first, max_resized_images));
-      batch.images = static_cast<std::uint32_t>(resized.size());
-      std::ranges::copy(resized, batch.image);
-      issue_resize(batch, stream);
-    }
+    issue_resizes(images.first(count), row, reinterpret_cast<const std::uint8_t*>(pixels_.data()),
+                  stream);
     images = images.subspan(count);
   }
 }
 
-void jpeg_decoder::decode_shared(images_span images, std::uint32_t* bad, cudaStream_t stream) {
+void jpeg_engine_decoder::decode_shared(images_span images, std::uint32_t* bad,
+                                        cudaStream_t stream) {
   // nvJPEG begins to write pixels before kernels have run that still read the last batch's.
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream));
   const std::size_t half = images.size() / 2;
@@ -61,8 +54,8 @@ void jpeg_decoder::decode_shared(images_span images, std::uint32_t* bad, cudaStr
   beside_.join(stream);
 }
 
-void jpeg_decoder::decode_part(jpeg_engines& engines, images_span images, std::uint32_t* bad,
-                               cudaStream_t stream) {
+void jpeg_engine_decoder::decode_part(jpeg_engines& engines, images_span images, std::uint32_t* bad,
+                                      cudaStream_t stream) {
   std::array<const unsigned char*, max_jpeg_batch> files{};
   std::array<std::size_t, max_jpeg_batch> bytes{};
   std::array<nvjpeg_image, max_jpeg_batch> decoded{};
