@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <c10/cuda/CUDAStream.h>
@@ -86,8 +87,8 @@ inline loader_options training_options(std::uint64_t batch_size, int readers, do
 class loader_feed final : public feed {
  public:
   /// @param options With `training_options` to begin with.
-  loader_feed(const dataset_ptr& data, const loader_options& options)
-      : loader_{data, shuffle{.seed = 1}, make_cuda_device(0), options}, row_bytes_{0} {
+  loader_feed(const dataset_ptr& data, device_ptr device, const loader_options& options)
+      : loader_{data, shuffle{.seed = 1}, std::move(device), options}, row_bytes_{0} {
     for (const field& each : data->fields()) row_bytes_ += feedline::sample_bytes(each);
   }
 

@@ -1,4 +1,5 @@
-/// Who decodes the JPEGs of a folder, or of tar shards: readers, or the GPU.
+/// Who decodes the JPEGs of a folder, or of tar shards: readers, the GPU as it is, or the GPU by
+/// kernels even if it has JPEG engines.
 ///
 ///     feedline_bench_images --make FOLDER
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
@@ -11,12 +12,14 @@
 /// counted. Cores are those that all threads keep busy. Content is not checked here: tests do that.
 
 #include <feedline/cuda/device.hpp>
+#include <feedline/error.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/image/folder.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/support/consume.hpp"
+#include "bench/support/kernel_decoding.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
@@ -27,7 +30,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -35,11 +40,16 @@ using namespace feedline::bench;
 
 namespace {
 
+enum class decoding { readers, device, kernels };
+
+const std::map<std::string, decoding> decodings{
+    {"cpu", decoding::readers}, {"device", decoding::device}, {"kernels", decoding::kernels}};
+
 struct options : common_options {
   std::string folder;
   std::vector<std::string> shards;
   std::vector<int> readers{1, 2, 4, 8};
-  std::vector<decode_on> decoders{decode_on::cpu, decode_on::device};
+  std::vector<std::string> decodes{"cpu", "device", "kernels"};
   std::uint64_t batch_size = 256;
   bool allow_damaged = false;
 };
@@ -61,11 +71,20 @@ loader_options loading(const options& options, decode_on who, int readers) {
   return made;
 }
 
-void run_loader(const dataset_ptr& images, decode_on who, int readers, const options& options,
-                const gpu_stream& stream, results& found) {
-  loader loader{images, shuffle{.seed = 1}, make_cuda_device(0), loading(options, who, readers)};
-  const std::string by{to_string(loader.plan().decode_on)};
-  if (loader.plan().decode_on != who) std::printf("%s\n", loader.plan().decode_note.c_str());
+device_ptr make_device(decoding by) {
+  device_ptr gpu = make_cuda_device(0);
+  if (by != decoding::kernels) return gpu;
+  return std::make_shared<kernel_decoding>(std::move(gpu), 0);
+}
+
+/// @param by Of `decodings`.
+void run_loader(const dataset_ptr& images, const std::string& by, int readers,
+                const options& options, const gpu_stream& stream, results& found) {
+  const decoding who = decodings.at(by);
+  const decode_on where = who == decoding::readers ? decode_on::cpu : decode_on::device;
+  loader loader{images, shuffle{.seed = 1}, make_device(who), loading(options, where, readers)};
+  if (loader.plan().decode_on != where)
+    throw usage_error{"readers decode: " + loader.plan().decode_note};
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, stream, 0);
   const spread runs =
@@ -103,16 +122,16 @@ void run(const options& options) {
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
   const gpu_stream stream;
-  for (const decode_on who : options.decoders)
+  for (const std::string& by : options.decodes)
     for (const int readers : options.readers)
-      run_loader(images, who, readers, options, stream, found);
+      run_loader(images, by, readers, options, stream, found);
   found.write(options.json);
 }
 
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Who decodes JPEGs: readers, or the GPU"};
+  CLI::App app{"Who decodes JPEGs: readers, the GPU, or its kernels"};
   options options;
   add_common_options(app, options);
   app.remove_option(app.get_option("--shape"));
@@ -121,10 +140,9 @@ int main(int argc, char* argv[]) {
   source->add_option("--shards", options.shards, "tar shards with images")->delimiter(',');
   app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
   app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
-  app.add_option("--decodes", options.decoders, "cpu, device, or both")
+  app.add_option("--decodes", options.decodes, "who does: some of cpu, device, kernels")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer{std::map<std::string, decode_on>{
-          {"cpu", decode_on::cpu}, {"device", decode_on::device}}});
+      ->check(CLI::IsMember(decodings));
   app.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
   return run_program(app, argc, argv, has_gpu, [&] { run(options); });
 }
