@@ -61,7 +61,8 @@ class jpeg_pixels {
     const std::uint32_t mcu = y / 8 * mcus_across_ + x / 8;
     return sample((mcu + 1) * blocks_ - 3 + component, y, x);
   }
-  /// The sample whose half a pixel lies in counts three times, the one next to that half once.
+  /// Chroma of a pixel. Along each halved axis the sample that it lies in counts three times, and
+  /// its nearest other sample once.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t chroma(std::uint32_t component, std::uint32_t y,
                                                          std::uint32_t x) const {
     constexpr std::uint32_t widest_repeated = 2;
@@ -82,7 +83,8 @@ class jpeg_pixels {
              2;
     return (3 * two_rows(column) + two_rows(column2) + (x % 2 == 0 ? 8 : 7)) >> 4;
   }
-  /// The sample beside one that a pixel lies nearest to; at an edge that one.
+  /// A pixel's nearest other sample along an axis; at an edge the same sample again.
+  /// @param at The sample that it lies in. @param count Samples of the axis.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t next(std::uint32_t pixel,
                                                                std::uint32_t at,
                                                                std::uint32_t count) {

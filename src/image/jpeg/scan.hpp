@@ -81,9 +81,10 @@ class jpeg_scan_reader {
     return is_end();
   }
 
-  /// Whether an interval between restart markers is whole, and the marker behind it, or the file's
-  /// end, if nothing was discarded in those before it.
-  /// @param number Of the interval, below how many the scan has. @param at Where it begins.
+  /// Reads one interval of a scan with restart markers, and what follows: the next marker, or the
+  /// file's end.
+  /// @param number Of the interval: 0 is the first. @param at Where it begins.
+  /// @return Whether all that is whole, if no earlier interval discarded bytes.
   FEEDLINE_HOST_DEVICE bool is_interval_whole(std::uint32_t number, std::uint32_t at) {
     const std::uint32_t before = number * frame_.restart_interval;
     const std::uint32_t left = frame_.mcus() - before;
@@ -97,8 +98,8 @@ class jpeg_scan_reader {
       if (!mcu<false>()) return false;
     return is_last ? is_end() : restart();
   }
-  /// Whether bytes were discarded behind an interval, of which libjpeg will warn when it looks for
-  /// a marker.
+  /// Whether bytes at the interval's end were discarded. libjpeg warns of them when it looks for a
+  /// marker the next time, be it behind a later interval.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_discarded() const { return has_discarded_; }
   /// Whether a marker was looked for.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }

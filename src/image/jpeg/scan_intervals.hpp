@@ -27,8 +27,8 @@ class jpeg_scan_intervals {
         tables_{tables},
         coefficients_{coefficients} {}
 
-  /// Whether there are as many restart markers as there must be: else a serial reader has to say
-  /// what the file is worth. Some bytes behind the scan may look like one.
+  /// Whether the file has as many restart markers as it must. If not, a serial reader must decide:
+  /// the scan may be damaged, or bytes behind it may look like markers.
   FEEDLINE_HOST_DEVICE bool are_found() {
     warp_.each([&](std::uint32_t lane) {
       counts_[lane] = 0;
@@ -61,7 +61,7 @@ class jpeg_scan_intervals {
       });
     });
     if (warp_.any(is_broken)) return false;
-    // A serial reader minds bytes that it discarded when it looks for a marker the next time.
+    // A serial reader finds the scan damaged if it looks for a marker after it discarded bytes.
     const std::uint32_t first_discards = warp_.least(discards);
     const std::uint32_t last_sought = warp_.least(sought);
     return first_discards == none || last_sought == none || none - 1 - last_sought < first_discards;
