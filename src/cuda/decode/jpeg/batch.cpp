@@ -2,6 +2,8 @@
 
 #include "image/jpeg/pixels.hpp"
 
+#include <algorithm>
+
 namespace feedline::detail {
 namespace {
 
@@ -35,9 +37,9 @@ constexpr std::uint64_t largest_image_bytes(jpeg_way way) noexcept {
 }  // namespace
 
 std::size_t jpeg_memory_bytes(jpeg_way way, std::size_t max_images) noexcept {
-  const std::uint64_t usual = (way == jpeg_way::engines ? 160ULL : 480ULL) << 20U;
-  const std::uint64_t largest = largest_image_bytes(way);
-  const std::uint64_t images = max_images <= usual / largest ? max_images * largest : usual;
+  // Of 500 x 375 pixels, and some more.
+  const std::uint64_t usual = (way == jpeg_way::engines ? 640ULL : 1920ULL) << 10U;
+  const std::uint64_t images = std::max(largest_image_bytes(way), max_images * usual);
   return static_cast<std::size_t>(table_bytes(way) + images);
 }
 
