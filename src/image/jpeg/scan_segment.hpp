@@ -47,13 +47,7 @@ class jpeg_segment_reader {
   FEEDLINE_HOST_DEVICE jpeg_segment_reader(const std::uint8_t* file, const jpeg_frame& frame,
                                            const jpeg_scan_tables& tables,
                                            const Coefficients& coefficients)
-      : file_{file},
-        tables_{tables},
-        coefficients_{coefficients},
-        luma_{frame.luma_blocks()},
-        units_{frame.blocks()} {
-    for (std::uint32_t i = 0; i < 3; ++i) numbers_[i] = frame.tables[i];
-  }
+      : file_{file}, frame_{frame}, tables_{tables}, coefficients_{coefficients} {}
 
   /// Decodes from a point on, up to the first code that begins at `end` or behind it; if
   /// `to_mcu`, on to the first MCU that does.
@@ -66,6 +60,7 @@ class jpeg_segment_reader {
     jpeg_segment_end result = from;
     jpeg_scan_point& point = result.point;
     seek(anchor, from.point.position);
+    enter(point.unit);
     while (position() < end || (to_mcu && (point.unit != 0 || point.passed != 0))) step(result);
     point.position = position();
     return result;
@@ -91,12 +86,24 @@ class jpeg_segment_reader {
     if (byte == 0xFF) ++at_;
     return byte;
   }
+  /// Has at least 32 bits ready: no code and its value have more.
   FEEDLINE_HOST_DEVICE void fill() {
-    while (ready_ <= 32) {
-      buffer_ = buffer_ << 8U | next_byte();
-      ready_ += 8;
-      read_ += 8;
+    if (ready_ > 32) return;
+    std::uint32_t four = 0;
+    bool is_plain = true;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t byte = file_[at_ + i];
+      four = four << 8U | byte;
+      is_plain &= byte != 0xFF;
     }
+    if (is_plain) {  // which most are: loads that do not wait for each other
+      at_ += 4;
+    } else {
+      for (std::uint32_t i = 0; i < 4; ++i) four = four << 8U | next_byte();
+    }
+    buffer_ = buffer_ << 32U | four;
+    ready_ += 32;
+    read_ += 32;
   }
   FEEDLINE_HOST_DEVICE std::uint32_t take(std::uint32_t bits) {
     ready_ -= bits;
@@ -118,22 +125,26 @@ class jpeg_segment_reader {
     if (length > 16) return jpeg_scan_step::of(0);
     return table.steps[code + table.offset[length]];
   }
+  /// Has the tables of a block of the MCU at hand.
+  FEEDLINE_HOST_DEVICE void enter(std::uint32_t unit) {
+    component_ = unit < frame_.luma_blocks() ? 0 : unit - frame_.luma_blocks() + 1;
+    dc_ = &tables_.dc[frame_.tables[component_].dc];
+    ac_ = &tables_.ac[frame_.tables[component_].ac];
+  }
   FEEDLINE_HOST_DEVICE void step(jpeg_segment_end& result) {
     jpeg_scan_point& point = result.point;
-    const std::uint32_t component = point.unit < luma_ ? 0 : point.unit - luma_ + 1;
-    const jpeg_frame::component_tables& numbers = numbers_[component];
     const bool is_dc = point.passed == 0;
     fill();
     result.last_need = position();
-    const std::uint32_t step = next_step(is_dc ? tables_.dc[numbers.dc] : tables_.ac[numbers.ac]);
+    const std::uint32_t step = next_step(is_dc ? *dc_ : *ac_);
     const std::uint32_t bits = jpeg_scan_step::bits(step);
     const std::uint32_t passed = is_dc ? 1 : point.passed + jpeg_scan_step::passed(step);
     if (bits != 0) result.last_need = position();
     if constexpr (Coefficients::takes) {
       if (bits != 0 || is_dc) {
         std::int32_t value = bits == 0 ? 0 : jpeg_value(take(bits), bits);
-        if (is_dc) value = result.dc[component] += value;
-        coefficients_.write(result.blocks, component, passed - 1, value);
+        if (is_dc) value = result.dc[component_] += value;
+        coefficients_.write(result.blocks, component_, passed - 1, value);
       }
     } else {
       ready_ -= bits;
@@ -143,16 +154,19 @@ class jpeg_segment_reader {
       return;
     }
     point.passed = 0;
-    point.unit = static_cast<std::uint16_t>(point.unit + 1U == units_ ? 0 : point.unit + 1U);
+    point.unit =
+        static_cast<std::uint16_t>(point.unit + 1U == frame_.blocks() ? 0 : point.unit + 1U);
+    enter(point.unit);
     ++result.blocks;
   }
 
   const std::uint8_t* file_;
+  const jpeg_frame& frame_;
   const jpeg_scan_tables& tables_;
   Coefficients coefficients_;
-  jpeg_frame::component_tables numbers_[3];
-  std::uint32_t luma_;
-  std::uint32_t units_;
+  std::uint32_t component_ = 0;
+  const jpeg_scan_table* dc_ = nullptr;
+  const jpeg_scan_table* ac_ = nullptr;
   std::uint64_t buffer_ = 0;
   std::uint32_t ready_ = 0;
   std::uint32_t at_ = 0;
