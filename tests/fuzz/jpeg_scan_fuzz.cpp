@@ -134,22 +134,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t count = frame.mcus() * frame.blocks();
   const auto bytes = static_cast<std::uint32_t>(size);
   const auto tables = std::make_unique<detail::jpeg_scan_tables>();
-  const bool is_whole = detail::is_whole_jpeg_scan(file.data(), size, frame, *tables);
+  const detail::jpeg_scan scan{file.data(), bytes, frame, *tables};
+  const bool is_whole = detail::is_whole_jpeg_scan(scan);
   detail::jpeg_factors factors;
   detail::build(factors, file.data(), frame);
   coefficient_vector by_one(std::size_t{count} * detail::jpeg_block_samples);
   const detail::jpeg_coefficient_writer writes_one{factors, by_one.data(), count};
-  detail::jpeg_scan_reader reader{file.data(), bytes, frame, *tables, writes_one};
+  detail::jpeg_scan_reader reader{scan, writes_one};
   reader.build_tables();
   require(reader.is_whole() == is_whole, "what one thread says, it says when it writes");
   test::host_warp<4> warp;  // so few that short files are cut as well
-  require(
-      detail::jpeg_scan_segments{warp, file.data(), bytes, frame, *tables}.is_whole() == is_whole,
-      "what one thread says, a warp says");
+  require(detail::jpeg_scan_segments{warp, scan}.is_whole() == is_whole,
+          "what one thread says, a warp says");
   coefficient_vector by_lanes(by_one.size());
   const detail::jpeg_coefficient_writer writes_lanes{factors, by_lanes.data(), count};
-  require(detail::jpeg_scan_segments{warp, file.data(), bytes, frame, *tables, writes_lanes}
-                  .is_whole() == is_whole,
+  require(detail::jpeg_scan_segments{warp, scan, writes_lanes}.is_whole() == is_whole,
           "what one thread says, a warp says that writes");
   std::vector<std::uint8_t> row(std::size_t{3} * frame.width);
   const bool is_taken = is_taken_by_libjpeg(file.data(), size, frame, row.data());

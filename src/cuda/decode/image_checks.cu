@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(block_warp::lanes)
   block_warp warp;
   const bool good = warp.once([&] {
     return read_jpeg_frame(file_of(frame, load), load.bytes, says);
-  }) && jpeg_scan_segments{warp, file_of(frame, load), load.bytes, says, tables}.is_whole();
+  }) && jpeg_scan_segments{warp, jpeg_scan{file_of(frame, load), load.bytes, says, tables}}
+                        .is_whole();
   if (!good && threadIdx.x == 0) frame.bad[number] = 1;
 }
 

@@ -38,40 +38,36 @@ inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
 template <class Coefficients = no_jpeg_coefficients>
 class jpeg_scan_reader {
  public:
-  FEEDLINE_HOST_DEVICE jpeg_scan_reader(const std::uint8_t* file, std::uint32_t bytes,
-                                        const jpeg_frame& frame, jpeg_scan_tables& tables,
-                                        const Coefficients& coefficients = {})
-      : file_{file},
-        bytes_{bytes},
-        frame_{frame},
-        tables_{tables},
-        coefficients_{coefficients},
-        place_{.at = frame.scan} {}
+  FEEDLINE_HOST_DEVICE explicit jpeg_scan_reader(const jpeg_scan& scan,
+                                                 const Coefficients& coefficients = {})
+      : scan_{scan}, coefficients_{coefficients}, place_{.at = scan.frame.scan} {}
 
   /// Makes the tables ready. First of all.
   FEEDLINE_HOST_DEVICE void build_tables() {
     for (std::uint32_t i = 0; i < 2; ++i) {
-      if (frame_.huffman[i] != 0) build(tables_.dc[i], file_ + frame_.huffman[i]);
-      if (frame_.huffman[2 + i] != 0) build(tables_.ac[i], file_ + frame_.huffman[2 + i]);
+      if (scan_.frame.huffman[i] != 0)
+        build(scan_.tables.dc[i], scan_.file + scan_.frame.huffman[i]);
+      if (scan_.frame.huffman[2 + i] != 0)
+        build(scan_.tables.ac[i], scan_.file + scan_.frame.huffman[2 + i]);
     }
   }
 
   /// Whether the scan is whole.
-  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, frame_.mcus()); }
+  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, scan_.frame.mcus()); }
 
   /// The same, from an MCU on. @param from Where that begins. @param left MCUs.
   FEEDLINE_HOST_DEVICE bool is_rest_whole(const jpeg_scan_place& from, std::uint32_t left) {
     place_ = from;
-    const std::uint32_t fast_bytes = most_jpeg_block_bytes * frame_.blocks();
-    std::uint32_t to_restart = frame_.restart_interval;
+    const std::uint32_t fast_bytes = most_jpeg_block_bytes * scan_.frame.blocks();
+    std::uint32_t to_restart = scan_.frame.restart_interval;
     for (; left > 0; --left) {
-      if (frame_.restart_interval != 0) {
+      if (scan_.frame.restart_interval != 0) {
         if (to_restart == 0) {
           if (!restart()) return false;
-          to_restart = frame_.restart_interval;
+          to_restart = scan_.frame.restart_interval;
         }
         --to_restart;
-      } else if (marker_ == 0 && bytes_ - place_.at >= fast_bytes) {
+      } else if (marker_ == 0 && scan_.bytes - place_.at >= fast_bytes) {
         const jpeg_scan_place before = place_;
         if (mcu<true>()) continue;
         place_ = before;  // a marker is near
@@ -86,15 +82,15 @@ class jpeg_scan_reader {
   /// @param number Of the interval: 0 is the first. @param at Where it begins.
   /// @return Whether all that is whole, if no earlier interval discarded bytes.
   FEEDLINE_HOST_DEVICE bool is_interval_whole(std::uint32_t number, std::uint32_t at) {
-    const std::uint32_t before = number * frame_.restart_interval;
-    const std::uint32_t left = frame_.mcus() - before;
-    place_ = {.at = at, .block = before * frame_.blocks()};
+    const std::uint32_t before = number * scan_.frame.restart_interval;
+    const std::uint32_t left = scan_.frame.mcus() - before;
+    place_ = {.at = at, .block = before * scan_.frame.blocks()};
     marker_ = 0;
     restarts_ = number;
     has_discarded_ = false;
     has_sought_ = false;
-    const bool is_last = left <= frame_.restart_interval;
-    for (std::uint32_t i = is_last ? left : frame_.restart_interval; i > 0; --i)
+    const bool is_last = left <= scan_.frame.restart_interval;
+    for (std::uint32_t i = is_last ? left : scan_.frame.restart_interval; i > 0; --i)
       if (!mcu<false>()) return false;
     return is_last ? is_end() : restart();
   }
@@ -108,13 +104,13 @@ class jpeg_scan_reader {
   /// Reads as far ahead as there is room. @return False if the file ends.
   FEEDLINE_HOST_DEVICE bool fill() {
     while (place_.ready <= 56 && marker_ == 0) {
-      if (place_.at == bytes_) return false;
-      const std::uint32_t byte = file_[place_.at++];
+      if (place_.at == scan_.bytes) return false;
+      const std::uint32_t byte = scan_.file[place_.at++];
       if (byte == 0xFF) {
         std::uint32_t next = 0xFF;
         while (next == 0xFF) {
-          if (place_.at == bytes_) return false;
-          next = file_[place_.at++];
+          if (place_.at == scan_.bytes) return false;
+          next = scan_.file[place_.at++];
         }
         marker_ = next;
         if (next != 0) return true;
@@ -128,7 +124,7 @@ class jpeg_scan_reader {
     std::uint64_t six = 0;
     bool is_plain = true;
     for (std::uint32_t i = 0; i < 6; ++i) {
-      const std::uint32_t byte = file_[place_.at + i];
+      const std::uint32_t byte = scan_.file[place_.at + i];
       six = six << 8U | byte;
       is_plain &= byte != 0xFF;
     }
@@ -139,8 +135,8 @@ class jpeg_scan_reader {
       return true;
     }
     for (std::uint32_t i = 0; i < 6; ++i) {
-      const std::uint32_t byte = file_[place_.at++];
-      if (byte == 0xFF && file_[place_.at++] != 0) return false;
+      const std::uint32_t byte = scan_.file[place_.at++];
+      if (byte == 0xFF && scan_.file[place_.at++] != 0) return false;
       push(byte);
     }
     return true;
@@ -203,8 +199,8 @@ class jpeg_scan_reader {
   /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t component) {
-    const jpeg_scan_table& ac = tables_.ac[frame_.tables[component].ac];
-    const std::uint32_t first = next_step<Fast>(tables_.dc[frame_.tables[component].dc]);
+    const jpeg_scan_table& ac = scan_.tables.ac[scan_.frame.tables[component].ac];
+    const std::uint32_t first = next_step<Fast>(scan_.tables.dc[scan_.frame.tables[component].dc]);
     std::int32_t value = 0;
     if (first == 0 || !take_value<Fast>(jpeg_scan_step::bits(first), value)) return false;
     if constexpr (Coefficients::takes)
@@ -222,8 +218,8 @@ class jpeg_scan_reader {
 
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool mcu() {
-    for (std::uint32_t i = 0; i < frame_.components; ++i)
-      for (std::uint32_t left = i == 0 ? frame_.luma_blocks() : 1; left > 0; --left)
+    for (std::uint32_t i = 0; i < scan_.frame.components; ++i)
+      for (std::uint32_t left = i == 0 ? scan_.frame.luma_blocks() : 1; left > 0; --left)
         if (!block<Fast>(i)) return false;
     return true;
   }
@@ -241,19 +237,16 @@ class jpeg_scan_reader {
   }
   FEEDLINE_HOST_DEVICE bool is_end() {
     if (marker_ == 0 && !next_marker()) return false;
-    return is_jpeg_end(file_, bytes_, place_.at, marker_);
+    return is_jpeg_end(scan_.file, scan_.bytes, place_.at, marker_);
   }
   FEEDLINE_HOST_DEVICE bool next_marker() {
     has_sought_ = true;
     if (has_discarded_) return false;
-    marker_ = next_jpeg_marker(file_, bytes_, place_.at);
+    marker_ = next_jpeg_marker(scan_.file, scan_.bytes, place_.at);
     return marker_ != 0;
   }
 
-  const std::uint8_t* file_;
-  std::uint32_t bytes_;
-  const jpeg_frame& frame_;
-  jpeg_scan_tables& tables_;
+  jpeg_scan scan_;
   Coefficients coefficients_;
   jpeg_scan_place place_;
   std::uint32_t marker_ = 0;  ///< that was read ahead; nothing behind it was. 0: none
@@ -264,11 +257,8 @@ class jpeg_scan_reader {
 
 /// Whether a file's scan is whole, as libjpeg would take without a warning. Works on host and
 /// device; a file takes as long as libjpeg takes to decode its codes.
-/// @param frame What `read_jpeg_frame` said of these bytes.
-FEEDLINE_HOST_DEVICE inline bool is_whole_jpeg_scan(const std::uint8_t* file, std::size_t bytes,
-                                                    const jpeg_frame& frame,
-                                                    jpeg_scan_tables& tables) noexcept {
-  jpeg_scan_reader reader{file, static_cast<std::uint32_t>(bytes), frame, tables};
+FEEDLINE_HOST_DEVICE inline bool is_whole_jpeg_scan(const jpeg_scan& scan) noexcept {
+  jpeg_scan_reader<> reader{scan};
   reader.build_tables();
   return reader.is_whole();
 }

@@ -15,17 +15,10 @@ namespace feedline::detail {
 template <class Warp, class Coefficients>
 class jpeg_scan_intervals {
  public:
-  /// @param tables Made ready.
-  FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Warp& warp, const std::uint8_t* file,
-                                           std::uint32_t bytes, const jpeg_frame& frame,
-                                           jpeg_scan_tables& tables,
+  /// @param scan Its tables are ready.
+  FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Warp& warp, const jpeg_scan& scan,
                                            const Coefficients& coefficients)
-      : warp_{warp},
-        file_{file},
-        bytes_{bytes},
-        frame_{frame},
-        tables_{tables},
-        coefficients_{coefficients} {}
+      : warp_{warp}, scan_{scan}, coefficients_{coefficients} {}
 
   /// Whether the file has as many restart markers as it must. If not, a serial reader must decide:
   /// the scan may be damaged, or bytes behind it may look like markers.
@@ -44,7 +37,7 @@ class jpeg_scan_intervals {
     per_lane<std::uint32_t> discards;
     per_lane<std::uint32_t> sought;
     warp_.each([&](std::uint32_t lane) {
-      jpeg_scan_reader<Coefficients> reader{file_, bytes_, frame_, tables_, coefficients_};
+      jpeg_scan_reader<Coefficients> reader{scan_, coefficients_};
       is_broken[lane] = false;
       discards[lane] = none;
       sought[lane] = none;
@@ -54,7 +47,7 @@ class jpeg_scan_intervals {
         if (reader.has_discarded() && discards[lane] == none) discards[lane] = number;
         if (reader.has_sought_marker()) sought[lane] = none - 1 - number;
       };
-      if (lane == 0) read(frame_.scan);
+      if (lane == 0) read(scan_.frame.scan);
       for_markers(lane, [&](std::uint32_t marker) {
         ++number;
         read(marker + 2);
@@ -74,23 +67,21 @@ class jpeg_scan_intervals {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t intervals() const {
-    return (frame_.mcus() + frame_.restart_interval - 1U) / frame_.restart_interval;
+    return (scan_.frame.mcus() + scan_.frame.restart_interval - 1U) / scan_.frame.restart_interval;
   }
   /// Calls f(where it begins) for each restart marker that begins in a lane's share.
   template <class Function>
   FEEDLINE_HOST_DEVICE void for_markers(std::uint32_t lane, Function f) const {
-    const std::uint64_t count = bytes_ - 1 - frame_.scan;
-    const auto end = frame_.scan + static_cast<std::uint32_t>(count * (lane + 1) / Warp::lanes);
-    for (auto at = frame_.scan + static_cast<std::uint32_t>(count * lane / Warp::lanes); at < end;
-         ++at)
-      if (file_[at] == 0xFF && (file_[at + 1] & 0xF8U) == 0xD0) f(at);
+    const std::uint64_t count = scan_.bytes - 1 - scan_.frame.scan;
+    const auto end =
+        scan_.frame.scan + static_cast<std::uint32_t>(count * (lane + 1) / Warp::lanes);
+    for (auto at = scan_.frame.scan + static_cast<std::uint32_t>(count * lane / Warp::lanes);
+         at < end; ++at)
+      if (scan_.file[at] == 0xFF && (scan_.file[at + 1] & 0xF8U) == 0xD0) f(at);
   }
 
   Warp& warp_;
-  const std::uint8_t* file_;
-  std::uint32_t bytes_;
-  const jpeg_frame& frame_;
-  jpeg_scan_tables& tables_;
+  jpeg_scan scan_;
   Coefficients coefficients_;
   per_lane<std::uint32_t> counts_;  ///< of markers
 };

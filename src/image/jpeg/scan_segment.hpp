@@ -44,10 +44,8 @@ struct jpeg_segment_end {
 template <class Coefficients>
 class jpeg_segment_reader {
  public:
-  FEEDLINE_HOST_DEVICE jpeg_segment_reader(const std::uint8_t* file, const jpeg_frame& frame,
-                                           const jpeg_scan_tables& tables,
-                                           const Coefficients& coefficients)
-      : file_{file}, frame_{frame}, tables_{tables}, coefficients_{coefficients} {}
+  FEEDLINE_HOST_DEVICE jpeg_segment_reader(const jpeg_scan& scan, const Coefficients& coefficients)
+      : scan_{scan}, coefficients_{coefficients} {}
 
   /// Decodes from a point on, up to the first code that begins at `end` or behind it; if
   /// `to_mcu`, on to the first MCU that does.
@@ -82,7 +80,7 @@ class jpeg_segment_reader {
     ready_ -= position - (read_ - ready_);
   }
   FEEDLINE_HOST_DEVICE std::uint32_t next_byte() {
-    const std::uint32_t byte = file_[at_++];
+    const std::uint32_t byte = scan_.file[at_++];
     if (byte == 0xFF) ++at_;
     return byte;
   }
@@ -92,7 +90,7 @@ class jpeg_segment_reader {
     std::uint32_t four = 0;
     bool is_plain = true;
     for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::uint32_t byte = file_[at_ + i];
+      const std::uint32_t byte = scan_.file[at_ + i];
       four = four << 8U | byte;
       is_plain &= byte != 0xFF;
     }
@@ -127,9 +125,9 @@ class jpeg_segment_reader {
   }
   /// Has the tables of a block of the MCU at hand.
   FEEDLINE_HOST_DEVICE void enter(std::uint32_t unit) {
-    component_ = unit < frame_.luma_blocks() ? 0 : unit - frame_.luma_blocks() + 1;
-    dc_ = &tables_.dc[frame_.tables[component_].dc];
-    ac_ = &tables_.ac[frame_.tables[component_].ac];
+    component_ = unit < scan_.frame.luma_blocks() ? 0 : unit - scan_.frame.luma_blocks() + 1;
+    dc_ = &scan_.tables.dc[scan_.frame.tables[component_].dc];
+    ac_ = &scan_.tables.ac[scan_.frame.tables[component_].ac];
   }
   FEEDLINE_HOST_DEVICE void step(jpeg_segment_end& result) {
     jpeg_scan_point& point = result.point;
@@ -155,14 +153,12 @@ class jpeg_segment_reader {
     }
     point.passed = 0;
     point.unit =
-        static_cast<std::uint16_t>(point.unit + 1U == frame_.blocks() ? 0 : point.unit + 1U);
+        static_cast<std::uint16_t>(point.unit + 1U == scan_.frame.blocks() ? 0 : point.unit + 1U);
     enter(point.unit);
     ++result.blocks;
   }
 
-  const std::uint8_t* file_;
-  const jpeg_frame& frame_;
-  const jpeg_scan_tables& tables_;
+  jpeg_scan scan_;
   Coefficients coefficients_;
   std::uint32_t component_ = 0;
   const jpeg_scan_table* dc_ = nullptr;

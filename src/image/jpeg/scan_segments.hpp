@@ -31,51 +31,45 @@ namespace feedline::detail {
 ///   sum_before(per_lane<uint32>)  of the lanes before each
 ///   before(per_lane<uint64>)      the value of the lane before; of the first its own
 ///   last(per_lane<uint64>)        of the last lane
-/// On a GPU each thread of the warp calls it, and all see `tables`.
+/// On a GPU each thread of the warp calls it, and all see the scan's tables.
 /// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
 template <class Warp, class Coefficients = no_jpeg_coefficients>
 class jpeg_scan_segments {
  public:
-  FEEDLINE_HOST_DEVICE jpeg_scan_segments(Warp& warp, const std::uint8_t* file, std::uint32_t bytes,
-                                          const jpeg_frame& frame, jpeg_scan_tables& tables,
+  FEEDLINE_HOST_DEVICE jpeg_scan_segments(Warp& warp, const jpeg_scan& scan,
                                           const Coefficients& coefficients = {})
-      : warp_{warp},
-        file_{file},
-        bytes_{bytes},
-        frame_{frame},
-        tables_{tables},
-        coefficients_{coefficients} {}
+      : warp_{warp}, scan_{scan}, coefficients_{coefficients} {}
 
   FEEDLINE_HOST_DEVICE bool is_whole() {
-    if (bytes_ == frame_.scan) return false;  // cut where the scan begins
-    jpeg_scan_reader<Coefficients> serial{file_, bytes_, frame_, tables_, coefficients_};
+    if (scan_.bytes == scan_.frame.scan) return false;  // cut where the scan begins
+    jpeg_scan_reader<Coefficients> serial{scan_, coefficients_};
     (void)warp_.once([&] {
       serial.build_tables();
       return true;
     });
-    if (frame_.restart_interval != 0) {
-      jpeg_scan_intervals intervals{warp_, file_, bytes_, frame_, tables_, coefficients_};
+    if (scan_.frame.restart_interval != 0) {
+      jpeg_scan_intervals intervals{warp_, scan_, coefficients_};
       if (!intervals.are_found()) return warp_.once([&] { return serial.is_whole(); });
       return intervals.are_whole();
     }
-    const std::uint32_t kept = most_jpeg_block_bytes * frame_.blocks() + 16;
+    const std::uint32_t kept = most_jpeg_block_bytes * scan_.frame.blocks() + 16;
     const std::uint32_t end = first_marker();
-    if (end < frame_.scan + kept + Warp::lanes * min_segment)
+    if (end < scan_.frame.scan + kept + Warp::lanes * min_segment)
       return warp_.once([&] { return serial.is_whole(); });
 
     cut(end - kept);
     decode();
     if constexpr (Coefficients::takes) write();
     const std::uint32_t blocks = warp_.sum(blocks_);
-    const std::uint32_t mcus = blocks / frame_.blocks();
+    const std::uint32_t mcus = blocks / scan_.frame.blocks();
     const std::uint64_t last = warp_.last(ends_);
     const auto last_need = static_cast<std::uint32_t>(warp_.last(last_needs_));
-    if (mcus >= frame_.mcus()) return false;  // too many bytes are left
+    if (mcus >= scan_.frame.mcus()) return false;  // too many bytes are left
     jpeg_scan_place place = place_of(unpack(last).position, last_need);
     place.block = blocks;
     for (std::uint32_t i = 0; i < 3; ++i)
       place.dc[i] = static_cast<std::int32_t>(warp_.sum(dc_[i]));
-    return warp_.once([&] { return serial.is_rest_whole(place, frame_.mcus() - mcus); });
+    return warp_.once([&] { return serial.is_rest_whole(place, scan_.frame.mcus() - mcus); });
   }
 
  private:
@@ -96,17 +90,17 @@ class jpeg_scan_segments {
   /// Where among `count` bytes behind the scan's begin a lane's share begins.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t share(std::uint32_t count,
                                                          std::uint32_t lane) const {
-    return frame_.scan + static_cast<std::uint32_t>(std::uint64_t{count} * lane / Warp::lanes);
+    return scan_.frame.scan + static_cast<std::uint32_t>(std::uint64_t{count} * lane / Warp::lanes);
   }
 
   /// Where the first byte lies behind which no codes can follow: a marker's, or the file's last.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t first_marker() {
-    const std::uint32_t last = bytes_ - 1;
+    const std::uint32_t last = scan_.bytes - 1;
     per_lane<std::uint32_t> found;
     warp_.each([&](std::uint32_t lane) {
-      std::uint32_t at = share(last - frame_.scan, lane);
-      const std::uint32_t end = share(last - frame_.scan, lane + 1);
-      while (at < end && (file_[at] != 0xFF || file_[at + 1] == 0)) ++at;
+      std::uint32_t at = share(last - scan_.frame.scan, lane);
+      const std::uint32_t end = share(last - scan_.frame.scan, lane + 1);
+      while (at < end && (scan_.file[at] != 0xFF || scan_.file[at + 1] == 0)) ++at;
       found[lane] = at < end ? at : last;
     });
     return warp_.least(found);
@@ -119,28 +113,29 @@ class jpeg_scan_segments {
       begins_at_[lane] = begin_of(limit, lane);
       const std::uint32_t end = begin_of(limit, lane + 1);
       std::uint32_t count = 0;
-      for (std::uint32_t at = begins_at_[lane]; at < end; ++at) count += file_[at] == 0xFF ? 1 : 0;
+      for (std::uint32_t at = begins_at_[lane]; at < end; ++at)
+        count += scan_.file[at] == 0xFF ? 1 : 0;
       stuffed[lane] = count;
     });
     const per_lane<std::uint32_t> before = warp_.sum_before(stuffed);
     warp_.each([&](std::uint32_t lane) {
-      begins_[lane] = 8 * (begins_at_[lane] - frame_.scan - before[lane]);
+      begins_[lane] = 8 * (begins_at_[lane] - scan_.frame.scan - before[lane]);
       segment_ends_[lane] =
-          8 * (begin_of(limit, lane + 1) - frame_.scan - before[lane] - stuffed[lane]);
+          8 * (begin_of(limit, lane + 1) - scan_.frame.scan - before[lane] - stuffed[lane]);
     });
     end_ = {begin_of(limit, Warp::lanes), static_cast<std::uint32_t>(warp_.last(segment_ends_))};
   }
   /// A segment begins with no stuffed zero.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t begin_of(std::uint32_t limit,
                                                             std::uint32_t lane) const {
-    const std::uint32_t at = share(limit - frame_.scan, lane);
-    return at > frame_.scan && file_[at - 1] == 0xFF ? at + 1 : at;
+    const std::uint32_t at = share(limit - scan_.frame.scan, lane);
+    return at > scan_.frame.scan && scan_.file[at - 1] == 0xFF ? at + 1 : at;
   }
 
   template <class Taken>
   FEEDLINE_HOST_DEVICE jpeg_segment_end run(std::uint32_t lane, const jpeg_segment_end& from,
                                             const Taken& coefficients) {
-    return jpeg_segment_reader{file_, frame_, tables_, coefficients}.run(
+    return jpeg_segment_reader{scan_, coefficients}.run(
         {begins_at_[lane], begins_[lane]}, from, static_cast<std::uint32_t>(segment_ends_[lane]),
         lane + 1 == Warp::lanes);
   }
@@ -191,7 +186,7 @@ class jpeg_scan_segments {
     const std::uint32_t read = (last_need + 16) / read_at_once * read_at_once + read_at_once;
     jpeg_scan_place place{.at = end_.at};
     for (std::uint32_t at = end_.position; at < read; at += 8) {
-      const std::uint32_t byte = file_[place.at++];
+      const std::uint32_t byte = scan_.file[place.at++];
       if (byte == 0xFF) ++place.at;
       place.buffer = place.buffer << 8U | byte;
     }
@@ -200,10 +195,7 @@ class jpeg_scan_segments {
   }
 
   Warp& warp_;
-  const std::uint8_t* file_;
-  std::uint32_t bytes_;
-  const jpeg_frame& frame_;
-  jpeg_scan_tables& tables_;
+  jpeg_scan scan_;
   Coefficients coefficients_;
   per_lane<std::uint32_t> begins_at_;  ///< bytes of segments
   per_lane<std::uint32_t> begins_;     ///< positions of these

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/frame.hpp"
 
 #include <cstdint>
 
@@ -38,6 +39,14 @@ struct jpeg_scan_table {
 struct jpeg_scan_tables {
   jpeg_scan_table dc[2];
   jpeg_scan_table ac[2];
+};
+
+/// A file's scan, and the tables that it is decoded by.
+struct jpeg_scan {
+  const std::uint8_t* file;
+  std::uint32_t bytes;      ///< of the file
+  const jpeg_frame& frame;  ///< what `read_jpeg_frame` said of it
+  jpeg_scan_tables& tables;
 };
 
 /// @param defined The 16 counts and the symbols of a table that `read_jpeg_frame` took.

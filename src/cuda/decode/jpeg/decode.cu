@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(block_warp::lanes, 16)
     words[i] = {};
   warp.sync();
   const jpeg_coefficient_writer writer{factors, memory.blocks, count};
-  const bool is_whole =
-      jpeg_scan_segments{warp, image.file, image.bytes, frame, tables, writer}.is_whole();
+  const jpeg_scan scan{image.file, image.bytes, frame, tables};
+  const bool is_whole = jpeg_scan_segments{warp, scan, writer}.is_whole();
   if (threadIdx.x != 0) return;
   *memory.frame = frame;
   if (!is_whole && !batch.allow_damaged) batch.bad[image.number] = 1;

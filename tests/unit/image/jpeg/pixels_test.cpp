@@ -77,15 +77,15 @@ scan read_scan(const jpeg_file& file, std::uint32_t count) {
   detail::build(factors, data, file.frame);
   const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
   detail::jpeg_scan_tables tables;
+  const detail::jpeg_scan all{data, file.bytes, file.frame, tables};
   if constexpr (Lanes == 0) {
-    detail::jpeg_scan_reader reader{data, file.bytes, file.frame, tables, writer};
+    detail::jpeg_scan_reader reader{all, writer};
     reader.build_tables();
     found.is_whole = reader.is_whole();
   } else {
     test::host_warp<Lanes> warp;
     warp.last_first = true;
-    found.is_whole =
-        detail::jpeg_scan_segments{warp, data, file.bytes, file.frame, tables, writer}.is_whole();
+    found.is_whole = detail::jpeg_scan_segments{warp, all, writer}.is_whole();
   }
   return found;
 }

@@ -39,11 +39,11 @@ verdicts check(const byte_vector& file) {
   if (!found.is_read) return found;
   detail::jpeg_scan_tables tables;
   std::memset(&tables, 0xCD, sizeof(tables));
-  found.by_one = detail::is_whole_jpeg_scan(own.get(), file.size(), frame, tables);
+  const detail::jpeg_scan scan{own.get(), static_cast<std::uint32_t>(file.size()), frame, tables};
+  found.by_one = detail::is_whole_jpeg_scan(scan);
   std::memset(&tables, 0xCD, sizeof(tables));
   test::host_warp<> warp;
-  const auto bytes = static_cast<std::uint32_t>(file.size());
-  found.by_lanes = detail::jpeg_scan_segments{warp, own.get(), bytes, frame, tables}.is_whole();
+  found.by_lanes = detail::jpeg_scan_segments{warp, scan}.is_whole();
   found.rounds = warp.rounds;
   return found;
 }

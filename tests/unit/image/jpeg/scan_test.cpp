@@ -45,10 +45,10 @@ std::optional<bool> is_whole(const byte_vector& file, const detail::jpeg_frame& 
   if (frame.height != original.height || frame.width != original.width) return {};
   detail::jpeg_scan_tables tables;
   std::memset(&tables, 0xCD, sizeof(tables));
-  const bool by_one = detail::is_whole_jpeg_scan(own.get(), file.size(), frame, tables);
+  const detail::jpeg_scan scan{own.get(), static_cast<std::uint32_t>(file.size()), frame, tables};
+  const bool by_one = detail::is_whole_jpeg_scan(scan);
   test::host_warp<5> warp;
-  const auto bytes = static_cast<std::uint32_t>(file.size());
-  CHECK(detail::jpeg_scan_segments{warp, own.get(), bytes, frame, tables}.is_whole() == by_one);
+  CHECK(detail::jpeg_scan_segments{warp, scan}.is_whole() == by_one);
   return by_one;
 }
 
