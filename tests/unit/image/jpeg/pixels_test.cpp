@@ -132,8 +132,8 @@ TEST_CASE("jpeg pixels: they are libjpeg's, whoever decodes, at all samplings an
                                           {.luma_across = each.across, .luma_down = each.down});
       const pixels expected = test::decode_jpeg(file);
       CAPTURE(each.name, height, width);
-      CHECK(decode<0>(file).values == expected.values);
-      CHECK(decode<32>(file).values == expected.values);
+      CHECK((decode<0>(file).values == expected.values));
+      CHECK((decode<32>(file).values == expected.values));
     }
   }
 }
@@ -146,16 +146,18 @@ TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, 
       for (const bool has_optimal_codes : {false, true}) {
         auto image = paint(200, 310, 3, static_cast<std::uint32_t>(quality));
         for (auto& value : image.values) value = static_cast<std::uint8_t>(value ^ random() % 64);
-        const byte_vector file = jpeg_bytes(image, {.quality = quality,
-                                                    .luma_across = each.across,
-                                                    .luma_down = each.down,
-                                                    .restart_interval = quality == 75 ? 7U : 0U,
-                                                    .has_optimal_codes = has_optimal_codes});
+        byte_vector file = jpeg_bytes(image, {.quality = quality,
+                                              .luma_across = each.across,
+                                              .luma_down = each.down,
+                                              .restart_interval = quality == 75 ? 7U : 0U,
+                                              .has_optimal_codes = has_optimal_codes});
         const pixels expected = test::decode_jpeg(file);
         CAPTURE(each.name, quality, has_optimal_codes);
-        CHECK(decode<0>(file).values == expected.values);
-        CHECK(decode<4>(file).values == expected.values);
-        CHECK(decode<32>(file).values == expected.values);
+        // One reader goes its fast way, amid an MCU, until it meets the scan's end.
+        if (has_optimal_codes) file.resize(file.size() + 4000);
+        CHECK((decode<0>(file).values == expected.values));
+        CHECK((decode<4>(file).values == expected.values));
+        CHECK((decode<32>(file).values == expected.values));
       }
     }
   }
