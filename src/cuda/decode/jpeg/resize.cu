@@ -103,7 +103,9 @@ void issue_resizes(std::span<const jpeg_image> images, const image_row& row,
   std::uint32_t tiles = tiles_of(row.width, tile_width) * tiles_of(row.height, tile_height);
   for (std::size_t first = 0; first < images.size(); first += max_given_images) {
     const auto given = images.subspan(first, std::min(images.size() - first, max_given_images));
-    resized_images batch{.pixels = pixels, .row = row};
+    resized_images batch;
+    batch.pixels = pixels;
+    batch.row = row;
     std::ranges::copy(given, batch.image);
     void* parameters[] = {&batch, &tiles};
     FEEDLINE_CUDA_CHECK(cudaLaunchKernel(resize_kernel,
