@@ -1,7 +1,9 @@
 /// Writes the seed corpus of jpeg_scan_fuzz: feedline_make_jpeg_scan_corpus FOLDER
 
+#include "image/jpeg/frame.hpp"
 #include "support/files/image_bytes.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -35,6 +37,13 @@ int main(int argc, char* argv[]) {
   write(folder / "restarts", restarts);
   restarts.resize(restarts.size() - 40);
   write(folder / "cut", restarts);
+  auto header = jpeg_bytes(image, {.quality = 20, .has_optimal_codes = true});
+  detail::jpeg_frame frame;
+  if (!detail::read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(header.data()), header.size(),
+                               frame))
+    return 1;
+  header.resize(frame.scan);
+  write(folder / "header", header);
   auto fast = jpeg_bytes(image, {.has_optimal_codes = true});  // libjpeg's way far from the end
   fast.resize(fast.size() + 3200);
   write(folder / "bytes_behind", fast);
