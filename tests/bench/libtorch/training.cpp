@@ -160,21 +160,22 @@ feedline::dataset_ptr open_folder(const options& options) {
 }
 
 /// A folder's images, of 224 x 224 pixels once the GPU has cut them.
-/// @param by "device", "kernels" or "cpu".
+/// @param decoder "device", "kernels" or "cpu".
 named_feed make_jpeg_feed(const feedline::dataset_ptr& folder, const shape& shape,
-                          const std::string& by, const options& options) {
+                          const std::string& decoder, const options& options) {
   feedline::loader_options loading =
       training_options(shape.batch_size, options.readers, /*flip=*/0.5);
   loading.placement = feedline::placement::stream;
-  loading.decode_on = by == "cpu" ? feedline::decode_on::cpu : feedline::decode_on::device;
+  loading.decode_on = decoder == "cpu" ? feedline::decode_on::cpu : feedline::decode_on::device;
   loading.transforms.front().resized_crop =
       feedline::random_resized_crop{.height = 224, .width = 224};
   feedline::device_ptr device = feedline::make_cuda_device(0);
-  if (by == "kernels") device = std::make_shared<kernel_decoding>(std::move(device), 0);
+  if (decoder == "kernels") device = std::make_shared<kernel_decoding>(std::move(device), 0);
   auto made = std::make_unique<loader_feed>(folder, std::move(device), loading);
   if (made->plan().decode_on != loading.decode_on)
     throw feedline::usage_error{"readers decode: " + made->plan().decode_note};
-  return {"JPEGs, " + by + ", " + std::to_string(options.readers) + " readers", std::move(made)};
+  return {"JPEGs, " + decoder + ", " + std::to_string(options.readers) + " readers",
+          std::move(made)};
 }
 
 /// Shuffled rows of memory.
@@ -200,8 +201,8 @@ std::vector<named_feed> make_feeds(const shape& shape, const options& options) {
   for (const std::string& name : options.feeds) {
     if (name.starts_with("jpeg")) {
       if (!folder) folder = open_folder(options);
-      const std::string by = name == "jpeg" ? "device" : name.substr(name.find('-') + 1);
-      feeds.push_back(make_jpeg_feed(folder, shape, by, options));
+      const std::string decoder = name == "jpeg" ? "device" : name.substr(name.find('-') + 1);
+      feeds.push_back(make_jpeg_feed(folder, shape, decoder, options));
     } else {
       if (!rows) rows = make_data(shape);
       feeds.push_back(make_row_feed(rows, shape, name, options));

@@ -71,16 +71,16 @@ loader_options loading(const options& options, decode_on who, int readers) {
   return made;
 }
 
-device_ptr make_device(decoding by) {
+device_ptr make_device(decoding who) {
   device_ptr gpu = make_cuda_device(0);
-  if (by != decoding::kernels) return gpu;
+  if (who != decoding::kernels) return gpu;
   return std::make_shared<kernel_decoding>(std::move(gpu), 0);
 }
 
-/// @param by Of `decodings`.
-void run_loader(const dataset_ptr& images, const std::string& by, int readers,
+/// @param decoder Of `decodings`.
+void run_loader(const dataset_ptr& images, const std::string& decoder, int readers,
                 const options& options, const gpu_stream& stream, results& found) {
-  const decoding who = decodings.at(by);
+  const decoding who = decodings.at(decoder);
   const decode_on where = who == decoding::readers ? decode_on::cpu : decode_on::device;
   loader loader{images, shuffle{.seed = 1}, make_device(who), loading(options, where, readers)};
   if (loader.plan().decode_on != where)
@@ -93,11 +93,11 @@ void run_loader(const dataset_ptr& images, const std::string& by, int readers,
     return run.batches_per_second() * static_cast<double>(options.batch_size);
   };
   const delivered& median = runs.median();
-  std::printf("%-7s %8d %12.0f [%6.0f, %6.0f] %10.2f %9.2f\n", by.c_str(), readers,
+  std::printf("%-7s %8d %12.0f [%6.0f, %6.0f] %10.2f %9.2f\n", decoder.c_str(), readers,
               images_of(median), images_of(runs.least()), images_of(runs.most()),
               median.busy_cores(), static_cast<double>(loader.plan().device_bytes) / 1e6);
   std::fflush(stdout);
-  found.add({{"decodes", by}, {"readers", readers}, {"images_per_second", images_of(median)}},
+  found.add({{"decodes", decoder}, {"readers", readers}, {"images_per_second", images_of(median)}},
             runs);
 }
 
@@ -122,9 +122,9 @@ void run(const options& options) {
   std::printf("%-7s %8s %12s %16s %10s %9s\n", "decodes", "readers", "images/s", "", "busy cores",
               "GPU MB");
   const gpu_stream stream;
-  for (const std::string& by : options.decodes)
+  for (const std::string& decoder : options.decodes)
     for (const int readers : options.readers)
-      run_loader(images, by, readers, options, stream, found);
+      run_loader(images, decoder, readers, options, stream, found);
   found.write(options.json);
 }
 

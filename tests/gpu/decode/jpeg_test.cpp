@@ -178,9 +178,9 @@ difference between(const byte_vector& a, const byte_vector& b) {
 }
 
 /// Decodes on both sides, and compares all rows.
-void check_images(const std::string& what, const decoding& by, const image_row& row,
+void check_images(const std::string& what, const decoding& decoder, const image_row& row,
                   const std::vector<arriving_image>& images) {
-  const decoded_images got = decode_on_gpu(by.way, row, images);
+  const decoded_images got = decode_on_gpu(decoder.way, row, images);
   difference worst;
   for (std::size_t i = 0; i < images.size(); ++i) {
     CAPTURE(what, i, images[i].height, images[i].width);
@@ -190,12 +190,12 @@ void check_images(const std::string& what, const decoding& by, const image_row& 
     worst.mean = std::max(worst.mean, found.mean);
     worst.psnr = std::min(worst.psnr, found.psnr);
   }
-  const bool by_kernels = by.way == detail::jpeg_way::kernels;
+  const bool by_kernels = decoder.way == detail::jpeg_way::kernels;
   std::printf("%s, %s: at most %d apart, mean %.3f, PSNR %.1f dB\n", what.c_str(),
               by_kernels ? "kernels" : "engines", worst.most, worst.mean, worst.psnr);
   CAPTURE(what, by_kernels, worst.most, worst.mean, worst.psnr);
-  CHECK(worst.most <= by.most);
-  CHECK(worst.psnr > by.psnr);
+  CHECK(worst.most <= decoder.most);
+  CHECK(worst.psnr > decoder.psnr);
 }
 
 }  // namespace
@@ -208,11 +208,11 @@ TEST_CASE("jpeg on the GPU: smooth images are those that the CPU decodes, by eng
     images.push_back(smooth_jpeg(side, static_cast<std::uint16_t>(side + 31)));
     images.push_back(smooth_jpeg(static_cast<std::uint16_t>(side + 8), side));
   }
-  for (const decoding& by : decodings(12, 38)) {
-    check_images("hwc", by, {.height = 224, .width = 224}, images);
-    check_images("chw", by, {.height = 100, .width = 61, .layout = image_layout::chw}, images);
-    check_images("shorter side", by, {.height = 60, .width = 61, .shorter_side = 77}, images);
-    check_images("as it is", by, {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
+  for (const decoding& decoder : decodings(12, 38)) {
+    check_images("hwc", decoder, {.height = 224, .width = 224}, images);
+    check_images("chw", decoder, {.height = 100, .width = 61, .layout = image_layout::chw}, images);
+    check_images("shorter side", decoder, {.height = 60, .width = 61, .shorter_side = 77}, images);
+    check_images("as it is", decoder, {.height = 64, .width = 95}, {smooth_jpeg(64, 95)});
   }
 }
 
@@ -225,8 +225,8 @@ TEST_CASE("jpeg on the GPU: photographs at 4:4:4 and 4:2:0, of odd sizes, are de
     for (const auto side : std::vector<std::uint16_t>{1, 7, 8, 15, 16, 33, 375})
       images.push_back(
           jpeg_of(side, static_cast<std::uint16_t>(side + 2), 3, {.halves_chroma = halves}));
-    for (const decoding& by : decodings(60, 25))
-      check_images(halves ? "4:2:0" : "4:4:4", by, row, images);
+    for (const decoding& decoder : decodings(60, 25))
+      check_images(halves ? "4:2:0" : "4:4:4", decoder, row, images);
   }
 }
 
@@ -256,10 +256,10 @@ TEST_CASE("jpeg on the GPU: more images than a batch, and of many sizes, are dec
     images.push_back(smooth_jpeg(static_cast<std::uint16_t>(40 + i % 13),
                                  static_cast<std::uint16_t>(50 + i % 7)));
   images[70] = smooth_jpeg(2500, 3000);
-  for (const decoding& by : decodings(12, 38)) {
-    check_images("300 images", by, {.height = 32, .width = 32}, images);
-    check_images("300 images, unchecked", by, {.height = 32, .width = 32, .allow_damaged = true},
-                 images);
+  for (const decoding& decoder : decodings(12, 38)) {
+    check_images("300 images", decoder, {.height = 32, .width = 32}, images);
+    check_images("300 images, unchecked", decoder,
+                 {.height = 32, .width = 32, .allow_damaged = true}, images);
   }
 }
 
@@ -267,9 +267,9 @@ TEST_CASE("jpeg on the GPU: rows that a reader finished are copied", "[cuda][dec
   FEEDLINE_NEEDS_GPU();
   const image_row row{.height = 5, .width = 7};
   const byte_vector finished(105, std::byte{0x33});
-  for (const decoding& by : decodings(0, 0)) {
+  for (const decoding& decoder : decodings(0, 0)) {
     const decoded_images got = decode_on_gpu(
-        by.way, row,
+        decoder.way, row,
         {jpeg_of(20, 20), {finished, 0, 0, 1}, jpeg_of(30, 20), {byte_vector(104), 0, 0, 1}});
     CHECK(got.good == std::vector{true, true, true, false});
     CHECK(got.rows[1] == finished);
@@ -289,16 +289,16 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
   images[6].height = images[6].width = 0;            // nobody read the header
   images[7].stored.resize(whole.stored.size() - 2);  // without its end
   const std::vector<bool> expected{true, false, false, false, false, false, false, false, true};
-  for (const decoding& by : decodings(12, 38)) {
+  for (const decoding& decoder : decodings(12, 38)) {
     image_row row{.height = 40, .width = 40};
-    const decoded_images got = decode_on_gpu(by.way, row, images);
+    const decoded_images got = decode_on_gpu(decoder.way, row, images);
     CHECK(got.good == expected);
     const byte_vector reference = decode_on_cpu(row, whole.stored);
-    CHECK(between(got.rows[0], reference).most <= by.most);
+    CHECK(between(got.rows[0], reference).most <= decoder.most);
     CHECK(got.rows[8] == got.rows[0]);
 
     row.allow_damaged = true;
-    const decoded_images lenient = decode_on_gpu(by.way, row, images);
+    const decoded_images lenient = decode_on_gpu(decoder.way, row, images);
     CHECK(lenient.good[1]);
     CHECK(lenient.good[7]);
     CHECK(!lenient.good[2]);
