@@ -44,7 +44,8 @@ class jpeg_pixels {
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t sample(std::uint32_t block, std::uint32_t y,
                                                          std::uint32_t x) const {
-    return samples_[block * block_stride + y % 8 * 8 + x % 8];
+    const std::uint32_t at = y % 8 * 8 + x % 8;
+    return samples_[block * block_stride + at];
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t luma(std::uint32_t y, std::uint32_t x) const {
     const std::uint32_t row = y / 8;

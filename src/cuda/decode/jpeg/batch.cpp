@@ -27,8 +27,8 @@ std::uint64_t image_bytes(jpeg_way way, image_extents extents) noexcept {
 /// partial MCUs take, if one is as long as may be.
 constexpr std::uint64_t largest_image_bytes(jpeg_way way) noexcept {
   constexpr std::uint64_t longest_side = 65535;
-  constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 2 * 15;
-  constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / (16 * 16);
+  constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
+  constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / 256;
   if (way == jpeg_way::engines) return 3 * max_jpeg_pixels;
   return aligned(jpeg_frame_bytes + 3 * max_jpeg_pixels +
                  12 * most_mcus * jpeg_pixels::block_stride);

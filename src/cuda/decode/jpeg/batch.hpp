@@ -75,7 +75,7 @@ inline constexpr std::size_t jpeg_frame_bytes = 256;
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t max_jpeg_blocks(
     image_extents extents) noexcept {
   const auto mcus = [](std::uint32_t side) { return (std::uint64_t{side} + 15) / 16; };
-  return 3 * 4 * mcus(extents.height) * mcus(extents.width);
+  return std::uint64_t{12} * mcus(extents.height) * mcus(extents.width);
 }
 
 /// Where behind its pixels' begin an image's blocks begin.
