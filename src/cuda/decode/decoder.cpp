@@ -75,7 +75,7 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
     if (layout.pixel_bytes > 0)
-      images_ = make_image_stage(parts_.images, parts_.context,
+      images_ = make_image_stage(layout.images, parts_.context,
                                  {memory + layout.pixels, layout.pixel_bytes});
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
   }

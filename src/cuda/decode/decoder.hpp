@@ -3,7 +3,6 @@
 #include <feedline/device/block_decoder.hpp>
 
 #include "cuda/context.hpp"
-#include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
@@ -18,7 +17,6 @@ struct decoder_parts {
   block_store store;
   std::vector<decode_program> programs;  ///< of its fields
   decoder_layout layout;
-  jpeg_way images;  ///< as the layout has it
   std::shared_ptr<cuda_context> context;
   std::string name;  ///< the device's, for messages
 };

@@ -55,11 +55,9 @@ class cuda_block_decoders final : public block_decoders {
   [[nodiscard]] std::unique_ptr<block_decoder> make(const block_store& store) const override {
     std::vector<decode_program> programs = programs_of(store);
     const decoder_layout layout = layout_of(programs, store);
-    const jpeg_way images = way_of(programs);
     return make_cuda_block_decoder({.store = store,
                                     .programs = std::move(programs),
                                     .layout = layout,
-                                    .images = images,
                                     .context = context_,
                                     .name = name_});
   }

@@ -89,6 +89,7 @@ decode_plan plan_decoding(std::span<const decode_program> programs,
 decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::size_t max_loads,
                                jpeg_way images) noexcept {
   decoder_layout layout;
+  layout.images = images;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
   const auto any_does = [&](decode_operation operation) {

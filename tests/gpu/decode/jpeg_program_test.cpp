@@ -108,6 +108,7 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
   for (const jpeg_way way : {jpeg_way::engines, jpeg_way::kernels}) {
     CHECK(jpeg_memory_bytes(way, 128) < jpeg_memory_bytes(way, 256));
     const decoder_layout few = lay_out_decoder(programs, 2, way);
+    CHECK(few.images == way);
     CHECK(few.pixel_bytes == jpeg_memory_bytes(way, 2));
     CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
     CHECK(few.scratch_bytes[0] == 0);
