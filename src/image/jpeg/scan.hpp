@@ -14,26 +14,10 @@ namespace feedline::detail {
 // JPEG decoders of devices do not say that a file is damaged. This does: it decodes the Huffman
 // codes of a scan, and knows of damage what libjpeg-turbo warns of, as jpeg_reader does with
 // `allow_damaged == false`. That depends on how far libjpeg has read ahead: bytes that are too many
-// are lost without a word where it had them already. So this reads ahead as it does (jdhuff.c, with
-// a buffer of 64 bits), by its "fast" way, which takes codes that mean nothing, and its "slow" one,
-// which warns.
-
-/// Where a reader of a scan stands. Bits that were read and not yet decoded are the lowest of the
-/// buffer.
-struct jpeg_scan_place {
-  std::uint64_t buffer = 0;
-  std::uint32_t ready = 0;  ///< bits
-  std::uint32_t at = 0;     ///< byte of the file that is read next
-  std::uint32_t block = 0;  ///< that is decoded next
-  std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
-};
-
-/// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at most
-/// with stuffing, and what is read ahead.
-inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
+// are lost without a word where it had them already. So this reads ahead as it does (jdhuff.c), by
+// its "fast" way, which takes codes that mean nothing, and its "slow" one, which warns.
 
 /// Walks a scan. Reads nothing outside the file.
-///
 /// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
 template <class Coefficients = no_jpeg_coefficients>
 class jpeg_scan_reader {

@@ -49,6 +49,20 @@ struct jpeg_scan {
   jpeg_scan_tables& tables;
 };
 
+/// Where a reader of a scan stands. Bits that were read and not yet decoded are the lowest of the
+/// buffer.
+struct jpeg_scan_place {
+  std::uint64_t buffer = 0;
+  std::uint32_t ready = 0;  ///< bits
+  std::uint32_t at = 0;     ///< byte of the file that is read next
+  std::uint32_t block = 0;  ///< that is decoded next
+  std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
+};
+
+/// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at most
+/// with stuffing, and what is read ahead.
+inline constexpr std::uint32_t most_jpeg_block_bytes = 512;
+
 /// @param defined The 16 counts and the symbols of a table that `read_jpeg_frame` took.
 FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_t* defined) {
   constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
