@@ -96,7 +96,7 @@ class image_decoder final : public decoder {
     jpeg_frame frame;
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
-    if (frame.components != 3) return std::nullopt;  // nvJPEG's engines fail at small grey ones
+    if (frame.components != 3) return std::nullopt;  // devices decode colours alone
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
     try {

@@ -32,11 +32,10 @@ constexpr std::size_t max_slot_bytes = std::size_t{64} << 20;
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Of either.
 constexpr std::uint64_t max_blocks = 2048;
-/// The same of images: an image decoder's call blocks the host for some 30 µs an image, so for
-/// several milliseconds of a group.
+/// The same of images, which a decoder has memory for.
 constexpr std::uint32_t max_images = 256;
-/// Groups of images that are on their way at once: one is decoded, as that blocks the host, while
-/// the next one arrives.
+/// Groups of images that are on their way at once: one is decoded while the next one arrives. Each
+/// has a decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
 /// Blocks whose stored sizes are looked at, to know the usual one.
 constexpr std::uint64_t max_looks = 256;

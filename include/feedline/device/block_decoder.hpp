@@ -67,9 +67,8 @@ class block_decoder {
   block_decoder& operator=(const block_decoder&) = delete;
   virtual ~block_decoder() = default;
 
-  /// Issues the decoding of all loads on `stream`, and returns; with images it may block as long
-  /// as they take. A block that does not decode to exactly its bytes gets a state that is not 0;
-  /// nothing is written but to its place.
+  /// Issues the decoding of all loads on `stream`, and returns. A block that does not decode to
+  /// exactly its bytes gets a state that is not 0; nothing is written but to its place.
   /// @throws device_error.
   virtual void decode(const work& what, stream_ref stream) = 0;
   /// Issues on `stream` what finds the first sample with a block whose state, in any field, is not

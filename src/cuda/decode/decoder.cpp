@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
-#include "cuda/decode/images.hpp"
+#include "cuda/decode/jpeg_decoder.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/device_memory.hpp"
 
@@ -61,7 +61,9 @@ void copy_to_gpu(std::byte* to, std::span<const std::byte> from) {
 class cuda_block_decoder final : public block_decoder {
  public:
   explicit cuda_block_decoder(decoder_parts parts)
-      : parts_{std::move(parts)}, memory_{parts_.context, parts_.layout.bytes, parts_.name} {
+      : parts_{std::move(parts)},
+        memory_{parts_.context, parts_.layout.bytes, parts_.name},
+        images_{{memory_.data() + parts_.layout.pixels, parts_.layout.pixel_bytes}} {
     const cuda_current_device current{*parts_.context};
     const decoder_layout& layout = parts_.layout;
     std::byte* const memory = memory_.data();
@@ -74,9 +76,6 @@ class cuda_block_decoder final : public block_decoder {
       frame_.scratch[i] = memory + layout.scratch[i];
       frame_.scratch_bytes[i] = layout.scratch_bytes[i];
     }
-    if (layout.pixel_bytes > 0)
-      images_ = make_image_stage(layout.images, parts_.context,
-                                 {memory + layout.pixels, layout.pixel_bytes});
     frame_.fields = static_cast<std::uint32_t>(parts_.programs.size());
   }
 
@@ -94,7 +93,7 @@ class cuda_block_decoder final : public block_decoder {
     frame_.loads = reinterpret_cast<const block_load*>(arrived.landing_buffer + arrived.loads_at);
     frame_.count = arrived.loads;
     issue_begin(frame_, native);
-    if (plan.round[0].images > 0) images_->decode(frame_, parts_.programs, loads, native);
+    if (plan.round[0].images > 0) images_.decode(frame_, parts_.programs, loads, native);
     for (std::uint32_t step = 0; step < plan.rounds; ++step) {
       const decode_round& round = plan.round[step];
       if (round.checked > 0) issue_checks(frame_, step, native);
@@ -124,7 +123,7 @@ class cuda_block_decoder final : public block_decoder {
   const decoder_parts parts_;
   gpu_memory memory_;
   decode_frame frame_;
-  std::unique_ptr<image_stage> images_;
+  jpeg_decoder images_;
 };
 
 }  // namespace

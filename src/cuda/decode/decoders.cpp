@@ -2,19 +2,13 @@
 
 #include <feedline/error.hpp>
 
-#include "cuda/check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/decode/decoder.hpp"
-#include "cuda/decode/jpeg/batch.hpp"
-#include "cuda/decode/jpeg/nvjpeg.hpp"
 #include "cuda/decode/plan.hpp"
 #include "cuda/decode/program.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,22 +33,20 @@ void check_row(const block_store::field& field, const std::string& name) {
 
 class cuda_block_decoders final : public block_decoders {
  public:
-  cuda_block_decoders(int ordinal, std::string name, std::optional<jpeg_way> images)
-      : name_{std::move(name)},
-        context_{std::make_shared<cuda_context>(ordinal)},
-        images_{images} {}
+  cuda_block_decoders(int ordinal, std::string name)
+      : name_{std::move(name)}, context_{std::make_shared<cuda_context>(ordinal)} {}
 
   [[nodiscard]] std::string refusal(std::span<const block_step> steps) const override {
     return refusal_of_program(steps);
   }
 
   [[nodiscard]] std::size_t device_bytes(const block_store& store) const override {
-    return layout_of(programs_of(store), store).bytes;
+    return lay_out_decoder(programs_of(store), store.max_loads).bytes;
   }
 
   [[nodiscard]] std::unique_ptr<block_decoder> make(const block_store& store) const override {
     std::vector<decode_program> programs = programs_of(store);
-    const decoder_layout layout = layout_of(programs, store);
+    const decoder_layout layout = lay_out_decoder(programs, store.max_loads);
     return make_cuda_block_decoder({.store = store,
                                     .programs = std::move(programs),
                                     .layout = layout,
@@ -63,22 +55,6 @@ class cuda_block_decoders final : public block_decoders {
   }
 
  private:
-  /// Who decodes images, if there are some. Looks for engines once, which needs a context.
-  [[nodiscard]] jpeg_way way_of(std::span<const decode_program> programs) const {
-    const auto has_images = [](const decode_program& program) {
-      return program.step[0].does == decode_operation::decode_image;
-    };
-    if (std::ranges::none_of(programs, has_images)) return jpeg_way::kernels;
-    std::call_once(asked_, [this] {
-      if (images_.has_value()) return;
-      images_ = jpeg_way::kernels;
-      if (nvjpeg_library::get() == nullptr) return;
-      const cuda_current_device current{*context_};
-      if (jpeg_engines{}.refusal().empty()) images_ = jpeg_way::engines;
-    });
-    return *images_;
-  }
-
   [[nodiscard]] std::vector<decode_program> programs_of(const block_store& store) const {
     std::vector<decode_program> programs;
     for (const block_store::field& field : store.fields) {
@@ -92,22 +68,14 @@ class cuda_block_decoders final : public block_decoders {
     return programs;
   }
 
-  [[nodiscard]] decoder_layout layout_of(std::span<const decode_program> programs,
-                                         const block_store& store) const {
-    return lay_out_decoder(programs, store.max_loads, way_of(programs));
-  }
-
   std::string name_;
   std::shared_ptr<cuda_context> context_;
-  mutable std::once_flag asked_;
-  mutable std::optional<jpeg_way> images_;
 };
 
 }  // namespace
 
-std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name,
-                                                               std::optional<jpeg_way> images) {
-  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name), images);
+std::shared_ptr<const block_decoders> make_cuda_block_decoders(int ordinal, std::string name) {
+  return std::make_shared<cuda_block_decoders>(ordinal, std::move(name));
 }
 
 }  // namespace feedline::detail

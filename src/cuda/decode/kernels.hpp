@@ -48,11 +48,6 @@ void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t strea
 /// Decodes the blocks of a step that the bit shuffle compressed; bits stay shuffled.
 void issue_zstd_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
 void issue_lz4_bits(const decode_frame& frame, std::uint32_t step, cudaStream_t stream);
-/// Compares what images' headers say with their loads: a load of another file than it says is not
-/// worked at. Images are a field's first step.
-void issue_header_checks(const decode_frame& frame, cudaStream_t stream);
-/// Walks images' scans, to find damage, but of fields that allow it. Needs no decoded pixels.
-void issue_scan_checks(const decode_frame& frame, cudaStream_t stream);
 /// Writes the states of the loads' blocks. Last of all.
 void issue_states(const decode_frame& frame, cudaStream_t stream);
 

@@ -86,10 +86,9 @@ decode_plan plan_decoding(std::span<const decode_program> programs,
   return plan;
 }
 
-decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::size_t max_loads,
-                               jpeg_way images) noexcept {
+decoder_layout lay_out_decoder(std::span<const decode_program> programs,
+                               std::size_t max_loads) noexcept {
   decoder_layout layout;
-  layout.images = images;
   std::size_t scratch[2] = {};
   for (const decode_program& program : programs) add_scratch(program, scratch);
   const auto any_does = [&](decode_operation operation) {
@@ -113,8 +112,7 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs, std::si
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
-  if (any_does(decode_operation::decode_image))
-    layout.pixel_bytes = jpeg_memory_bytes(images, max_loads);
+  if (any_does(decode_operation::decode_image)) layout.pixel_bytes = jpeg_memory_bytes(max_loads);
   layout.pixels = take(layout.pixel_bytes);
   return layout;
 }

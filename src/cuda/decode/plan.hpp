@@ -39,15 +39,13 @@ struct decoder_layout {
   std::size_t bad = 0;   ///< a word for each load: not 0 if it does not decode
   std::size_t said = 0;  ///< a word for each load: see `decode_frame`
   std::size_t scratch[2] = {};
-  std::size_t scratch_bytes[2] = {};    ///< of a load; 0: none is needed
-  std::size_t pixels = 0;               ///< memory for images, of `jpeg_memory_bytes`
-  std::size_t pixel_bytes = 0;          ///< 0: there are no images
-  jpeg_way images = jpeg_way::kernels;  ///< who decodes them
-  std::size_t bytes = 0;                ///< of all
+  std::size_t scratch_bytes[2] = {};  ///< of a load; 0: none is needed
+  std::size_t pixels = 0;             ///< memory for images, of `jpeg_memory_bytes`
+  std::size_t pixel_bytes = 0;        ///< 0: there are no images
+  std::size_t bytes = 0;              ///< of all
 };
 
-/// @param images Who decodes them.
 [[nodiscard]] decoder_layout lay_out_decoder(std::span<const decode_program> programs,
-                                             std::size_t max_loads, jpeg_way images) noexcept;
+                                             std::size_t max_loads) noexcept;
 
 }  // namespace feedline::detail

@@ -15,11 +15,10 @@
 /// GPU, and a tensor is a view of the batch. Each round is a line when it is done; the results are
 /// written anew when a network is done. training.py is the same loop under PyTorch's DataLoader.
 ///
-/// Of a folder's JPEGs the GPU (feed jpeg), the GPU by kernels even if it has JPEG engines
-/// (jpeg-kernels), or the readers (jpeg-cpu) make 256 x 256 pixels; the GPU draws a window of each,
-/// makes it 224 x 224, and flips half of them. Files are in the page cache after the first epoch:
-/// give enough warm-up steps for one. Busy cores are those of all the program's threads, those that
-/// issue the network's kernels among them.
+/// Of a folder's JPEGs the GPU (feed jpeg) or the readers (jpeg-cpu) make 256 x 256 pixels; the GPU
+/// draws a window of each, makes it 224 x 224, and flips half of them. Files are in the page cache
+/// after the first epoch: give enough warm-up steps for one. Busy cores are those of all the
+/// program's threads, those that issue the network's kernels among them.
 
 #include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
@@ -28,7 +27,6 @@
 #include "bench/libtorch/feeds.hpp"
 #include "bench/libtorch/trainer.hpp"
 #include "bench/support/delivered.hpp"
-#include "bench/support/kernel_decoding.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
@@ -160,21 +158,19 @@ feedline::dataset_ptr open_folder(const options& options) {
 }
 
 /// A folder's images, of 224 x 224 pixels once the GPU has cut them.
-/// @param decoder "device", "kernels" or "cpu".
 named_feed make_jpeg_feed(const feedline::dataset_ptr& folder, const shape& shape,
-                          const std::string& decoder, const options& options) {
+                          feedline::decode_on decoder, const options& options) {
   feedline::loader_options loading =
       training_options(shape.batch_size, options.readers, /*flip=*/0.5);
   loading.placement = feedline::placement::stream;
-  loading.decode_on = decoder == "cpu" ? feedline::decode_on::cpu : feedline::decode_on::device;
+  loading.decode_on = decoder;
   loading.transforms.front().resized_crop =
       feedline::random_resized_crop{.height = 224, .width = 224};
-  feedline::device_ptr device = feedline::make_cuda_device(0);
-  if (decoder == "kernels") device = std::make_shared<kernel_decoding>(std::move(device), 0);
-  auto made = std::make_unique<loader_feed>(folder, std::move(device), loading);
-  if (made->plan().decode_on != loading.decode_on)
+  auto made = std::make_unique<loader_feed>(folder, feedline::make_cuda_device(0), loading);
+  if (made->plan().decode_on != decoder)
     throw feedline::usage_error{"readers decode: " + made->plan().decode_note};
-  return {"JPEGs, " + decoder + ", " + std::to_string(options.readers) + " readers",
+  return {"JPEGs, " + std::string{to_string(decoder)} + ", " + std::to_string(options.readers) +
+              " readers",
           std::move(made)};
 }
 
@@ -201,7 +197,7 @@ std::vector<named_feed> make_feeds(const shape& shape, const options& options) {
   for (const std::string& name : options.feeds) {
     if (name.starts_with("jpeg")) {
       if (!folder) folder = open_folder(options);
-      const std::string decoder = name == "jpeg" ? "device" : name.substr(name.find('-') + 1);
+      const auto decoder = name == "jpeg" ? feedline::decode_on::device : feedline::decode_on::cpu;
       feeds.push_back(make_jpeg_feed(folder, shape, decoder, options));
     } else {
       if (!rows) rows = make_data(shape);
@@ -268,10 +264,10 @@ int main(int argc, char* argv[]) {
       ->check(CLI::IsMember({"resnet18", "resnet50"}));
   app.add_option(
          "--feeds", options.feeds,
-         "of stream, gather, resident, jpeg, jpeg-kernels, jpeg-cpu, beside a fixed batch; else "
-         "jpeg where a folder is given, and stream and resident where none is")
+         "of stream, gather, resident, jpeg, jpeg-cpu, beside a fixed batch; else jpeg where a "
+         "folder is given, and stream and resident where none is")
       ->delimiter(',')
-      ->check(CLI::IsMember({"stream", "gather", "resident", "jpeg", "jpeg-kernels", "jpeg-cpu"}));
+      ->check(CLI::IsMember({"stream", "gather", "resident", "jpeg", "jpeg-cpu"}));
   app.add_option("--folder", options.folder, "JPEGs in a folder for each class");
   app.add_flag("--allow-damaged", options.allow_damaged,
                "JPEGs that the GPU decodes are not checked for damage");

@@ -1,5 +1,4 @@
-/// Who decodes the JPEGs of a folder, or of tar shards: readers, the GPU as it is, or the GPU by
-/// kernels even if it has JPEG engines.
+/// Who decodes the JPEGs of a folder, or of tar shards: readers, or the GPU.
 ///
 ///     feedline_bench_images --make FOLDER
 ///     feedline_bench_jpeg --folder FOLDER --readers 1,2,4,8
@@ -19,7 +18,6 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/support/consume.hpp"
-#include "bench/support/kernel_decoding.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
@@ -30,9 +28,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -40,16 +36,14 @@ using namespace feedline::bench;
 
 namespace {
 
-enum class decoding { readers, device, kernels };
-
-const std::map<std::string, decoding> decodings{
-    {"cpu", decoding::readers}, {"device", decoding::device}, {"kernels", decoding::kernels}};
+const std::map<std::string, decode_on> decodings{{"cpu", decode_on::cpu},
+                                                 {"device", decode_on::device}};
 
 struct options : common_options {
   std::string folder;
   std::vector<std::string> shards;
   std::vector<int> readers{1, 2, 4, 8};
-  std::vector<std::string> decodes{"cpu", "device", "kernels"};
+  std::vector<std::string> decodes{"cpu", "device"};
   std::uint64_t batch_size = 256;
   bool allow_damaged = false;
 };
@@ -71,19 +65,12 @@ loader_options loading(const options& options, decode_on who, int readers) {
   return made;
 }
 
-device_ptr make_device(decoding who) {
-  device_ptr gpu = make_cuda_device(0);
-  if (who != decoding::kernels) return gpu;
-  return std::make_shared<kernel_decoding>(std::move(gpu), 0);
-}
-
 /// @param decoder Of `decodings`.
 void run_loader(const dataset_ptr& images, const std::string& decoder, int readers,
                 const options& options, const gpu_stream& stream, results& found) {
-  const decoding who = decodings.at(decoder);
-  const decode_on where = who == decoding::readers ? decode_on::cpu : decode_on::device;
-  loader loader{images, shuffle{.seed = 1}, make_device(who), loading(options, where, readers)};
-  if (loader.plan().decode_on != where)
+  const decode_on who = decodings.at(decoder);
+  loader loader{images, shuffle{.seed = 1}, make_cuda_device(0), loading(options, who, readers)};
+  if (loader.plan().decode_on != who)
     throw usage_error{"readers decode: " + loader.plan().decode_note};
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, stream, 0);
@@ -131,7 +118,7 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Who decodes JPEGs: readers, the GPU, or its kernels"};
+  CLI::App app{"Who decodes JPEGs: readers, or the GPU"};
   options options;
   add_common_options(app, options);
   app.remove_option(app.get_option("--shape"));
@@ -140,7 +127,7 @@ int main(int argc, char* argv[]) {
   source->add_option("--shards", options.shards, "tar shards with images")->delimiter(',');
   app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
   app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
-  app.add_option("--decodes", options.decodes, "who does: some of cpu, device, kernels")
+  app.add_option("--decodes", options.decodes, "who does: some of cpu, device")
       ->delimiter(',')
       ->check(CLI::IsMember(decodings));
   app.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");

@@ -105,54 +105,28 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
   CHECK(plan.round[0].images == 2);
   CHECK(plan.round[0].moved == 0);
   CHECK(plan.round[1].moved == 1);
-  for (const jpeg_way way : {jpeg_way::engines, jpeg_way::kernels}) {
-    CHECK(jpeg_memory_bytes(way, 128) < jpeg_memory_bytes(way, 256));
-    const decoder_layout few = lay_out_decoder(programs, 2, way);
-    CHECK(few.images == way);
-    CHECK(few.pixel_bytes == jpeg_memory_bytes(way, 2));
-    CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
-    CHECK(few.scratch_bytes[0] == 0);
-    CHECK(lay_out_decoder(std::span{programs}.last(1), 100, way).pixel_bytes == 0);
-  }
+  CHECK(jpeg_memory_bytes(128) < jpeg_memory_bytes(256));
+  const decoder_layout few = lay_out_decoder(programs, 2);
+  CHECK(few.pixel_bytes == jpeg_memory_bytes(2));
+  CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
+  CHECK(few.scratch_bytes[0] == 0);
+  CHECK(lay_out_decoder(std::span{programs}.last(1), 100).pixel_bytes == 0);
 }
 
 TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",
           "[cuda][decode][host]") {
-  constexpr auto way = jpeg_way::engines;
-  std::vector<jpeg_image> images(300, {.extents = {10, 10}});
-  SECTION("at most 256") {
-    CHECK(place_jpeg_batch(way, images, 1 << 20) == 256);
-    CHECK(images[1].pixels_at == 512);
-    CHECK(images[255].pixels_at == std::uint64_t{255} * 512);
-  }
-  SECTION("the last one exactly fits") {
-    CHECK(place_jpeg_batch(way, images, 3 * 512 + 300) == 4);
-    CHECK(place_jpeg_batch(way, images, 3 * 512 + 299) == 3);
-  }
-  SECTION("the largest fits where one alone is decoded") {
-    images.assign(2, {.extents = {4096, 4096}});
-    CHECK(jpeg_memory_bytes(way, 2) == std::size_t{4096} * 4096 * 3);
-    CHECK(jpeg_memory_bytes(way, 256) == std::size_t{160} << 20);
-    CHECK(place_jpeg_batch(way, images, jpeg_memory_bytes(way, 1)) == 1);
-    CHECK(place_jpeg_batch(way, std::span{images}.first(1), jpeg_memory_bytes(way, 100)) == 1);
-  }
-}
-
-TEST_CASE("jpeg batch: kernels have room for a table, headers, pixels and blocks",
-          "[cuda][decode][host]") {
-  constexpr auto way = jpeg_way::kernels;
   constexpr std::size_t table = 256 * sizeof(jpeg_image);
   std::vector<jpeg_image> images(300, {.extents = {17, 10}});
   // A header; 510 bytes of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of at most 12 blocks.
   constexpr std::size_t each = 256 + 512 + 2 * 12 * 128;
   SECTION("at most 256") {
-    CHECK(place_jpeg_batch(way, images, 1 << 25) == 256);
+    CHECK(place_jpeg_batch(images, 1 << 25) == 256);
     CHECK(images[0].pixels_at == table + 256);
     CHECK(images[255].pixels_at == table + 255 * each + 256);
   }
   SECTION("the last one exactly fits") {
-    CHECK(place_jpeg_batch(way, images, table + 4 * each) == 4);
-    CHECK(place_jpeg_batch(way, images, table + 4 * each - 1) == 3);
+    CHECK(place_jpeg_batch(images, table + 4 * each) == 4);
+    CHECK(place_jpeg_batch(images, table + 4 * each - 1) == 3);
   }
   SECTION("of any shape that is taken, one fits where one alone is decoded") {
     std::vector<image_extents> shapes{{4096, 4096}, {4095, 4097}, {4081, 4111}, {1, 65535}};
@@ -162,12 +136,12 @@ TEST_CASE("jpeg batch: kernels have room for a table, headers, pixels and blocks
       REQUIRE(is_jpeg_decoded({.height = 1, .width = 1}, shape));
       jpeg_image image{.extents = shape};
       CAPTURE(shape.height, shape.width);
-      CHECK(place_jpeg_batch(way, {&image, 1}, jpeg_memory_bytes(way, 1)) == 1);
-      CHECK(place_jpeg_batch(way, {&image, 1}, jpeg_memory_bytes(way, 1000)) == 1);
+      CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1)) == 1);
+      CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1000)) == 1);
     }
   }
   SECTION("a batch of usual ones fits") {
     images.assign(256, {.extents = {375, 500}});
-    CHECK(place_jpeg_batch(way, images, jpeg_memory_bytes(way, 256)) == 256);
+    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(256)) == 256);
   }
 }

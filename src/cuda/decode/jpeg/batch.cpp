@@ -13,44 +13,39 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
 }
 
 /// Of the tables of a batch's images, which kernels read.
-constexpr std::uint64_t table_bytes(jpeg_way way) noexcept {
-  return way == jpeg_way::engines ? 0 : aligned(max_jpeg_batch * sizeof(jpeg_image));
-}
+constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image));
 
-std::uint64_t image_bytes(jpeg_way way, image_extents extents) noexcept {
-  if (way == jpeg_way::engines) return 3 * extents.pixels();
+std::uint64_t image_bytes(image_extents extents) noexcept {
   return jpeg_frame_bytes + jpeg_blocks_behind(extents) +
          max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
 }
 
 /// No image takes more. Of sides whose product is bounded the sum is largest, and with it what
 /// partial MCUs take, if one is as long as may be.
-constexpr std::uint64_t largest_image_bytes(jpeg_way way) noexcept {
+constexpr std::uint64_t largest_image_bytes() noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
   constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / 256;
-  if (way == jpeg_way::engines) return 3 * max_jpeg_pixels;
   return aligned(jpeg_frame_bytes + 3 * max_jpeg_pixels +
                  12 * most_mcus * jpeg_pixels::block_stride);
 }
 
 }  // namespace
 
-std::size_t jpeg_memory_bytes(jpeg_way way, std::size_t max_images) noexcept {
+std::size_t jpeg_memory_bytes(std::size_t max_images) noexcept {
   // Of 500 x 375 pixels, and some more.
-  const std::uint64_t usual = (way == jpeg_way::engines ? 640ULL : 1920ULL) << 10U;
-  const std::uint64_t images = std::max(largest_image_bytes(way), max_images * usual);
-  return static_cast<std::size_t>(table_bytes(way) + images);
+  constexpr std::uint64_t usual = std::uint64_t{1920} << 10U;
+  return static_cast<std::size_t>(table_bytes +
+                                  std::max(largest_image_bytes(), max_images * usual));
 }
 
-std::size_t place_jpeg_batch(jpeg_way way, std::span<jpeg_image> images,
-                             std::size_t bytes) noexcept {
-  std::uint64_t at = table_bytes(way);
+std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes) noexcept {
+  std::uint64_t at = table_bytes;
   std::size_t count = 0;
   for (jpeg_image& image : images) {
-    const std::uint64_t end = at + image_bytes(way, image.extents);
+    const std::uint64_t end = at + image_bytes(image.extents);
     if (count == max_jpeg_batch || end > bytes) break;
-    image.pixels_at = way == jpeg_way::engines ? at : at + jpeg_frame_bytes;
+    image.pixels_at = at + jpeg_frame_bytes;
     at = aligned(end);
     ++count;
   }

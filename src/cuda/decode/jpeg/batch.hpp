@@ -47,25 +47,19 @@ struct jpeg_image {
   return "";
 }
 
-/// Who decodes JPEG files on a GPU.
-enum class jpeg_way : std::uint8_t {
-  engines,  ///< its JPEG engines, by nvJPEG
-  kernels,  ///< its SMs, by kernels of ours
-};
-
 /// Memory that a decoder works in where a call decodes so many images: enough for a batch of usual
 /// ones, and for the largest.
-[[nodiscard]] std::size_t jpeg_memory_bytes(jpeg_way way, std::size_t max_images) noexcept;
+[[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images) noexcept;
 
 /// Gives as many of the first images as make a batch their places in a decoder's memory.
 /// @param images Not empty; each passes `is_jpeg_decoded`.
 /// @param bytes  As `jpeg_memory_bytes`.
 /// @return How many: at least 1.
-[[nodiscard]] std::size_t place_jpeg_batch(jpeg_way way, std::span<jpeg_image> images,
+[[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images,
                                            std::size_t bytes) noexcept;
 
-// Where the kernels that decode find an image's memory, which begins with its file's `jpeg_frame`:
-// pixels, and behind them blocks.
+// Where the kernels find an image's memory, which begins with its file's `jpeg_frame`: pixels, and
+// behind them blocks.
 
 /// Bytes before an image's pixels.
 inline constexpr std::size_t jpeg_frame_bytes = 256;
