@@ -1,10 +1,7 @@
 /// Fuzz target of what devices make of JPEG files: whether any bytes are a whole file one thread
-/// says as libjpeg does, and a warp the same; of a whole one both decode libjpeg's coefficients.
+/// says as libjpeg does, and lanes the same; of a whole one both decode libjpeg's coefficients.
 
-#include "image/jpeg/coefficients.hpp"
-#include "image/jpeg/scan.hpp"
-#include "image/jpeg/scan_segments.hpp"
-#include "support/devices/host_warp.hpp"
+#include "support/files/jpeg_scans.hpp"
 
 #include <csetjmp>
 #include <cstddef>
@@ -12,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 // clang-format off: each needs what stands before it.
@@ -128,33 +124,20 @@ bool has_late_table(const std::vector<std::uint8_t>& file, std::size_t scan) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<std::uint8_t> file(data, data + size);
-  detail::jpeg_frame frame;
-  if (!detail::read_jpeg_frame(file.data(), size, frame)) return 0;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(data);
+  const test::jpeg_file own{{bytes, bytes + size}};
+  const detail::jpeg_frame& frame = own.frame;
+  if (!own.is_read) return 0;
   if (std::uint32_t{frame.height} * frame.width > max_pixels) return 0;
-  const std::uint32_t count = frame.mcus() * frame.blocks();
-  const auto bytes = static_cast<std::uint32_t>(size);
-  const auto tables = std::make_unique<detail::jpeg_scan_tables>();
-  const detail::jpeg_scan scan{file.data(), bytes, frame, *tables};
-  const bool is_whole = detail::is_whole_jpeg_scan(scan);
-  detail::jpeg_factors factors;
-  detail::build(factors, file.data(), frame);
-  coefficient_vector by_one(std::size_t{count} * detail::jpeg_block_samples);
-  const detail::jpeg_coefficient_writer writes_one{factors, by_one.data(), count};
-  detail::jpeg_scan_reader reader{scan, writes_one};
-  reader.build_tables();
-  require(reader.is_whole() == is_whole, "what one thread says, it says when it writes");
-  test::host_warp<4> warp;  // so few that short files are cut as well
-  require(detail::jpeg_scan_segments{warp, scan}.is_whole() == is_whole,
-          "what one thread says, a warp says");
-  coefficient_vector by_lanes(by_one.size());
-  const detail::jpeg_coefficient_writer writes_lanes{factors, by_lanes.data(), count};
-  require(detail::jpeg_scan_segments{warp, scan, writes_lanes}.is_whole() == is_whole,
-          "what one thread says, a warp says that writes");
+  const auto one = test::read_jpeg_scan<0>(own);
+  const auto lanes = test::read_jpeg_scan<4>(own);  // so few that short files are cut as well
+  const bool is_whole = one.is_whole;
+  require(lanes.is_whole == is_whole, "what one reader says, lanes say");
   std::vector<std::uint8_t> row(std::size_t{3} * frame.width);
   const bool is_taken = is_taken_by_libjpeg(file.data(), size, frame, row.data());
   require(is_whole || !is_taken, "what libjpeg takes is whole");
   require(is_taken || !is_whole || has_late_table(file, frame.scan), "what is whole libjpeg takes");
-  require(!is_whole || by_one == by_lanes, "what one thread decodes, a warp decodes");
-  if (is_taken) check_coefficients(file.data(), size, frame, by_one);
+  require(!is_whole || one.blocks == lanes.blocks, "what one reader decodes, lanes decode");
+  if (is_taken) check_coefficients(file.data(), size, frame, one.blocks);
   return 0;
 }

@@ -7,8 +7,7 @@
 
 namespace feedline::detail {
 
-/// What `jpeg_scan_segments`, `zstd_decoder` and `decode_lz4_block` need of a warp, for one that is
-/// a thread block.
+/// What `zstd_decoder` and `decode_lz4_block` need of a warp, for one that is a thread block.
 struct block_warp {
   static constexpr std::uint32_t lanes = warp_team::width;
   static constexpr unsigned all = warp_team::all;
@@ -49,25 +48,11 @@ struct block_warp {
   __device__ std::uint32_t ballot(const per_lane<bool>& values) {
     return __ballot_sync(all, values.own);
   }
-  __device__ std::uint32_t least(const per_lane<std::uint32_t>& values) {
-    std::uint32_t least = values.own;
-    for (std::uint32_t apart = lanes / 2; apart > 0; apart /= 2)
-      least = min(least, __shfl_xor_sync(all, least, apart));
-    return least;
-  }
   __device__ std::uint32_t sum(const per_lane<std::uint32_t>& values) {
-    std::uint32_t sum = values.own;
-    for (std::uint32_t apart = lanes / 2; apart > 0; apart /= 2)
-      sum += __shfl_xor_sync(all, sum, apart);
-    return sum;
+    return warp_team::sum(values.own);
   }
   __device__ per_lane<std::uint32_t> sum_before(const per_lane<std::uint32_t>& values) {
-    std::uint32_t sum = values.own;
-    for (std::uint32_t apart = 1; apart < lanes; apart *= 2) {
-      const std::uint32_t before = __shfl_up_sync(all, sum, apart);
-      if (threadIdx.x >= apart) sum += before;
-    }
-    return {sum - values.own};
+    return {warp_team::sum_before(values.own)};
   }
   template <class T>
   __device__ per_lane<T> before(const per_lane<T>& values, std::uint32_t apart = 1) {

@@ -38,32 +38,19 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
   }
 }
 
-/// The number that some bits behind a code mean. @param count Of bits, at least 1.
-[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t jpeg_value(std::uint32_t bits,
+/// The number that the bits behind a code mean.
+/// @param next Begins with them. @param count 15 at most; the number of none is 0.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t jpeg_value(std::uint32_t next,
                                                                      std::uint32_t count) {
-  const bool is_negative = bits >> (count - 1U) == 0;
-  return static_cast<std::int32_t>(bits) - (is_negative ? (1 << count) - 1 : 0);
+  const bool is_negative = next >> 31U == 0;
+  return static_cast<std::int32_t>(next >> 1U >> (31U - count)) -
+         (is_negative ? (1 << count) - 1 : 0);
 }
-
-/// What a scan's decoder does with coefficients: nothing. Who looks for damage needs none.
-struct no_jpeg_coefficients {
-  static constexpr bool takes = false;
-};
-
-/// Decodes them, and writes none.
-struct unwritten_jpeg_coefficients {
-  static constexpr bool takes = true;
-
-  FEEDLINE_HOST_DEVICE void write(std::uint32_t, std::uint32_t, std::uint32_t, std::int32_t) const {
-  }
-};
 
 /// Writes a scan's coefficients, multiplied by their factors, to blocks that lie as the scan has
 /// them, one behind the other. They are kept in 16 bits, as libjpeg's vector code does.
 class jpeg_coefficient_writer {
  public:
-  static constexpr bool takes = true;
-
   /// @param blocks Zeros. @param count Of blocks: those behind it are not written.
   FEEDLINE_HOST_DEVICE jpeg_coefficient_writer(const jpeg_factors& factors, std::int16_t* blocks,
                                                std::uint32_t count)
@@ -80,7 +67,20 @@ class jpeg_coefficient_writer {
         static_cast<std::int16_t>(static_cast<std::uint32_t>(value) * (factor & 255U));
   }
 
+  /// Writes by how much a block's first coefficient differs from that of the block before, for
+  /// `difference`, until that coefficient is written.
+  FEEDLINE_HOST_DEVICE void write_difference(std::uint32_t block, std::int32_t value) const {
+    if (block < count_) first_of(block) = static_cast<std::int16_t>(value);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t difference(std::uint32_t block) const {
+    return block < count_ ? first_of(block) : 0;
+  }
+
  private:
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int16_t& first_of(std::uint32_t block) const {
+    return blocks_[std::size_t{block} * jpeg_block_samples];
+  }
+
   const jpeg_factors& factors_;
   std::int16_t* blocks_;
   std::uint32_t count_;

@@ -17,34 +17,19 @@ namespace feedline::detail {
 // are lost without a word where it had them already. So this reads ahead as it does (jdhuff.c), by
 // its "fast" way, which takes codes that mean nothing, and its "slow" one, which warns.
 
-/// Walks a scan. Reads nothing outside the file.
-/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
-template <class Coefficients = no_jpeg_coefficients>
+/// Walks a scan, and writes its coefficients. Reads nothing outside the file.
 class jpeg_scan_reader {
  public:
-  FEEDLINE_HOST_DEVICE explicit jpeg_scan_reader(const jpeg_scan& scan,
-                                                 const Coefficients& coefficients = {})
+  /// @param scan Its tables are built.
+  FEEDLINE_HOST_DEVICE jpeg_scan_reader(const jpeg_scan& scan,
+                                        const jpeg_coefficient_writer& coefficients)
       : scan_{scan}, coefficients_{coefficients}, place_{.at = scan.frame.scan} {}
 
-  /// Makes the tables ready. First of all.
-  FEEDLINE_HOST_DEVICE void build_tables() {
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      if (scan_.frame.huffman[i] != 0)
-        build(scan_.tables.dc[i], scan_.file + scan_.frame.huffman[i]);
-      if (scan_.frame.huffman[2 + i] != 0)
-        build(scan_.tables.ac[i], scan_.file + scan_.frame.huffman[2 + i]);
-    }
-  }
-
   /// Whether the scan is whole.
-  FEEDLINE_HOST_DEVICE bool is_whole() { return is_rest_whole(place_, scan_.frame.mcus()); }
-
-  /// The same, from an MCU on. @param from Where that begins. @param left MCUs.
-  FEEDLINE_HOST_DEVICE bool is_rest_whole(const jpeg_scan_place& from, std::uint32_t left) {
-    place_ = from;
+  FEEDLINE_HOST_DEVICE bool is_whole() {
     const std::uint32_t fast_bytes = most_jpeg_block_bytes * scan_.frame.blocks();
     std::uint32_t to_restart = scan_.frame.restart_interval;
-    for (; left > 0; --left) {
+    for (std::uint32_t left = scan_.frame.mcus(); left > 0; --left) {
       if (scan_.frame.restart_interval != 0) {
         if (to_restart == 0) {
           if (!restart()) return false;
@@ -52,7 +37,7 @@ class jpeg_scan_reader {
         }
         --to_restart;
       } else if (marker_ == 0 && scan_.bytes - place_.at >= fast_bytes) {
-        const jpeg_scan_place before = place_;
+        const place before = place_;
         if (mcu<true>()) continue;
         place_ = before;  // a marker is near
       }
@@ -85,6 +70,15 @@ class jpeg_scan_reader {
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }
 
  private:
+  /// Where it stands. Bits that were read and not yet decoded are the lowest of the buffer.
+  struct place {
+    std::uint64_t buffer = 0;
+    std::uint32_t ready = 0;  ///< bits
+    std::uint32_t at = 0;     ///< byte of the file that is read next
+    std::uint32_t block = 0;  ///< that is decoded next
+    std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
+  };
+
   /// Reads as far ahead as there is room. @return False if the file ends.
   FEEDLINE_HOST_DEVICE bool fill() {
     while (place_.ready <= 56 && marker_ == 0) {
@@ -169,32 +163,30 @@ class jpeg_scan_reader {
     return table.steps[code + table.offset[length]];
   }
 
-  /// Takes the bits behind a code. @param value What they say, where coefficients are taken.
+  /// Takes the bits behind a code. @param value What they say.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool take_value(std::uint32_t bits, std::int32_t& value) {
     value = 0;
     if (bits == 0) return true;
     if (!need<Fast>(bits)) return false;
-    const auto said = static_cast<std::uint32_t>(take(bits));
-    if constexpr (Coefficients::takes) value = jpeg_value(said, bits);
+    value = jpeg_value(static_cast<std::uint32_t>(take(bits)) << (32 - bits), bits);
     return true;
   }
 
   /// Decodes a block. libjpeg does not mind if it has more than 64 coefficients.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool block(std::uint32_t component) {
-    const jpeg_scan_table& ac = scan_.tables.ac[scan_.frame.tables[component].ac];
-    const std::uint32_t first = next_step<Fast>(scan_.tables.dc[scan_.frame.tables[component].dc]);
+    const jpeg_scan_table& ac = scan_.tables.table[2 + scan_.frame.tables[component].ac];
+    const std::uint32_t first =
+        next_step<Fast>(scan_.tables.table[scan_.frame.tables[component].dc]);
     std::int32_t value = 0;
     if (first == 0 || !take_value<Fast>(jpeg_scan_step::bits(first), value)) return false;
-    if constexpr (Coefficients::takes)
-      coefficients_.write(place_.block, component, 0, place_.dc[component] += value);
+    coefficients_.write(place_.block, component, 0, place_.dc[component] += value);
     for (std::uint32_t passed = 1; passed < jpeg_scan_step::all;) {
       const std::uint32_t step = next_step<Fast>(ac);
       if (step == 0 || !take_value<Fast>(jpeg_scan_step::bits(step), value)) return false;
       passed += jpeg_scan_step::passed(step);
-      if constexpr (Coefficients::takes)
-        if (value != 0) coefficients_.write(place_.block, component, passed - 1, value);
+      if (value != 0) coefficients_.write(place_.block, component, passed - 1, value);
     }
     ++place_.block;
     return true;
@@ -231,20 +223,12 @@ class jpeg_scan_reader {
   }
 
   jpeg_scan scan_;
-  Coefficients coefficients_;
-  jpeg_scan_place place_;
+  jpeg_coefficient_writer coefficients_;
+  place place_;
   std::uint32_t marker_ = 0;  ///< that was read ahead; nothing behind it was. 0: none
   std::uint32_t restarts_ = 0;
   bool has_discarded_ = false;
   bool has_sought_ = false;
 };
-
-/// Whether a file's scan is whole, as libjpeg would take without a warning. Works on host and
-/// device; a file takes as long as libjpeg takes to decode its codes.
-FEEDLINE_HOST_DEVICE inline bool is_whole_jpeg_scan(const jpeg_scan& scan) noexcept {
-  jpeg_scan_reader<> reader{scan};
-  reader.build_tables();
-  return reader.is_whole();
-}
 
 }  // namespace feedline::detail

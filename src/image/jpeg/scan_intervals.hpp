@@ -9,35 +9,35 @@
 
 namespace feedline::detail {
 
-/// Decodes a scan with restart markers by all lanes of a warp, as `jpeg_scan_segments` does one
+/// Decodes a scan with restart markers by all lanes of a team, as `jpeg_scan_segments` does one
 /// without. Nothing goes on across a marker, so each lane decodes the intervals that begin in its
 /// share of the bytes, as a serial reader does.
-template <class Warp, class Coefficients>
+template <class Team>
 class jpeg_scan_intervals {
  public:
-  /// @param scan Its tables are ready.
-  FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Warp& warp, const jpeg_scan& scan,
-                                           const Coefficients& coefficients)
-      : warp_{warp}, scan_{scan}, coefficients_{coefficients} {}
+  /// @param scan Its tables are built.
+  FEEDLINE_HOST_DEVICE jpeg_scan_intervals(Team& team, const jpeg_scan& scan,
+                                           const jpeg_coefficient_writer& coefficients)
+      : team_{team}, scan_{scan}, coefficients_{coefficients} {}
 
   /// Whether the file has as many restart markers as it must. If not, a serial reader must decide:
   /// the scan may be damaged, or bytes behind it may look like markers.
   FEEDLINE_HOST_DEVICE bool are_found() {
-    warp_.each([&](std::uint32_t lane) {
+    team_.each([&](std::uint32_t lane) {
       counts_[lane] = 0;
       for_markers(lane, [&](std::uint32_t) { ++counts_[lane]; });
     });
-    return warp_.sum(counts_) + 1 == intervals();
+    return team_.sum(counts_) + 1 == intervals();
   }
 
   /// Whether the scan is whole, as a serial reader would say. @pre They are found.
   FEEDLINE_HOST_DEVICE bool are_whole() {
-    const per_lane<std::uint32_t> before = warp_.sum_before(counts_);
+    const per_lane<std::uint32_t> before = team_.sum_before(counts_);
     per_lane<bool> is_broken;
     per_lane<std::uint32_t> discards;
     per_lane<std::uint32_t> sought;
-    warp_.each([&](std::uint32_t lane) {
-      jpeg_scan_reader<Coefficients> reader{scan_, coefficients_};
+    team_.each([&](std::uint32_t lane) {
+      jpeg_scan_reader reader{scan_, coefficients_};
       is_broken[lane] = false;
       discards[lane] = none;
       sought[lane] = none;
@@ -53,16 +53,16 @@ class jpeg_scan_intervals {
         read(marker + 2);
       });
     });
-    if (warp_.any(is_broken)) return false;
+    if (team_.any(is_broken)) return false;
     // A serial reader finds the scan damaged if it looks for a marker after it discarded bytes.
-    const std::uint32_t first_discards = warp_.least(discards);
-    const std::uint32_t last_sought = warp_.least(sought);
+    const std::uint32_t first_discards = team_.least(discards);
+    const std::uint32_t last_sought = team_.least(sought);
     return first_discards == none || last_sought == none || none - 1 - last_sought < first_discards;
   }
 
  private:
   template <class T>
-  using per_lane = typename Warp::template per_lane<T>;
+  using per_lane = typename Team::template per_lane<T>;
 
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
@@ -74,16 +74,30 @@ class jpeg_scan_intervals {
   FEEDLINE_HOST_DEVICE void for_markers(std::uint32_t lane, Function f) const {
     const std::uint64_t count = scan_.bytes - 1 - scan_.frame.scan;
     const auto end =
-        scan_.frame.scan + static_cast<std::uint32_t>(count * (lane + 1) / Warp::lanes);
-    for (auto at = scan_.frame.scan + static_cast<std::uint32_t>(count * lane / Warp::lanes);
+        scan_.frame.scan + static_cast<std::uint32_t>(count * (lane + 1) / Team::lanes);
+    for (auto at = scan_.frame.scan + static_cast<std::uint32_t>(count * lane / Team::lanes);
          at < end; ++at)
       if (scan_.file[at] == 0xFF && (scan_.file[at + 1] & 0xF8U) == 0xD0) f(at);
   }
 
-  Warp& warp_;
+  Team& team_;
   jpeg_scan scan_;
-  Coefficients coefficients_;
+  jpeg_coefficient_writer coefficients_;
   per_lane<std::uint32_t> counts_;  ///< of markers
 };
+
+/// Reads a scan, whatever it is, as one reader does: a scan with restart markers by all lanes, any
+/// other by one.
+/// @return Whether it is whole.
+template <class Team>
+FEEDLINE_HOST_DEVICE bool is_jpeg_scan_whole(Team& team, const jpeg_scan& scan,
+                                             const jpeg_coefficient_writer& coefficients) {
+  build_tables(team, scan);
+  if (scan.frame.restart_interval != 0) {
+    jpeg_scan_intervals intervals{team, scan, coefficients};
+    if (intervals.are_found()) return intervals.are_whole();
+  }
+  return team.once([&] { return jpeg_scan_reader{scan, coefficients}.is_whole(); });
+}
 
 }  // namespace feedline::detail

@@ -3,170 +3,172 @@
 #include "detail/host_device.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan_bits.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
 #include <cstdint>
 
 namespace feedline::detail {
 
-// A segment is a part of a scan that is decoded by itself. Positions count a scan's bits, stuffed
-// zeros left out.
-
 /// Where in a scan a decoder stands between two codes.
 struct jpeg_scan_point {
   std::uint32_t position = 0;  ///< bits
   std::uint16_t unit = 0;      ///< block of the MCU
   std::uint16_t passed = 0;    ///< coefficients of the block
-
-  friend FEEDLINE_HOST_DEVICE constexpr bool operator==(const jpeg_scan_point& a,
-                                                        const jpeg_scan_point& b) {
-    return a.position == b.position && a.unit == b.unit && a.passed == b.passed;
-  }
-};
-
-/// A byte of the file, and the position of its first bit.
-struct jpeg_scan_anchor {
-  std::uint32_t at = 0;
-  std::uint32_t position = 0;
 };
 
 /// Where a segment's decoding ended.
 struct jpeg_segment_end {
   jpeg_scan_point point;
-  std::uint32_t blocks = 0;     ///< that it came to the end of
-  std::uint32_t last_need = 0;  ///< the position at which a serial reader last asked for bits
-  std::int32_t dc[3] = {};      ///< the differences of each component's first coefficients, summed
+  std::uint32_t blocks = 0;  ///< that it came to the end of
 };
 
-/// Decodes a segment. Reads up to 16 bytes behind what it is told to decode.
-///
-/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
-template <class Coefficients>
-class jpeg_segment_reader {
- public:
-  FEEDLINE_HOST_DEVICE jpeg_segment_reader(const jpeg_scan& scan, const Coefficients& coefficients)
-      : scan_{scan}, coefficients_{coefficients} {}
+/// A code, as tables have it.
+struct jpeg_code {
+  std::uint32_t entry;  ///< length << 11 | `jpeg_scan_step`
 
-  /// Decodes from a point on, up to the first code that begins at `end` or behind it; if
-  /// `to_mcu`, on to the first MCU that does.
-  /// @param anchor At most some bytes before the point.
-  /// @param from   Where the decoding before it ended, whose sums go on; coefficients are written
-  ///               to the blocks behind its.
-  FEEDLINE_HOST_DEVICE jpeg_segment_end run(const jpeg_scan_anchor& anchor,
-                                            const jpeg_segment_end& from, std::uint32_t end,
-                                            bool to_mcu) {
-    jpeg_segment_end result = from;
-    jpeg_scan_point& point = result.point;
-    seek(anchor, from.point.position);
-    enter(point.unit);
-    while (position() < end || (to_mcu && (point.unit != 0 || point.passed != 0))) step(result);
-    point.position = position();
-    return result;
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t length() const {
+    return entry >> jpeg_scan_table::step_bits;
+  }
+  /// Behind the code.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t bits() const {
+    return jpeg_scan_step::bits(entry);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t passed() const {
+    return jpeg_scan_step::passed(entry & ((1U << jpeg_scan_table::step_bits) - 1U));
+  }
+};
+
+/// What the next bits begin with, of each of a scan's tables: so many bits that longer codes are
+/// rare, and lanes that decode side by side seldom wait for one that has such a code.
+struct jpeg_segment_tables {
+  static constexpr std::uint32_t bits = 10;
+  static constexpr std::uint32_t entries = 1U << bits;
+
+  std::uint16_t codes[4][entries];  ///< 0: a longer one
+
+  /// Builds an entry of a table that is defined.
+  FEEDLINE_HOST_DEVICE void build(const jpeg_scan_tables& tables, std::uint32_t table,
+                                  std::uint32_t entry) {
+    const jpeg_code found{tables.table[table].find(entry << (32 - bits), 1)};
+    codes[table][entry] = static_cast<std::uint16_t>(found.length() > bits ? 0 : found.entry);
+  }
+};
+
+/// The blocks of an MCU.
+class jpeg_units {
+ public:
+  FEEDLINE_HOST_DEVICE explicit jpeg_units(const jpeg_frame& frame)
+      : count_{frame.blocks()}, luma_{frame.luma_blocks()} {
+    for (std::uint32_t unit = 0; unit < count_; ++unit) {
+      const auto& tables = frame.tables[component(unit)];
+      tables_ |= (std::uint32_t{tables.dc} | (2U + tables.ac) << 2U) << unit * 4;
+    }
+  }
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t component(std::uint32_t unit) const {
+    return unit < luma_ ? 0 : unit - luma_ + 1;
+  }
+  /// The number of a unit's DC table or of its AC table.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t table(std::uint32_t unit, bool is_dc) const {
+    return tables_ >> (unit * 4 + (is_dc ? 0U : 2U)) & 3U;
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t behind(std::uint32_t unit) const {
+    return unit + 1 == count_ ? 0 : unit + 1;
   }
 
  private:
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t position() const { return read_ - ready_; }
+  std::uint32_t count_;
+  std::uint32_t luma_;
+  std::uint32_t tables_ = 0;  ///< of all units, so that a register has them
+};
 
-  FEEDLINE_HOST_DEVICE void seek(const jpeg_scan_anchor& anchor, std::uint32_t position) {
-    at_ = anchor.at;
-    read_ = anchor.position;
-    buffer_ = 0;
-    ready_ = 0;
-    while (read_ + 8 <= position) {
-      (void)next_byte();
-      read_ += 8;
+/// Decodes segments: parts of a scan that are decoded by themselves, code by code. The lanes of a
+/// warp do so side by side, and wait for each other at whatever only some of them have to do.
+class jpeg_segment_reader {
+ public:
+  /// @param tables Built for those of the scan's tables that are defined.
+  FEEDLINE_HOST_DEVICE jpeg_segment_reader(const jpeg_scan& scan, const jpeg_segment_tables& tables,
+                                           const jpeg_scan_bits& bits)
+      : tables_{tables},
+        longer_{scan.tables},
+        bits_{bits},
+        units_{scan.frame},
+        blocks_{scan.frame.mcus() * scan.frame.blocks()} {}
+
+  /// Walks from a point on, up to the first code that begins at `end` or behind it.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_segment_end walk(const jpeg_scan_point& from,
+                                                           std::uint32_t end) const {
+    jpeg_bit_reader reader{bits_.words, from.position};
+    place at{from.unit, from.passed, 0};
+    while (reader.position() < end) {
+      const jpeg_code code = find(at, reader.peek());
+      reader.skip(code.length() + code.bits());
+      pass(at, code);
     }
-    fill();
-    ready_ -= position - (read_ - ready_);
-  }
-  FEEDLINE_HOST_DEVICE std::uint32_t next_byte() {
-    const std::uint32_t byte = scan_.file[at_++];
-    if (byte == 0xFF) ++at_;
-    return byte;
-  }
-  /// Has at least 32 bits ready: no code and its value have more.
-  FEEDLINE_HOST_DEVICE void fill() {
-    if (ready_ > 32) return;
-    std::uint32_t four = 0;
-    bool is_plain = true;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::uint32_t byte = scan_.file[at_ + i];
-      four = four << 8U | byte;
-      is_plain &= byte != 0xFF;
-    }
-    if (is_plain) {  // which most are: loads that do not wait for each other
-      at_ += 4;
-    } else {
-      for (std::uint32_t i = 0; i < 4; ++i) four = four << 8U | next_byte();
-    }
-    buffer_ = buffer_ << 32U | four;
-    ready_ += 32;
-    read_ += 32;
-  }
-  FEEDLINE_HOST_DEVICE std::uint32_t take(std::uint32_t bits) {
-    ready_ -= bits;
-    return static_cast<std::uint32_t>(buffer_ >> ready_) & ((1U << bits) - 1U);
-  }
-  FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
-    constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
-    constexpr std::uint32_t step_bits = jpeg_scan_table::step_bits;
-    const std::uint32_t found =
-        table.fast[buffer_ >> (ready_ - fast_bits) & ((1U << fast_bits) - 1U)];
-    if (found != 0) {
-      ready_ -= found >> step_bits;
-      return found & ((1U << step_bits) - 1U);
-    }
-    std::uint32_t length = fast_bits + 1;
-    auto code = static_cast<std::int32_t>(take(length));
-    for (; code > table.last[length]; ++length)
-      code = code * 2 + static_cast<std::int32_t>(take(1));
-    if (length > 16) return jpeg_scan_step::of(0);
-    return table.steps[code + table.offset[length]];
-  }
-  /// Has the tables of a block of the MCU at hand.
-  FEEDLINE_HOST_DEVICE void enter(std::uint32_t unit) {
-    component_ = unit < scan_.frame.luma_blocks() ? 0 : unit - scan_.frame.luma_blocks() + 1;
-    dc_ = &scan_.tables.dc[scan_.frame.tables[component_].dc];
-    ac_ = &scan_.tables.ac[scan_.frame.tables[component_].ac];
-  }
-  FEEDLINE_HOST_DEVICE void step(jpeg_segment_end& result) {
-    jpeg_scan_point& point = result.point;
-    const bool is_dc = point.passed == 0;
-    fill();
-    result.last_need = position();
-    const std::uint32_t step = next_step(is_dc ? *dc_ : *ac_);
-    const std::uint32_t bits = jpeg_scan_step::bits(step);
-    const std::uint32_t passed = is_dc ? 1 : point.passed + jpeg_scan_step::passed(step);
-    if (bits != 0) result.last_need = position();
-    if constexpr (Coefficients::takes) {
-      if (bits != 0 || is_dc) {
-        std::int32_t value = bits == 0 ? 0 : jpeg_value(take(bits), bits);
-        if (is_dc) value = result.dc[component_] += value;
-        coefficients_.write(result.blocks, component_, passed - 1, value);
-      }
-    } else {
-      ready_ -= bits;
-    }
-    if (passed < jpeg_scan_step::all) {
-      point.passed = static_cast<std::uint16_t>(passed);
-      return;
-    }
-    point.passed = 0;
-    point.unit =
-        static_cast<std::uint16_t>(point.unit + 1U == scan_.frame.blocks() ? 0 : point.unit + 1U);
-    enter(point.unit);
-    ++result.blocks;
+    return {point_of(reader, at), at.block};
   }
 
-  jpeg_scan scan_;
-  Coefficients coefficients_;
-  std::uint32_t component_ = 0;
-  const jpeg_scan_table* dc_ = nullptr;
-  const jpeg_scan_table* ac_ = nullptr;
-  std::uint64_t buffer_ = 0;
-  std::uint32_t ready_ = 0;
-  std::uint32_t at_ = 0;
-  std::uint32_t read_ = 0;  ///< position of the byte at `at_`
+  /// Walks the same way, though not past the scan's last block or over what is cut off, and writes
+  /// coefficients: of each block the first one's difference from that of the block before.
+  /// @param from Where the segment before ended, with the blocks of all before this one.
+  FEEDLINE_HOST_DEVICE jpeg_segment_end write(const jpeg_segment_end& from, std::uint32_t end,
+                                              const jpeg_coefficient_writer& coefficients) {
+    jpeg_bit_reader reader{bits_.words, from.point.position};
+    place at{from.point.unit, from.point.passed, from.blocks};
+    while (reader.position() < end && at.block < blocks_) {
+      const std::uint32_t next = reader.peek();
+      const place before = at;
+      const jpeg_code code = find(at, next);
+      if (reader.position() + code.length() + code.bits() > bits_.count) break;
+      reader.skip(code.length() + code.bits());
+      if (code.length() > 16) last_unknown_ = reader.position();
+      pass(at, code);
+      if (code.bits() == 0) continue;
+      const std::int32_t value = jpeg_value(next << code.length(), code.bits());
+      if (before.passed == 0)
+        coefficients.write_difference(before.block, value);
+      else
+        coefficients.write(before.block, units_.component(before.unit),
+                           before.passed + code.passed() - 1, value);
+    }
+    return {point_of(reader, at), at.block};
+  }
+
+  /// Where the last bits ended that no code begins with; 0: there were none.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t last_unknown() const { return last_unknown_; }
+
+ private:
+  struct place {
+    std::uint32_t unit;
+    std::uint32_t passed;
+    std::uint32_t block;
+  };
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static jpeg_scan_point point_of(const jpeg_bit_reader& reader,
+                                                                     const place& at) {
+    return {reader.position(), static_cast<std::uint16_t>(at.unit),
+            static_cast<std::uint16_t>(at.passed)};
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_code find(const place& at, std::uint32_t next) const {
+    const std::uint32_t table = units_.table(at.unit, at.passed == 0);
+    const std::uint32_t found = tables_.codes[table][next >> (32 - jpeg_segment_tables::bits)];
+    return {found != 0 ? found : longer_.table[table].find(next, jpeg_segment_tables::bits + 1)};
+  }
+  FEEDLINE_HOST_DEVICE void pass(place& at, const jpeg_code& code) const {
+    at.passed = at.passed == 0 ? 1 : at.passed + code.passed();
+    if (at.passed < jpeg_scan_step::all) return;
+    at.passed = 0;
+    at.unit = units_.behind(at.unit);
+    ++at.block;
+  }
+
+  const jpeg_segment_tables& tables_;
+  const jpeg_scan_tables& longer_;
+  jpeg_scan_bits bits_;
+  jpeg_units units_;
+  std::uint32_t blocks_;  ///< of the scan
+  std::uint32_t last_unknown_ = 0;
 };
 
 }  // namespace feedline::detail

@@ -1,84 +1,78 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
-#include "image/jpeg/scan.hpp"
-#include "image/jpeg/scan_intervals.hpp"
+#include "image/jpeg/scan_bits.hpp"
+#include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_segment.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
 #include <cstdint>
-#include <type_traits>
 
 namespace feedline::detail {
 
-/// Decodes a scan by all lanes of a warp; what it says is that of `is_whole_jpeg_scan`.
+/// Memory that a scan's bytes are copied to.
+struct jpeg_scan_room {
+  std::uint32_t* words;
+  std::uint64_t bytes;
+};
+
+/// What is known of a scan.
+enum class jpeg_verdict : std::uint8_t { broken, whole, unsure };
+
+/// Decodes a scan by all lanes of a team, to what `is_jpeg_scan_whole` makes of it.
 ///
 /// A scan without restart markers is one chain of codes, but who begins to decode it anywhere is
-/// soon in step with it: codes synchronize themselves. So its bytes are cut into segments, which
+/// soon in step with it: codes synchronize themselves. So its bits are cut into segments, which
 /// are decoded at once, each from a guess, and again from where the one before it ended, until no
 /// end changes any more (Weissenberger and Schmidt, "Massively Parallel Huffman Decoding on GPUs",
-/// 2018).
+/// 2018). Coefficients are written once the ends are known, and with them the blocks before each
+/// segment.
 ///
-/// Segments end so far before the first marker that a serial reader has read them its fast way;
-/// from there on one lane goes on as that does. Coefficients are written once the ends are known,
-/// and with them the blocks before each segment.
+/// This is unsure where it depends on how far a reader has read ahead: if some whole bytes are left
+/// behind the last block, if bits near the end are no code, if a marker is none. It does not try
+/// scans with restart markers, nor what is too short for so many lanes, or too long for the room.
+/// A reader must read all these.
 ///
-/// @tparam Warp Has `lanes`; `per_lane<T>`, whose value of a lane is `[lane]`; and
+/// @tparam Team Has `lanes`, four at least; `per_lane<T>`, whose value of a lane is `[lane]`; and
 ///   each(f)          calls f(lane) for each lane
 ///   once(f)          the bool f() that one lane has
 ///   any(per_lane<bool>), least(per_lane<uint32>), sum(per_lane<uint32>)
 ///   sum_before(per_lane<uint32>)  of the lanes before each
 ///   before(per_lane<uint64>)      the value of the lane before; of the first its own
-///   last(per_lane<uint64>)        of the last lane
-/// On a GPU each thread of the warp calls it, and all see the scan's tables.
-/// @tparam Coefficients `no_jpeg_coefficients` or `jpeg_coefficient_writer`.
-template <class Warp, class Coefficients = no_jpeg_coefficients>
+/// On a GPU each thread of the team calls it, and all see the tables.
+template <class Team>
 class jpeg_scan_segments {
  public:
-  FEEDLINE_HOST_DEVICE jpeg_scan_segments(Warp& warp, const jpeg_scan& scan,
-                                          const Coefficients& coefficients = {})
-      : warp_{warp}, scan_{scan}, coefficients_{coefficients} {}
+  /// @param scan Of a file that lies at a multiple of four bytes.
+  /// @param tables Memory to work in, as the scan's.
+  FEEDLINE_HOST_DEVICE jpeg_scan_segments(Team& team, const jpeg_scan& scan,
+                                          const jpeg_coefficient_writer& coefficients,
+                                          jpeg_segment_tables& tables, const jpeg_scan_room& room)
+      : team_{team}, scan_{scan}, coefficients_{coefficients}, tables_{tables}, room_{room} {}
 
-  FEEDLINE_HOST_DEVICE bool is_whole() {
-    if (scan_.bytes == scan_.frame.scan) return false;  // cut where the scan begins
-    jpeg_scan_reader<Coefficients> serial{scan_, coefficients_};
-    (void)warp_.once([&] {
-      serial.build_tables();
-      return true;
-    });
-    if (scan_.frame.restart_interval != 0) {
-      jpeg_scan_intervals intervals{warp_, scan_, coefficients_};
-      if (!intervals.are_found()) return warp_.once([&] { return serial.is_whole(); });
-      return intervals.are_whole();
-    }
-    const std::uint32_t kept = most_jpeg_block_bytes * scan_.frame.blocks() + 16;
-    const std::uint32_t end = first_marker();
-    if (end < scan_.frame.scan + kept + Warp::lanes * min_segment)
-      return warp_.once([&] { return serial.is_whole(); });
-
-    cut(end - kept);
+  FEEDLINE_HOST_DEVICE jpeg_verdict read() {
+    if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut where it begins
+    if (scan_.frame.restart_interval != 0) return jpeg_verdict::unsure;
+    jpeg_scan_copy copy{team_, scan_};
+    if (copy.bytes() < Team::lanes * min_segment || copy.room_for(copy.bytes()) > room_.bytes)
+      return jpeg_verdict::unsure;
+    bits_ = copy.copy_to(room_.words);
+    build_tables(team_, scan_);
+    build_segment_tables();
     decode();
-    if constexpr (Coefficients::takes) write();
-    const std::uint32_t blocks = warp_.sum(blocks_);
-    const std::uint32_t mcus = blocks / scan_.frame.blocks();
-    const std::uint64_t last = warp_.last(ends_);
-    const auto last_need = static_cast<std::uint32_t>(warp_.last(last_needs_));
-    if (mcus >= scan_.frame.mcus()) return false;  // too many bytes are left
-    jpeg_scan_place place = place_of(unpack(last).position, last_need);
-    place.block = blocks;
-    for (std::uint32_t i = 0; i < 3; ++i)
-      place.dc[i] = static_cast<std::int32_t>(warp_.sum(dc_[i]));
-    return warp_.once([&] { return serial.is_rest_whole(place, scan_.frame.mcus() - mcus); });
+    write();
+    sum_differences();
+    return judge(copy.marker());
   }
 
  private:
   template <class T>
-  using per_lane = typename Warp::template per_lane<T>;
-  using walked_coefficients =
-      std::conditional_t<Coefficients::takes, unwritten_jpeg_coefficients, no_jpeg_coefficients>;
+  using per_lane = typename Team::template per_lane<T>;
 
-  static constexpr std::uint32_t min_segment = 64;  ///< bytes
+  static constexpr std::uint32_t min_segment = 8;  ///< bytes
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint64_t pack(const jpeg_scan_point& point) {
     return std::uint64_t{point.passed} << 48U | std::uint64_t{point.unit} << 32U | point.position;
@@ -87,125 +81,122 @@ class jpeg_scan_segments {
     return {static_cast<std::uint32_t>(packed), static_cast<std::uint16_t>(packed >> 32U),
             static_cast<std::uint16_t>(packed >> 48U)};
   }
-  /// Where among `count` bytes behind the scan's begin a lane's share begins.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t share(std::uint32_t count,
-                                                         std::uint32_t lane) const {
-    return scan_.frame.scan + static_cast<std::uint32_t>(std::uint64_t{count} * lane / Warp::lanes);
+
+  FEEDLINE_HOST_DEVICE void build_segment_tables() {
+    team_.each([&](std::uint32_t lane) {
+      for (std::uint32_t table = 0; table < 4; ++table)
+        if (scan_.frame.huffman[table] != 0)
+          for (std::uint32_t entry = lane; entry < tables_.entries; entry += Team::lanes)
+            tables_.build(scan_.tables, table, entry);
+    });
   }
 
-  /// Where the first byte lies behind which no codes can follow: a marker's, or the file's last.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t first_marker() {
-    const std::uint32_t last = scan_.bytes - 1;
-    per_lane<std::uint32_t> found;
-    warp_.each([&](std::uint32_t lane) {
-      std::uint32_t at = share(last - scan_.frame.scan, lane);
-      const std::uint32_t end = share(last - scan_.frame.scan, lane + 1);
-      while (at < end && (scan_.file[at] != 0xFF || scan_.file[at + 1] == 0)) ++at;
-      found[lane] = at < end ? at : last;
-    });
-    return warp_.least(found);
-  }
-
-  /// Cuts the scan's bytes up to one into a segment a lane.
-  FEEDLINE_HOST_DEVICE void cut(std::uint32_t limit) {
-    per_lane<std::uint32_t> stuffed;
-    warp_.each([&](std::uint32_t lane) {
-      begins_at_[lane] = begin_of(limit, lane);
-      const std::uint32_t end = begin_of(limit, lane + 1);
-      std::uint32_t count = 0;
-      for (std::uint32_t at = begins_at_[lane]; at < end; ++at)
-        count += scan_.file[at] == 0xFF ? 1 : 0;
-      stuffed[lane] = count;
-    });
-    const per_lane<std::uint32_t> before = warp_.sum_before(stuffed);
-    warp_.each([&](std::uint32_t lane) {
-      begins_[lane] = 8 * (begins_at_[lane] - scan_.frame.scan - before[lane]);
-      segment_ends_[lane] =
-          8 * (begin_of(limit, lane + 1) - scan_.frame.scan - before[lane] - stuffed[lane]);
-    });
-    end_ = {begin_of(limit, Warp::lanes), static_cast<std::uint32_t>(warp_.last(segment_ends_))};
-  }
-  /// A segment begins with no stuffed zero.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t begin_of(std::uint32_t limit,
-                                                            std::uint32_t lane) const {
-    const std::uint32_t at = share(limit - scan_.frame.scan, lane);
-    return at > scan_.frame.scan && scan_.file[at - 1] == 0xFF ? at + 1 : at;
-  }
-
-  template <class Taken>
-  FEEDLINE_HOST_DEVICE jpeg_segment_end run(std::uint32_t lane, const jpeg_segment_end& from,
-                                            const Taken& coefficients) {
-    return jpeg_segment_reader{scan_, coefficients}.run(
-        {begins_at_[lane], begins_[lane]}, from, static_cast<std::uint32_t>(segment_ends_[lane]),
-        lane + 1 == Warp::lanes);
+  /// The position at which a lane's segment begins.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t begin_of(std::uint32_t lane) const {
+    if (lane == Team::lanes) return bits_.count;
+    return static_cast<std::uint32_t>(std::uint64_t{bits_.count / 32} * lane / Team::lanes) * 32;
   }
 
   /// Decodes all segments, until each began where the one before it ended.
   FEEDLINE_HOST_DEVICE void decode() {
     per_lane<bool> is_new;
-    warp_.each([&](std::uint32_t lane) {
-      froms_[lane] = pack({.position = begins_[lane]});
+    per_lane<std::uint64_t> ends;
+    team_.each([&](std::uint32_t lane) {
+      froms_[lane] = pack({.position = begin_of(lane)});
       is_new[lane] = true;
     });
     do {
-      warp_.each([&](std::uint32_t lane) {
+      team_.each([&](std::uint32_t lane) {
         if (!is_new[lane]) return;
-        const jpeg_segment_end found =
-            run(lane, {.point = unpack(froms_[lane])}, walked_coefficients{});
-        ends_[lane] = pack(found.point);
+        const jpeg_segment_end found = jpeg_segment_reader{scan_, tables_, bits_}.walk(
+            unpack(froms_[lane]), begin_of(lane + 1));
+        ends[lane] = pack(found.point);
         blocks_[lane] = found.blocks;
-        last_needs_[lane] = found.last_need;
-        for (std::uint32_t i = 0; i < 3; ++i)
-          dc_[i][lane] = static_cast<std::uint32_t>(found.dc[i]);
       });
-      const per_lane<std::uint64_t> before = warp_.before(ends_);
-      warp_.each([&](std::uint32_t lane) {
+      const per_lane<std::uint64_t> before = team_.before(ends);
+      team_.each([&](std::uint32_t lane) {
         is_new[lane] = lane != 0 && froms_[lane] != before[lane];
         if (is_new[lane]) froms_[lane] = before[lane];
       });
-    } while (warp_.any(is_new));
+    } while (team_.any(is_new));
   }
 
-  /// Writes the coefficients of all segments.
+  /// Writes the coefficients of all segments, the first ones of blocks as differences.
   FEEDLINE_HOST_DEVICE void write() {
-    const per_lane<std::uint32_t> blocks = warp_.sum_before(blocks_);
-    per_lane<std::uint32_t> dc[3];
-    for (std::uint32_t i = 0; i < 3; ++i) dc[i] = warp_.sum_before(dc_[i]);
-    warp_.each([&](std::uint32_t lane) {
-      jpeg_segment_end from{.point = unpack(froms_[lane]), .blocks = blocks[lane]};
-      for (std::uint32_t i = 0; i < 3; ++i) from.dc[i] = static_cast<std::int32_t>(dc[i][lane]);
-      (void)run(lane, from, coefficients_);
+    const std::uint32_t all = scan_.frame.mcus() * scan_.frame.blocks();
+    const per_lane<std::uint32_t> blocks = team_.sum_before(blocks_);
+    per_lane<std::uint32_t> ends;
+    per_lane<bool> is_unknown;
+    team_.each([&](std::uint32_t lane) {
+      const jpeg_segment_end from{unpack(froms_[lane]), blocks[lane]};
+      jpeg_segment_reader reader{scan_, tables_, bits_};
+      const jpeg_segment_end end = reader.write(from, begin_of(lane + 1), coefficients_);
+      ends[lane] = from.blocks < all && end.blocks == all ? end.point.position : none;
+      const std::uint32_t near = 8 * (most_jpeg_block_bytes * scan_.frame.blocks() + 16);
+      is_unknown[lane] = reader.last_unknown() != 0 && reader.last_unknown() + near > bits_.count;
+    });
+    end_ = team_.least(ends);
+    is_unknown_ = team_.any(is_unknown);
+  }
+
+  /// Makes first coefficients of differences. A lane has some MCUs behind each other.
+  FEEDLINE_HOST_DEVICE void sum_differences() {
+    const jpeg_units units{scan_.frame};
+    const std::uint32_t blocks = scan_.frame.blocks();
+    const auto for_blocks = [&](std::uint32_t lane, const auto& function) {
+      const auto mcus = [&](std::uint32_t end) {
+        return static_cast<std::uint32_t>(std::uint64_t{scan_.frame.mcus()} * end / Team::lanes);
+      };
+      for (std::uint32_t mcu = mcus(lane); mcu < mcus(lane + 1); ++mcu)
+        for (std::uint32_t unit = 0; unit < blocks; ++unit)
+          function(mcu * blocks + unit, units.component(unit));
+    };
+    per_lane<std::uint32_t> sums[3];
+    team_.each([&](std::uint32_t lane) {
+      for (per_lane<std::uint32_t>& each : sums) each[lane] = 0;
+      for_blocks(lane, [&](std::uint32_t block, std::uint32_t component) {
+        const auto difference = static_cast<std::uint32_t>(coefficients_.difference(block));
+        for (std::uint32_t i = 0; i < 3; ++i) sums[i][lane] += i == component ? difference : 0;
+      });
+    });
+    for (per_lane<std::uint32_t>& each : sums) each = team_.sum_before(each);
+    team_.each([&](std::uint32_t lane) {
+      for_blocks(lane, [&](std::uint32_t block, std::uint32_t component) {
+        const auto difference = static_cast<std::uint32_t>(coefficients_.difference(block));
+        std::uint32_t sum = 0;
+        for (std::uint32_t i = 0; i < 3; ++i) {
+          sums[i][lane] += i == component ? difference : 0;
+          if (i == component) sum = sums[i][lane];
+        }
+        coefficients_.write(block, component, 0, static_cast<std::int32_t>(sum));
+      });
     });
   }
 
-  /// Where a serial reader is at a position: it reads 48 bits whenever it needs some and has 16 or
-  /// fewer.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_scan_place place_of(std::uint32_t position,
-                                                              std::uint32_t last_need) const {
-    constexpr std::uint32_t read_at_once = 48;
-    const std::uint32_t read = (last_need + 16) / read_at_once * read_at_once + read_at_once;
-    jpeg_scan_place place{.at = end_.at};
-    for (std::uint32_t at = end_.position; at < read; at += 8) {
-      const std::uint32_t byte = scan_.file[place.at++];
-      if (byte == 0xFF) ++place.at;
-      place.buffer = place.buffer << 8U | byte;
-    }
-    place.ready = read - position;
-    return place;
+  /// Whether the scan is whole, and the file ends properly behind it.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_verdict judge(std::uint32_t marker_at) const {
+    std::uint32_t at = marker_at;
+    const std::uint32_t marker = next_jpeg_marker(scan_.file, scan_.bytes, at);
+    const bool is_data = marker == 0 && at > marker_at;  // a stuffed zero behind fill bytes
+    if (is_data && at < scan_.bytes) return jpeg_verdict::unsure;
+    if (end_ == none) return jpeg_verdict::broken;
+    const std::uint32_t left = bits_.count - end_;
+    if (left > 64) return jpeg_verdict::broken;  // a reader has eight bytes at most
+    if (left >= 8 || is_unknown_) return jpeg_verdict::unsure;
+    return is_jpeg_end(scan_.file, scan_.bytes, at, marker) ? jpeg_verdict::whole
+                                                            : jpeg_verdict::broken;
   }
 
-  Warp& warp_;
-  jpeg_scan scan_;
-  Coefficients coefficients_;
-  per_lane<std::uint32_t> begins_at_;  ///< bytes of segments
-  per_lane<std::uint32_t> begins_;     ///< positions of these
-  per_lane<std::uint64_t> segment_ends_;
-  per_lane<std::uint64_t> froms_;  ///< points, packed
-  per_lane<std::uint64_t> ends_;
+  Team& team_;
+  const jpeg_scan& scan_;
+  jpeg_coefficient_writer coefficients_;
+  jpeg_segment_tables& tables_;
+  jpeg_scan_room room_;
+  jpeg_scan_bits bits_;
+  per_lane<std::uint64_t> froms_;  ///< points where segments begin, packed
   per_lane<std::uint32_t> blocks_;
-  per_lane<std::uint32_t> dc_[3];  ///< sums of differences
-  per_lane<std::uint64_t> last_needs_;
-  jpeg_scan_anchor end_;  ///< behind the last segment
+  std::uint32_t end_ = none;  ///< of the scan's last block
+  bool is_unknown_ = false;   ///< whether bits near the end are no code
 };
 
 }  // namespace feedline::detail

@@ -7,7 +7,7 @@
 
 namespace feedline::detail {
 
-/// What a symbol means to who makes no pixels of it: bits that follow its code, and coefficients of
+/// What a symbol means: bits that follow its code, and coefficients of
 /// the block that it passes, itself included: all that are left at the end of a block.
 struct jpeg_scan_step {
   static constexpr std::uint32_t all = 64;
@@ -33,12 +33,23 @@ struct jpeg_scan_table {
   std::int32_t last[18];                ///< code of each length, -1: none; behind them, any code
   std::int32_t offset[17];              ///< of a code of each length among the steps
   std::uint16_t steps[256];             ///< by code
+
+  /// @param next   Bits, of which the code is the highest.
+  /// @param length Of the shortest code that it may be.
+  /// @return As `fast` has it. Bits that no code begins with are 17, and end a block.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t find(std::uint32_t next,
+                                                        std::uint32_t length) const {
+    while (static_cast<std::int32_t>(next >> (32 - length)) > last[length]) ++length;
+    const std::uint32_t step =
+        length > 16 ? jpeg_scan_step::of(0)
+                    : steps[static_cast<std::int32_t>(next >> (32 - length)) + offset[length]];
+    return length << step_bits | step;
+  }
 };
 
-/// Memory that a scan's check works in; its contents before do not matter.
+/// Memory that a scan's decoder works in; its contents before do not matter.
 struct jpeg_scan_tables {
-  jpeg_scan_table dc[2];
-  jpeg_scan_table ac[2];
+  jpeg_scan_table table[4];  ///< as `jpeg_frame::huffman`: DC 0, DC 1, AC 0, AC 1
 };
 
 /// A file's scan, and the tables that it is decoded by.
@@ -47,16 +58,6 @@ struct jpeg_scan {
   std::uint32_t bytes;      ///< of the file
   const jpeg_frame& frame;  ///< what `read_jpeg_frame` said of it
   jpeg_scan_tables& tables;
-};
-
-/// Where a reader of a scan stands. Bits that were read and not yet decoded are the lowest of the
-/// buffer.
-struct jpeg_scan_place {
-  std::uint64_t buffer = 0;
-  std::uint32_t ready = 0;  ///< bits
-  std::uint32_t at = 0;     ///< byte of the file that is read next
-  std::uint32_t block = 0;  ///< that is decoded next
-  std::int32_t dc[3] = {};  ///< the first coefficient of the block before, of each component
 };
 
 /// Each block of a large enough rest lies in it, whatever its codes: 1,666 bits, 418 bytes at most
@@ -86,6 +87,17 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_scan_table& table, const std::uint8_
     begin += count;
   }
   table.last[17] = 0x7FFFFFFF;
+}
+
+/// Builds the tables that a scan's file defines, four lanes of a team one each.
+template <class Team>
+FEEDLINE_HOST_DEVICE void build_tables(Team& team, const jpeg_scan& scan) {
+  constexpr std::uint32_t apart = Team::lanes / 4;  // so that each has a warp of its own
+  team.each([&](std::uint32_t lane) {
+    const std::uint32_t number = lane / apart;
+    if (lane % apart != 0 || number >= 4 || scan.frame.huffman[number] == 0) return;
+    build(scan.tables.table[number], scan.file + scan.frame.huffman[number]);
+  });
 }
 
 }  // namespace feedline::detail

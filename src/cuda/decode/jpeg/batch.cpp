@@ -16,7 +16,7 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
 constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image));
 
 std::uint64_t image_bytes(image_extents extents) noexcept {
-  return jpeg_frame_bytes + jpeg_blocks_behind(extents) +
+  return jpeg_header_bytes + jpeg_blocks_behind(extents) +
          max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
 }
 
@@ -26,7 +26,7 @@ constexpr std::uint64_t largest_image_bytes() noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
   constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / 256;
-  return aligned(jpeg_frame_bytes + 3 * max_jpeg_pixels +
+  return aligned(jpeg_header_bytes + 3 * max_jpeg_pixels +
                  12 * most_mcus * jpeg_pixels::block_stride);
 }
 
@@ -45,7 +45,7 @@ std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes) no
   for (jpeg_image& image : images) {
     const std::uint64_t end = at + image_bytes(image.extents);
     if (count == max_jpeg_batch || end > bytes) break;
-    image.pixels_at = at + jpeg_frame_bytes;
+    image.pixels_at = at + jpeg_header_bytes;
     at = aligned(end);
     ++count;
   }

@@ -62,7 +62,7 @@ struct jpeg_image {
 // behind them blocks.
 
 /// Bytes before an image's pixels.
-inline constexpr std::size_t jpeg_frame_bytes = 256;
+inline constexpr std::size_t jpeg_header_bytes = 256;
 
 /// The blocks that a file of three components can have at most: at 4:4:4, of a whole number of MCUs
 /// at any sampling.

@@ -4,15 +4,12 @@
 #include "image/jpeg/pixels.hpp"
 
 #include "image/jpeg/idct.hpp"
-#include "image/jpeg/scan_segments.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/jpeg_scans.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,9 +17,12 @@
 using namespace feedline;
 using test::byte_vector;
 using test::jpeg_bytes;
+using test::jpeg_file;
+using test::jpeg_scan_result;
 using test::jpeg_style;
 using test::paint;
 using test::pixels;
+using test::read_jpeg_scan;
 
 namespace {
 
@@ -45,56 +45,12 @@ void transform(std::vector<std::int16_t>& blocks) {
   }
 }
 
-/// A file in memory of its own, so that sanitizers see what is read beside it.
-class jpeg_file {
- public:
-  explicit jpeg_file(const byte_vector& file)
-      : bytes{static_cast<std::uint32_t>(file.size())},
-        data{std::make_unique<std::uint8_t[]>(file.size())} {
-    std::memcpy(data.get(), file.data(), file.size());
-    REQUIRE(detail::read_jpeg_frame(data.get(), bytes, frame));
-  }
-
-  [[nodiscard]] std::uint32_t blocks() const { return frame.mcus() * frame.blocks(); }
-
-  std::uint32_t bytes;
-  std::unique_ptr<std::uint8_t[]> data;
-  detail::jpeg_frame frame{};
-};
-
-struct scan {
-  std::vector<std::int16_t> blocks;  ///< coefficients
-  bool is_whole = false;
-};
-
-/// @tparam Lanes 0: one thread reads the scan.
-/// @param count Of blocks that may be written.
-template <std::uint32_t Lanes>
-scan read_scan(const jpeg_file& file, std::uint32_t count) {
-  scan found{std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};
-  const std::uint8_t* const data = file.data.get();
-  detail::jpeg_factors factors;
-  detail::build(factors, data, file.frame);
-  const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
-  detail::jpeg_scan_tables tables;
-  const detail::jpeg_scan all{data, file.bytes, file.frame, tables};
-  if constexpr (Lanes == 0) {
-    detail::jpeg_scan_reader reader{all, writer};
-    reader.build_tables();
-    found.is_whole = reader.is_whole();
-  } else {
-    test::host_warp<Lanes> warp;
-    warp.last_first = true;
-    found.is_whole = detail::jpeg_scan_segments{warp, all, writer}.is_whole();
-  }
-  return found;
-}
-
 template <std::uint32_t Lanes>
 pixels decode(const byte_vector& bytes) {
   const jpeg_file file{bytes};
   const detail::jpeg_frame& frame = file.frame;
-  scan found = read_scan<Lanes>(file, file.blocks());
+  REQUIRE(file.is_read);
+  jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
   REQUIRE(found.is_whole);
   std::vector<std::int16_t>& blocks = found.blocks;
   transform(blocks);
@@ -166,8 +122,9 @@ TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, 
 TEST_CASE("jpeg pixels: blocks that there is no room for are not written", "[dataset][host]") {
   const jpeg_file file{jpeg_bytes(paint(300, 400), {.quality = 95})};
   const std::uint32_t room = file.blocks() / 2;
-  const scan all = read_scan<0>(file, file.blocks());
-  for (const scan& half : {read_scan<0>(file, room), read_scan<32>(file, room)}) {
+  const jpeg_scan_result all = read_jpeg_scan<0>(file);
+  for (const jpeg_scan_result& half :
+       {read_jpeg_scan<0>(file, room, file.bytes), read_jpeg_scan<32>(file, room, file.bytes)}) {
     const auto end = half.blocks.begin() + std::ptrdiff_t{room} * detail::jpeg_block_samples;
     CHECK(std::equal(half.blocks.begin(), end, all.blocks.begin()));
     CHECK(std::ranges::count(end, half.blocks.end(), 0) == half.blocks.end() - end);
@@ -189,7 +146,7 @@ TEST_CASE("jpeg pixels: a block of too many coefficients has libjpeg's last one"
     if (file.back() == std::byte{0xFF}) file.push_back(std::byte{0});
   }
   file.insert(file.end(), {std::byte{0xFF}, std::byte{0xD9}});
-  const scan found = read_scan<0>(jpeg_file{file}, 1);
+  const jpeg_scan_result found = read_jpeg_scan<0>(jpeg_file{file});
   CHECK(found.is_whole);
   CHECK(found.blocks.back() < 0);
 }

@@ -1,51 +1,41 @@
-/// Scans that the lanes of a warp check together, against one reader: files of several sizes and
-/// samplings, most of them damaged. Files lie in memory of their own, so that sanitizers see what
-/// is read beside them.
+/// Scans that the lanes of a team decode together, against one reader: files of several sizes and
+/// samplings, most of them damaged.
 
 #include "image/jpeg/scan_segments.hpp"
 
 #include "support/checks/catch.hpp"
-#include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/jpeg_scans.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <memory>
 #include <numeric>
 #include <random>
 
 using namespace feedline;
 using test::byte_vector;
 using test::jpeg_bytes;
+using test::jpeg_file;
+using test::jpeg_scan_result;
 using test::jpeg_style;
 using test::paint;
+using test::read_jpeg_scan;
 
 namespace {
 
-struct verdicts {
-  bool is_read = false;  ///< the header is taken
-  bool by_one = false;
-  bool by_lanes = false;
-  int rounds = 0;
-};
-
-verdicts check(const byte_vector& file) {
-  verdicts found;
-  const auto own = std::make_unique<std::uint8_t[]>(file.size());
-  std::memcpy(own.get(), file.data(), file.size());
-  detail::jpeg_frame frame;
-  found.is_read = detail::read_jpeg_frame(own.get(), file.size(), frame);
-  if (!found.is_read) return found;
-  detail::jpeg_scan_tables tables;
-  std::memset(&tables, 0xCD, sizeof(tables));
-  const detail::jpeg_scan scan{own.get(), static_cast<std::uint32_t>(file.size()), frame, tables};
-  found.by_one = detail::is_whole_jpeg_scan(scan);
-  std::memset(&tables, 0xCD, sizeof(tables));
-  test::host_warp<> warp;
-  found.by_lanes = detail::jpeg_scan_segments{warp, scan}.is_whole();
-  found.rounds = warp.rounds;
-  return found;
+/// What one reader makes of a file, and that lanes make the same of it.
+/// @return With the rounds of 32 lanes.
+jpeg_scan_result check(const jpeg_file& file) {
+  jpeg_scan_result one = read_jpeg_scan<0>(file);
+  const jpeg_scan_result few = read_jpeg_scan<32>(file);
+  const jpeg_scan_result many = read_jpeg_scan<128>(file);
+  CHECK(few.is_whole == one.is_whole);
+  CHECK(many.is_whole == one.is_whole);
+  if (one.is_whole) {
+    CHECK((few.blocks == one.blocks));
+    CHECK((many.blocks == one.blocks));
+  }
+  one.rounds = few.rounds;
+  return one;
 }
 
 struct picture {
@@ -115,14 +105,14 @@ TEST_CASE("jpeg scan segments: whole files are whole, and lanes are soon in step
   int decoded = 0;
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     CAPTURE(i);
-    const verdicts found = check(encoded(pictures[i], random));
-    CHECK(found.is_read);
-    CHECK(found.by_one);
-    CHECK(found.by_lanes);
-    CHECK(found.rounds < 8);
+    const jpeg_file file{encoded(pictures[i], random)};
+    REQUIRE(file.is_read);
+    const jpeg_scan_result found = check(file);
+    CHECK(found.is_whole);
+    CHECK(found.rounds < (i == 9 ? 32 : 12));  // segments of a short file have some bytes
     decoded += found.rounds > 0 ? 1 : 0;
   }
-  CHECK(decoded == 8);  // a scan with restarts and a short one are read by one lane
+  CHECK(decoded == 9);  // a scan with restarts goes by intervals
 }
 
 TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
@@ -132,18 +122,72 @@ TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
   int broken = 0;
   for (const picture& one : pictures) {
     const byte_vector file = encoded(one, random);
-    detail::jpeg_frame frame;
-    REQUIRE(detail::read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(),
-                                    frame));
+    const jpeg_file original{file};
+    REQUIRE(original.is_read);
     for (int turn = 0; turn < 100; ++turn) {
       byte_vector damaged = file;
-      damage(damaged, frame.scan, random);
-      const verdicts found = check(damaged);
+      damage(damaged, original.frame.scan, random);
+      const jpeg_file own{damaged};
+      if (!own.is_read) continue;
       CAPTURE(one.height, one.width, turn);
-      CHECK(found.by_lanes == found.by_one);
-      (found.by_one ? whole : broken) += 1;
+      (check(own).is_whole ? whole : broken) += 1;
     }
   }
   CHECK(whole > 100);
   CHECK(broken > 400);
+}
+
+TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as one reader does",
+          "[dataset][host]") {
+  std::mt19937 random{3};
+  int whole = 0;
+  int broken = 0;
+  for (const picture& one : {pictures[0], pictures[2], pictures[6]}) {
+    const byte_vector file = encoded(one, random);
+    for (const int value : {0x00, 0x2A, 0xFF}) {
+      for (std::size_t count = 0; count < 20; ++count) {
+        byte_vector odd = file;
+        odd.insert(odd.end() - 2, count, std::byte(value));
+        for (const std::size_t behind : {std::size_t{0}, std::size_t{4000}}) {
+          odd.resize(odd.size() + behind);
+          CAPTURE(one.height, one.width, value, count, behind);
+          (check(jpeg_file{odd}).is_whole ? whole : broken) += 1;
+        }
+      }
+    }
+    byte_vector filled = file;
+    filled.insert(filled.end() - 2, {std::byte{0xFF}, std::byte{0xFF}, std::byte{0}});
+    (check(jpeg_file{filled}).is_whole ? whole : broken) += 1;
+  }
+  CHECK(whole > 60);
+  CHECK(broken > 180);
+}
+
+TEST_CASE("jpeg scan segments: data behind fill bytes is decoded", "[dataset][host]") {
+  // A byte 0xFF of the data, with which libjpeg takes any number of others before the zero.
+  std::mt19937 random{4};
+  byte_vector file = encoded(pictures[1], random);
+  const jpeg_file original{file};
+  const auto found = std::adjacent_find(
+      file.begin() + static_cast<std::ptrdiff_t>(original.frame.scan + original.bytes) / 2,
+      file.end(),
+      [](std::byte a, std::byte b) { return a == std::byte{0xFF} && b == std::byte{}; });
+  REQUIRE(found < file.end() - 1);
+  file.insert(found, 3, std::byte{0xFF});
+  const jpeg_scan_result filled = check(jpeg_file{file});
+  CHECK(filled.is_whole);
+  CHECK((filled.blocks == read_jpeg_scan<0>(original).blocks));
+}
+
+TEST_CASE("jpeg scan segments: a scan that there is no room for is read by one",
+          "[dataset][host]") {
+  std::mt19937 random{5};
+  const jpeg_file file{encoded(pictures[0], random)};
+  const jpeg_scan_result one = read_jpeg_scan<0>(file);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{16}, std::size_t{file.bytes} / 2}) {
+    const jpeg_scan_result found = read_jpeg_scan<32>(file, file.blocks(), room);
+    CHECK(found.is_whole);
+    CHECK(found.verdict == detail::jpeg_verdict::unsure);
+    CHECK((found.blocks == one.blocks));
+  }
 }

@@ -8,14 +8,11 @@
 #include <feedline/image/decode.hpp>
 #include <feedline/ragged/decode.hpp>
 
-#include "image/jpeg/scan_segments.hpp"
 #include "support/checks/catch.hpp"
-#include "support/devices/host_warp.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/jpeg_scans.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -23,8 +20,10 @@
 using namespace feedline;
 using test::byte_vector;
 using test::jpeg_bytes;
+using test::jpeg_file;
 using test::jpeg_style;
 using test::paint;
+using test::read_jpeg_scan;
 
 namespace {
 
@@ -38,17 +37,11 @@ detail::jpeg_frame frame_of(const byte_vector& file) {
 /// What lanes say, who must agree with one reader.
 /// @return Nothing if the header is refused, or tells of another size.
 std::optional<bool> is_whole(const byte_vector& file, const detail::jpeg_frame& original) {
-  const auto own = std::make_unique<std::uint8_t[]>(file.size());
-  if (!file.empty()) std::memcpy(own.get(), file.data(), file.size());
-  detail::jpeg_frame frame;
-  if (!detail::read_jpeg_frame(own.get(), file.size(), frame)) return {};
-  if (frame.height != original.height || frame.width != original.width) return {};
-  detail::jpeg_scan_tables tables;
-  std::memset(&tables, 0xCD, sizeof(tables));
-  const detail::jpeg_scan scan{own.get(), static_cast<std::uint32_t>(file.size()), frame, tables};
-  const bool by_one = detail::is_whole_jpeg_scan(scan);
-  test::host_warp<5> warp;
-  CHECK(detail::jpeg_scan_segments{warp, scan}.is_whole() == by_one);
+  const jpeg_file own{file};
+  if (!own.is_read) return {};
+  if (own.frame.height != original.height || own.frame.width != original.width) return {};
+  const bool by_one = read_jpeg_scan<0>(own).is_whole;
+  CHECK(read_jpeg_scan<5>(own).is_whole == by_one);
   return by_one;
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "cuda/decode/jpeg/batch.hpp"
+#include "cuda/decode/jpeg/kernels.hpp"
+#include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan_segments.hpp"
+
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// What kernels say of an image to those behind them.
+struct image_header {
+  jpeg_frame frame;  ///< its file's; no components: there is no image
+  jpeg_verdict scan;
+};
+static_assert(sizeof(image_header) <= jpeg_header_bytes);
+
+/// An image's memory.
+struct image_memory {
+  image_header* header;
+  std::uint8_t* pixels;
+  std::int16_t* blocks;
+
+  __device__ image_memory(const jpeg_batch& batch, const jpeg_image& image)
+      : header{reinterpret_cast<image_header*>(batch.memory + image.pixels_at - jpeg_header_bytes)},
+        pixels{reinterpret_cast<std::uint8_t*>(batch.memory + image.pixels_at)},
+        blocks{reinterpret_cast<std::int16_t*>(pixels + jpeg_blocks_behind(image.extents))} {}
+};
+
+}  // namespace feedline::detail
