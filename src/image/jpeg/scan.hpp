@@ -11,11 +11,10 @@
 
 namespace feedline::detail {
 
-// JPEG decoders of devices do not say that a file is damaged. This does: it decodes the Huffman
-// codes of a scan, and knows of damage what libjpeg-turbo warns of, as jpeg_reader does with
-// `allow_damaged == false`. That depends on how far libjpeg has read ahead: bytes that are too many
-// are lost without a word where it had them already. So this reads ahead as it does (jdhuff.c), by
-// its "fast" way, which takes codes that mean nothing, and its "slow" one, which warns.
+// Of damage, devices know what libjpeg-turbo warns of, as jpeg_reader does with `allow_damaged ==
+// false`. That depends on how far libjpeg has read ahead: bytes that are too many are lost without
+// a word where it had them already. So this reads ahead as it does (jdhuff.c), by its "fast" way,
+// which takes codes that mean nothing, and its "slow" one, which warns.
 
 /// Walks a scan, and writes its coefficients. Reads nothing outside the file.
 class jpeg_scan_reader {
