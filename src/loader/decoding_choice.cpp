@@ -18,6 +18,8 @@ std::string_view to_string(decode_on who) noexcept {
       return "cpu";
     case decode_on::device:
       return "device";
+    case decode_on::automatic:
+      return "automatic";
   }
   return "unknown";
 }
@@ -155,6 +157,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     plan.max_group = std::min(plan.max_group, max_images);
     plan.lanes = image_lanes;
   }
+  const std::uint64_t pays = std::uint64_t{2} * plan.max_group + 1;
+  if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
+    return refuse("an epoch has " + std::to_string(plan.order.blocks()) + " blocks, and from " +
+                  std::to_string(pays) + " on it pays: ask for decode_on::device to have it still");
   return {std::move(plan), {}};
 }
 

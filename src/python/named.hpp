@@ -46,8 +46,8 @@ struct names<feedline::placement> {
 template <>
 struct names<feedline::decode_on> {
   static constexpr std::string_view what = "decode_on";
-  static constexpr named_value<feedline::decode_on> all[] = {{"cpu", decode_on::cpu},
-                                                             {"device", decode_on::device}};
+  static constexpr named_value<feedline::decode_on> all[] = {
+      {"cpu", decode_on::cpu}, {"device", decode_on::device}, {"automatic", decode_on::automatic}};
 };
 template <>
 struct names<feedline::partial_batch> {

@@ -86,7 +86,7 @@ def test_the_plan_says_who_decodes_and_why(numbered):
     assert plan.decode_on == "cpu"
     assert "reads staging memory" in plan.decode_note
     assert feedline.Loader(numbered).plan().decode_note == ""
-    with pytest.raises(feedline.UsageError, match="'cpu', 'device'"):
+    with pytest.raises(feedline.UsageError, match="'cpu', 'device', 'automatic'"):
         feedline.Loader(numbered, decode_on="nobody")
 
 

@@ -18,9 +18,11 @@ enum class decode_on : std::uint8_t {
            ///< takes blocks window after window (`sequential`, or `shuffle` with `within` and one
            ///< lane). `next` then waits until a slot's blocks are decoded, because only then is it
            ///< known whether they are whole
+  automatic,  ///< as `device`, but reader threads where an epoch has no more blocks than two calls
+              ///< of the device's decoder take: that would not pay
 };
 
-/// "cpu", "device".
+/// "cpu", "device", "automatic".
 [[nodiscard]] std::string_view to_string(decode_on who) noexcept;
 
 }  // namespace feedline

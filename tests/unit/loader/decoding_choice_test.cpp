@@ -117,3 +117,25 @@ TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it 
   CHECK(chosen{many_blocks(), {.max_device_bytes = slots}}.blocks->ahead == 1);
   CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 6144);
 }
+
+TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks for three calls",
+          "[loader][host]") {
+  const auto choose = [](std::size_t blocks, decode_on who) {
+    const auto script = std::make_shared<encoded_script>();
+    script->filter = block_filter::jpeg;  // 256 a call
+    const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
+    const scripted_device device;
+    return choose_decoding(*images, sequential{}, device.capabilities(), {.decode_on = who},
+                           placement::stream);
+  };
+  CHECK(choose(513, decode_on::automatic).blocks);
+  const decoding_choice few = choose(512, decode_on::automatic);
+  CHECK_FALSE(few.blocks);
+  CHECK(few.why_not ==
+        "an epoch has 512 blocks, and from 513 on it pays: ask for decode_on::device to have it "
+        "still");
+  CHECK(choose(512, decode_on::device).blocks);
+  CHECK_FALSE(choose(513, decode_on::cpu).blocks);
+  CHECK(choose(513, decode_on::cpu).why_not.empty());
+  CHECK(to_string(decode_on::automatic) == "automatic");
+}
