@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace feedline::test {
@@ -42,38 +43,64 @@ struct jpeg_scan_result {
   int rounds = 0;  ///< in which lanes decoded once more
 };
 
+namespace jpeg_scans {
+
+/// Memory that scans are read to: of its contents nothing may matter.
+template <class T>
+std::unique_ptr<T> make_dirty() {
+  auto made = std::make_unique<T>();
+  std::memset(static_cast<void*>(made.get()), 0xCD, sizeof(T));
+  return made;
+}
+
+template <std::uint32_t Lanes>
+void read(const detail::jpeg_scan& scan, const detail::jpeg_coefficient_writer& writer,
+          std::size_t room, bool last_first, jpeg_scan_result& found) {
+  const auto tables = make_dirty<detail::jpeg_segment_tables>();
+  std::vector<std::uint32_t> words(room / 4, 0xCDCDCDCD);
+  host_warp<Lanes> team;
+  team.last_first = last_first;
+  detail::jpeg_scan_segments segments{
+      team, scan, writer, *tables, {words.data(), words.size() * 4}};
+  found.verdict = segments.read();
+  found.rounds = team.rounds;
+  found.is_whole = found.verdict == detail::jpeg_verdict::unsure
+                       ? detail::is_jpeg_scan_whole(team, scan, writer)
+                       : found.verdict == detail::jpeg_verdict::whole;
+}
+
+}  // namespace jpeg_scans
+
 /// @tparam Lanes 0: one reader reads the scan.
 /// @param file  Its header is read.
 /// @param count Of blocks that may be written.
 /// @param room  Bytes for the copy of the scan; what does not fit is read by one.
+/// @throws std::logic_error if what is found depends on the order of lanes.
 template <std::uint32_t Lanes>
 jpeg_scan_result read_jpeg_scan(const jpeg_file& file, std::uint32_t count, std::size_t room) {
-  jpeg_scan_result found{
-      std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};
   detail::jpeg_factors factors;
   detail::build(factors, file.data.get(), file.frame);
-  const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
-  const auto tables = std::make_unique<detail::jpeg_scan_tables>();
-  std::memset(tables.get(), 0xCD, sizeof(*tables));
+  const auto tables = jpeg_scans::make_dirty<detail::jpeg_scan_tables>();
   const detail::jpeg_scan scan{file.data.get(), file.bytes, file.frame, *tables};
-  if constexpr (Lanes == 0) {
-    host_warp<4> warp;
-    detail::build_tables(warp, scan);
-    found.is_whole = detail::jpeg_scan_reader{scan, writer}.is_whole();
-  } else {
-    const auto segment_tables = std::make_unique<detail::jpeg_segment_tables>();
-    std::memset(segment_tables.get(), 0xCD, sizeof(*segment_tables));
-    const auto words = std::make_unique<std::uint32_t[]>(room / 4);
-    std::memset(words.get(), 0xCD, room / 4 * 4);
-    host_warp<Lanes> warp;
-    warp.last_first = true;
-    detail::jpeg_scan_segments segments{
-        warp, scan, writer, *segment_tables, {words.get(), room / 4 * 4}};
-    found.verdict = segments.read();
-    found.rounds = warp.rounds;
-    found.is_whole = found.verdict == detail::jpeg_verdict::unsure
-                         ? detail::is_jpeg_scan_whole(warp, scan, writer)
-                         : found.verdict == detail::jpeg_verdict::whole;
+  const auto read = [&](bool last_first) {
+    jpeg_scan_result found{
+        std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};
+    const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
+    if constexpr (Lanes == 0) {
+      host_warp<4> team;
+      detail::build_tables(team, scan);
+      found.is_whole = detail::jpeg_scan_reader{scan, writer}.is_whole();
+    } else {
+      jpeg_scans::read<Lanes>(scan, writer, room, last_first, found);
+    }
+    return found;
+  };
+  jpeg_scan_result found = read(true);
+  if constexpr (Lanes != 0) {
+    const jpeg_scan_result other = read(false);
+    if (found.is_whole != other.is_whole || found.verdict != other.verdict ||
+        found.blocks != other.blocks)
+      throw std::logic_error{"lanes in another order find something else"};
   }
   return found;
 }
