@@ -54,7 +54,14 @@ class resample_taps {
   /// 0 to 2^14. @param tap Below `count()`.
   [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int16_t weight(
       std::uint32_t tap) const noexcept {
-    return static_cast<std::int16_t>(given(tap + 1) - given(tap));
+    return static_cast<std::int16_t>(weight_before(tap + 1) - weight_before(tap));
+  }
+  /// What the taps before one weigh together. This, not each weight, is rounded: so all sum up.
+  /// @param tap Up to `count()`.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t weight_before(
+      std::uint32_t tap) const noexcept {
+    return static_cast<std::int32_t>((sum_of(tap) * (std::int64_t{2} << weight_bits) + total_) /
+                                     (2 * total_));
   }
 
  private:
@@ -74,12 +81,6 @@ class resample_taps {
     if (falling > 0)
       sum += falling * (reach_ - distance_ - middle_ * step_) - falling * (falling - 1) / 2 * step_;
     return sum;
-  }
-  /// What the first taps weigh. This, not each weight, is rounded: so all sum up.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t given(
-      std::uint32_t taps) const noexcept {
-    return static_cast<std::int32_t>((sum_of(taps) * (std::int64_t{2} << weight_bits) + total_) /
-                                     (2 * total_));
   }
 
   std::uint32_t count_;

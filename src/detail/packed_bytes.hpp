@@ -1,0 +1,87 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace feedline::detail {
+
+// What a GPU does with the bytes of a word in one instruction. Byte 0 is the lowest.
+
+/// Words that are loaded at once.
+struct two_words {
+  std::uint32_t word[2];
+};
+
+/// @param at A multiple of 8.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline two_words load_two_words(const std::uint8_t* at) {
+  two_words words;
+  std::memcpy(&words, __builtin_assume_aligned(at, sizeof words), sizeof words);
+  return words;
+}
+
+/// @param at A multiple of 4.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t load_word(const std::uint8_t* at) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, __builtin_assume_aligned(at, sizeof word), sizeof word);
+  return word;
+}
+
+/// @param at A multiple of 4.
+FEEDLINE_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word) {
+  std::memcpy(__builtin_assume_aligned(at, sizeof word), &word, sizeof word);
+}
+
+/// Four of the bytes of two words. @param choice A hexadecimal digit for each byte of the result,
+/// the lowest for byte 0: 0 to 3 are bytes of `low`, 4 to 7 of `high`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t choose_bytes(std::uint32_t low,
+                                                                     std::uint32_t high,
+                                                                     std::uint32_t choice) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, choice);
+#else
+  const std::uint64_t both = std::uint64_t{high} << 32U | low;
+  std::uint32_t chosen = 0;
+  for (std::uint32_t bit = 0; bit < 32; bit += 8)
+    chosen |= static_cast<std::uint32_t>(both >> (choice >> bit / 2 & 7U) * 8 & 255U) << bit;
+  return chosen;
+#endif
+}
+
+/// Adds the products of four bytes and four bytes, modulo 2^32.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t add_products(std::uint32_t bytes,
+                                                                     std::uint32_t weights,
+                                                                     std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return __dp4a(bytes, weights, sum);
+#else
+  for (std::uint32_t bit = 0; bit < 32; bit += 8)
+    sum += (bytes >> bit & 255U) * (weights >> bit & 255U);
+  return sum;
+#endif
+}
+
+/// Adds the products of two numbers of 16 bits and bytes 0 and 1, modulo 2^32.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t add_low_products(std::uint32_t halves,
+                                                                         std::uint32_t bytes,
+                                                                         std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return __dp2a_lo(halves, bytes, sum);
+#else
+  return sum + (halves & 0xFFFFU) * (bytes & 255U) + (halves >> 16U) * (bytes >> 8U & 255U);
+#endif
+}
+
+/// The same with bytes 2 and 3.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t add_high_products(std::uint32_t halves,
+                                                                          std::uint32_t bytes,
+                                                                          std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return __dp2a_hi(halves, bytes, sum);
+#else
+  return add_low_products(halves, bytes >> 16U, sum);
+#endif
+}
+
+}  // namespace feedline::detail

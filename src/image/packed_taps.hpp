@@ -1,0 +1,138 @@
+#pragma once
+
+#include "detail/host_device.hpp"
+#include "detail/packed_bytes.hpp"
+#include "image/resample_taps.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace feedline::detail {
+
+/// Taps of elements of an axis, worked out once for all who resize along it. An element has a
+/// record of words: its first source element, and pairs of weights, of which some may be 0.
+class packed_taps {
+ public:
+  /// How a word holds two weights.
+  enum class packing : std::uint8_t {
+    halves,  ///< in 16 bits each. There is an even number of pairs
+    bytes,   ///< the low byte of each, then the high byte of each. First elements are even
+  };
+
+  /// @param from, to As of `resample_taps`. @param begin The first element that has a record.
+  FEEDLINE_HOST_DEVICE constexpr packed_taps(packing packs, std::uint32_t from, std::uint32_t to,
+                                             std::uint32_t begin) noexcept
+      : packs_{packs},
+        from_{from},
+        to_{to},
+        begin_{begin},
+        pairs_{pairs_of(packs, resample_taps::count_of(from, to))} {}
+
+  /// No axis has longer records.
+  [[nodiscard]] static constexpr std::uint64_t max_words(std::uint32_t from,
+                                                         std::uint32_t elements) noexcept {
+    return from + std::uint64_t{3} * elements;
+  }
+  /// Of weights, in each record.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t pairs() const noexcept {
+    return pairs_;
+  }
+
+  /// Writes a part of a record. @param i Of `begin`. @param first_pair, end_pair Which pairs.
+  FEEDLINE_HOST_DEVICE void write(std::uint32_t i, std::uint32_t first_pair, std::uint32_t end_pair,
+                                  std::uint32_t* record) const noexcept {
+    const resample_taps taps{from_, to_, begin_ + i};
+    const std::uint32_t unused = packs_ == packing::bytes ? taps.first() % 2 : 0;  // in front
+    const auto weight_before = [&](std::uint32_t weight) {
+      const std::uint32_t tap = weight < unused ? 0 : weight - unused;
+      return static_cast<std::uint32_t>(
+          taps.weight_before(tap < taps.count() ? tap : taps.count()));
+    };
+    if (first_pair == 0) record[0] = taps.first() - unused;
+    std::uint32_t begin = weight_before(2 * first_pair);
+    for (std::uint32_t pair = first_pair; pair < end_pair; ++pair) {
+      const std::uint32_t middle = weight_before(2 * pair + 1);
+      const std::uint32_t end = weight_before(2 * pair + 2);
+      const std::uint32_t halves = (middle - begin) | (end - middle) << 16U;
+      record[1 + pair] = packs_ == packing::bytes ? choose_bytes(halves, 0, 0x3120) : halves;
+      begin = end;
+    }
+  }
+
+ private:
+  FEEDLINE_HOST_DEVICE static constexpr std::uint32_t pairs_of(packing packs,
+                                                               std::uint32_t taps) noexcept {
+    return packs == packing::bytes ? (taps + 2) / 2 : (taps + 3) / 4 * 2;
+  }
+
+  packing packs_;
+  std::uint32_t from_;
+  std::uint32_t to_;
+  std::uint32_t begin_;
+  std::uint32_t pairs_;
+};
+
+/// Eight elements between the axes, of 16 bits each: see `line_bits`.
+struct packed_line {
+  std::uint32_t word[4];
+};
+
+/// See `sum_rows`.
+inline constexpr std::uint32_t max_rows_beyond = 3;
+
+/// Sums of eight columns of bytes over the rows of a record of `packing::halves`. Up to
+/// `max_rows_beyond` more rows are read, also behind the last, and weigh nothing.
+/// @param columns Their first row; a multiple of 8, as `row_bytes`.
+[[nodiscard]] FEEDLINE_HOST_DEVICE inline packed_line sum_rows(const std::uint8_t* columns,
+                                                               std::uint32_t row_bytes,
+                                                               const std::uint32_t* record,
+                                                               std::uint32_t pairs) {
+  std::uint32_t sums[8];
+  for (std::uint32_t& sum : sums) sum = row_half;
+  const std::uint8_t* at = columns + std::size_t{row_bytes} * record[0];
+  // Four rows at once: a GPU waits for all of them together.
+  const auto add_rows = [&](const std::uint32_t* weights) {
+    two_words rows[4];
+    for (std::size_t i = 0; i < 4; ++i) rows[i] = load_two_words(at + row_bytes * i);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint32_t upper = rows[i / 2 * 2].word[i % 2];
+      const std::uint32_t lower = rows[i / 2 * 2 + 1].word[i % 2];
+      const std::uint32_t left = choose_bytes(upper, lower, 0x5140);
+      const std::uint32_t right = choose_bytes(upper, lower, 0x7362);
+      std::uint32_t* const four = sums + i % 2 * 4;
+      four[0] = add_low_products(weights[i / 2], left, four[0]);
+      four[1] = add_high_products(weights[i / 2], left, four[1]);
+      four[2] = add_low_products(weights[i / 2], right, four[2]);
+      four[3] = add_high_products(weights[i / 2], right, four[3]);
+    }
+  };
+  add_rows(record + 1);
+  FEEDLINE_SHORT_LOOP
+  for (std::uint32_t pair = 2; pair < pairs; pair += 2) {
+    at += std::size_t{row_bytes} * 4;
+    add_rows(record + 1 + pair);
+  }
+  static_assert(row_shift == 8, "bytes 1 and 2 of a sum are taken");
+  packed_line line;
+  for (std::size_t i = 0; i < 4; ++i)
+    line.word[i] = choose_bytes(sums[2 * i], sums[2 * i + 1], 0x6521);
+  return line;
+}
+
+/// A sum along a line, or a part of it, by records of `packing::bytes`.
+class column_sum {
+ public:
+  /// @param two Elements of a line, an even one and the next. @param weights Of a pair.
+  FEEDLINE_HOST_DEVICE void add(std::uint32_t two, std::uint32_t weights) {
+    low_ = add_low_products(two, weights, low_);
+    high_ = add_high_products(two, weights, high_);
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t sum() const { return low_ + (high_ << 8U); }
+
+ private:
+  // Modulo 2^32; the sum is less.
+  std::uint32_t low_ = 0;
+  std::uint32_t high_ = 0;
+};
+
+}  // namespace feedline::detail
