@@ -2,7 +2,6 @@
 
 #include "detail/host_device.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace feedline::detail {
@@ -102,34 +101,5 @@ inline constexpr int row_shift = resample_taps::weight_bits - line_bits;
 inline constexpr int column_shift = resample_taps::weight_bits + line_bits;
 inline constexpr std::int32_t row_half = 1 << (row_shift - 1);
 inline constexpr std::int32_t column_half = 1 << (column_shift - 1);
-
-/// A pixel under the triangles of both axes: what `resampler` makes of it. Its parameters:
-struct pixel_taps {
-  const std::uint8_t* pixels;  ///< the first tap of both axes
-  std::size_t row_bytes;       ///< from one row to the next
-  std::uint32_t rows;
-  std::uint32_t columns;
-};
-
-/// @param row_weight, column_weight Give a tap's weight. @param out Three channels.
-template <class RowWeight, class ColumnWeight>
-FEEDLINE_HOST_DEVICE void resample_pixel(const pixel_taps& from, const RowWeight& row_weight,
-                                         const ColumnWeight& column_weight,
-                                         std::uint8_t (&out)[3]) noexcept {
-  std::int32_t sum[3] = {column_half, column_half, column_half};
-  for (std::uint32_t column = 0; column < from.columns; ++column) {
-    const std::uint8_t* pixel = from.pixels + std::size_t{3} * column;
-    std::int32_t of_rows[3] = {row_half, row_half, row_half};
-    for (std::uint32_t row = 0; row < from.rows; ++row, pixel += from.row_bytes) {
-      const std::int32_t weight = row_weight(row);
-      for (int channel = 0; channel < 3; ++channel) of_rows[channel] += weight * pixel[channel];
-    }
-    const std::int32_t weight = column_weight(column);
-    for (int channel = 0; channel < 3; ++channel)
-      sum[channel] += weight * (of_rows[channel] >> row_shift);
-  }
-  for (int channel = 0; channel < 3; ++channel)
-    out[channel] = static_cast<std::uint8_t>(sum[channel] >> column_shift);
-}
 
 }  // namespace feedline::detail

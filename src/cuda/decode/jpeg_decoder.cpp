@@ -28,7 +28,7 @@ void jpeg_decoder::decode(const decode_frame& frame, std::span<const decode_prog
 void jpeg_decoder::decode_field(const image_row& row, std::uint32_t* bad, cudaStream_t stream) {
   auto* const table = reinterpret_cast<jpeg_image*>(memory_.data());
   for (std::span<jpeg_image> rest{images_}; !rest.empty();) {
-    const std::span images = rest.first(place_jpeg_batch(rest, memory_.size()));
+    const std::span images = rest.first(place_jpeg_batch(rest, memory_.size(), row));
     issue_table(images, table, stream);
     const jpeg_batch batch{.images = table,
                            .count = static_cast<std::uint32_t>(images.size()),
@@ -38,7 +38,7 @@ void jpeg_decoder::decode_field(const image_row& row, std::uint32_t* bad, cudaSt
     issue_scans(batch, stream);
     issue_samples(batch, stream);
     issue_pixels(batch, stream);
-    issue_resizes(images, row, reinterpret_cast<const std::uint8_t*>(memory_.data()), stream);
+    issue_resizes(batch, row, stream);
     rest = rest.subspan(images.size());
   }
 }

@@ -112,7 +112,10 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
     layout.scratch_bytes[i] = aligned(scratch[i]);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
-  if (any_does(decode_operation::decode_image)) layout.pixel_bytes = jpeg_memory_bytes(max_loads);
+  for (const decode_program& program : programs)
+    if (program.step[0].does == decode_operation::decode_image)
+      layout.pixel_bytes =
+          std::max(layout.pixel_bytes, jpeg_memory_bytes(max_loads, program.image));
   layout.pixels = take(layout.pixel_bytes);
   return layout;
 }

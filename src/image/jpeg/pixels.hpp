@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "detail/packed_bytes.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 
@@ -9,97 +10,225 @@
 
 namespace feedline::detail {
 
+/// Bytes of a row of one channel of decoded pixels: a whole number of sectors of a GPU's memory.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t jpeg_row_bytes(
+    std::uint32_t width) noexcept {
+  return (width + 31) / 32 * 32;
+}
+
+/// The chroma of a tile of an image: rows of both components. Along a halved axis there is a sample
+/// more at either end, which repeats the last one where the image ends.
+struct jpeg_chroma_tile {
+  static constexpr std::uint32_t height = 32;  ///< in pixels
+  static constexpr std::uint32_t width = 128;
+  /// Bytes beside a row's own samples, at either end.
+  static constexpr std::uint32_t margin = 8;
+
+  alignas(8) std::uint8_t samples[2][height][margin + width + margin];
+};
+
 /// Makes pixels of an image's decoded samples, to the bit as libjpeg does: chroma of half the size
 /// is interpolated between its samples ("fancy upsampling"), and YCbCr becomes RGB by factors of 16
 /// bits. Samples lie where their blocks' coefficients lay, in the first half of each.
+///
+/// Pixels lie row after row: of each row first the red, then the green, then the blue, each
+/// `jpeg_row_bytes` long, of which as many are written as pixels rounded up to a multiple of 8.
 class jpeg_pixels {
  public:
   /// Bytes between the samples of two blocks.
   static constexpr std::size_t block_stride = jpeg_block_samples * sizeof(std::int16_t);
+  /// Pixels along each side of what is made at once.
+  static constexpr std::uint32_t square = 4;
 
-  /// @param samples Of all blocks, in the order of the scan. @param frame Of three components.
+  /// @param samples Of all blocks, in the order of the scan; a multiple of 8.
+  /// @param frame   Of three components.
   FEEDLINE_HOST_DEVICE jpeg_pixels(const std::uint8_t* samples, const jpeg_frame& frame)
       : samples_{samples},
-        halves_width_{frame.luma_across - 1U},
+        height_{frame.height},
+        width_{frame.width},
         halves_height_{frame.luma_down - 1U},
+        halves_width_{frame.luma_across - 1U},
         blocks_{frame.blocks()},
         mcus_across_{frame.mcus_across()},
-        chroma_width_{(frame.width + halves_width_) >> halves_width_},
-        chroma_height_{(frame.height + halves_height_) >> halves_height_} {}
+        chroma_height_{(height_ + halves_height_) >> halves_height_},
+        chroma_width_{(width_ + halves_width_) >> halves_width_} {
+    constexpr std::uint32_t widest_repeated = 2;
+    if (halves_width_ != 0 && chroma_width_ <= widest_repeated) return;
+    const std::uint32_t halved = halves_width_ + halves_height_;
+    if (halved == 0) return;
+    shift_ = 2 * halved;
+    if (halved == 2) {
+      weights_ = 0x01030309;
+      half_ = 8;
+      half_at_odd_x_ = 7;
+    } else {
+      weights_ = halves_width_ != 0 ? 0x00000103 : 0x00010003;
+      half_ = 1;
+      half_at_odd_x_ = half_ + halves_width_;
+      half_at_odd_y_ = halves_height_;
+    }
+  }
 
-  /// @param y, x Within the image. @param rgb Three bytes.
-  FEEDLINE_HOST_DEVICE void read(std::uint32_t y, std::uint32_t x, std::uint8_t* rgb) const {
-    const std::int32_t light = luma(y, x);
-    const std::int32_t blue = chroma(1, y, x) - 128;
-    const std::int32_t red = chroma(2, y, x) - 128;
-    constexpr std::int32_t half = 1 << 15;
-    rgb[0] = clamped(light + ((red * 91881 + half) >> 16));
-    rgb[1] = clamped(light + ((blue * -22554 + red * -46802 + half) >> 16));
-    rgb[2] = clamped(light + ((blue * 116130 + half) >> 16));
+  /// Fills a tile's chroma. Some threads share it; all are to be done before pixels are made.
+  /// @param top, left Where in the image the tile begins: multiples of its sides.
+  /// @param threads   A multiple of `line_threads`.
+  FEEDLINE_HOST_DEVICE void fill(jpeg_chroma_tile& tile, std::uint32_t top, std::uint32_t left,
+                                 std::uint32_t thread, std::uint32_t threads) const {
+    // A thread copies the samples of a row of a block, in the tile or beside it.
+    const std::uint32_t number = thread % line_threads;
+    const std::uint32_t begin = (left >> halves_width_) / 8;
+    const std::uint32_t count = (tile.width >> halves_width_) / 8 + 2 * halves_width_;
+    const std::uint32_t last = (chroma_width_ - 1) / 8;
+    const std::uint32_t column = begin + number - halves_width_;  // beyond `last` if below 0
+    if (number >= count || column > last) return;
+    const std::uint32_t lines = 2 * ((tile.height >> halves_height_) + 2 * halves_height_);
+    for (std::uint32_t line = thread / line_threads; line < lines; line += threads / line_threads) {
+      const std::uint32_t component = line % 2;
+      const std::uint32_t y = (top >> halves_height_) + line / 2;  // below the wanted one by halves
+      std::uint32_t row = y < halves_height_ ? 0 : y - halves_height_;
+      if (row >= chroma_height_) row = chroma_height_ - 1;
+      const std::uint32_t block = (row / 8 * mcus_across_ + column + 1) * blocks_ - 2 + component;
+      const two_words samples =
+          load_two_words(samples_ + block * block_stride + std::size_t{8} * (row % 8));
+      std::uint8_t* const to =
+          &tile.samples[component][line / 2][tile.margin + 8 * (column - begin)];
+      store_word(to, samples.word[0]);
+      store_word(to + 4, samples.word[1]);
+      const std::uint32_t end = (chroma_width_ - 1) % 8;
+      if (column == 0) to[-1] = to[0];
+      if (column == last) to[end + 1] = to[end];
+    }
+  }
+
+  /// Makes a square of pixels, and writes those of its rows that the image has.
+  /// @param tile   That of the square.
+  /// @param y      A multiple of 4, within the image. @param x The same, or in the last block.
+  /// @param pixels The image's; a multiple of 4.
+  FEEDLINE_HOST_DEVICE void make(const jpeg_chroma_tile& tile, std::uint32_t y, std::uint32_t x,
+                                 std::uint8_t* pixels) const {
+    const std::uint8_t* const luma_at = luma(y, x);
+    std::uint32_t light[square];
+    for (std::uint32_t i = 0; i < square; ++i) light[i] = load_word(luma_at + std::size_t{8} * i);
+    const near_rows blue = near_rows_of(tile, 0, y, x);
+    const near_rows red = near_rows_of(tile, 1, y, x);
+    const std::uint32_t row_bytes = jpeg_row_bytes(width_);
+    std::uint8_t* to = pixels + std::size_t{y} * 3 * row_bytes + x;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (std::uint32_t i = 0; i < square; ++i, to += 3 * std::size_t{row_bytes}) {
+      if (y + i >= height_) return;
+      const four_pixels made = convert(light[i], i, blue, red);
+      store_word(to, made.red);
+      store_word(to + row_bytes, made.green);
+      store_word(to + 2 * std::size_t{row_bytes}, made.blue);
+    }
   }
 
  private:
-  FEEDLINE_HOST_DEVICE static std::uint8_t clamped(std::int32_t value) {
-    return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
-  }
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t sample(std::uint32_t block, std::uint32_t y,
-                                                         std::uint32_t x) const {
-    const std::uint32_t at = y % 8 * 8 + x % 8;
-    return samples_[block * block_stride + at];
-  }
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t luma(std::uint32_t y, std::uint32_t x) const {
+  static constexpr std::uint32_t line_threads = 16;
+
+  /// Chroma of the rows of a square: four samples of the row that each lies in, which are those
+  /// under its pixels and, along a halved axis, one more at either side; and of the nearest other.
+  struct near_rows {
+    std::uint32_t own[square];
+    std::uint32_t other[square];  ///< of no meaning where the axis is not halved
+  };
+  /// Four pixels side by side.
+  struct four_pixels {
+    std::uint32_t red;
+    std::uint32_t green;
+    std::uint32_t blue;
+  };
+
+  /// Where a pixel's luma lies.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE const std::uint8_t* luma(std::uint32_t y,
+                                                              std::uint32_t x) const {
     const std::uint32_t row = y / 8;
     const std::uint32_t column = x / 8;
     const std::uint32_t mcu = (row >> halves_height_) * mcus_across_ + (column >> halves_width_);
     const std::uint32_t block =
         ((row & halves_height_) << halves_width_) + (column & halves_width_);
-    return sample(mcu * blocks_ + block, y, x);
+    return samples_ + (mcu * blocks_ + block) * block_stride + std::size_t{8} * (y % 8) + x % 8;
   }
-  /// A sample of a chroma component. @param y, x In its own size.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t chroma_sample(std::uint32_t component,
-                                                                std::uint32_t y,
-                                                                std::uint32_t x) const {
-    const std::uint32_t mcu = y / 8 * mcus_across_ + x / 8;
-    return sample((mcu + 1) * blocks_ - 3 + component, y, x);
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE near_rows near_rows_of(const jpeg_chroma_tile& tile,
+                                                            std::uint32_t component,
+                                                            std::uint32_t y,
+                                                            std::uint32_t x) const {
+    const std::uint32_t row = y % tile.height >> halves_height_;
+    const std::uint32_t column = tile.margin + (x % tile.width >> halves_width_) - halves_width_;
+    const std::uint32_t aligns = 0x3210 + 0x1111 * (column % 4);
+    const std::uint8_t* const at = &tile.samples[component][row][std::size_t{4} * (column / 4)];
+    std::uint32_t rows[square];
+    for (std::uint32_t i = 0; i < square; ++i) {
+      const std::uint8_t* const line = at + i * sizeof tile.samples[0][0];
+      rows[i] = choose_bytes(load_word(line), load_word(line + 4), aligns);
+    }
+    // Of a halved axis, the square lies in rows 1 and 2.
+    const bool is_halved = halves_height_ != 0;
+    return {{is_halved ? rows[1] : rows[0], rows[1], rows[2], is_halved ? rows[2] : rows[3]},
+            {rows[0], rows[2], rows[1], rows[3]}};
   }
-  /// Chroma of a pixel. Along each halved axis the sample that it lies in counts three times, and
-  /// its nearest other sample once.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t chroma(std::uint32_t component, std::uint32_t y,
+
+  /// Chroma of pixel `x` of row `y` of a square, less 128. Along each halved axis the sample that
+  /// it lies in counts three times, and its nearest other sample once.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t chroma(const near_rows& rows, std::uint32_t y,
                                                          std::uint32_t x) const {
-    constexpr std::uint32_t widest_repeated = 2;
-    const std::uint32_t row = y >> halves_height_;
-    const std::uint32_t column = x >> halves_width_;
-    const bool is_repeated = halves_width_ != 0 && chroma_width_ <= widest_repeated;
-    if (is_repeated || halves_width_ + halves_height_ == 0)
-      return chroma_sample(component, row, column);
-    const std::uint32_t row2 = next(y, row, chroma_height_);
-    const std::uint32_t column2 = next(x, column, chroma_width_);
-    const auto two_rows = [&](std::uint32_t at) {
-      return 3 * chroma_sample(component, row, at) + chroma_sample(component, row2, at);
-    };
-    if (halves_width_ == 0) return (two_rows(column) + (y % 2 == 0 ? 1 : 2)) >> 2;
-    if (halves_height_ == 0)
-      return (3 * chroma_sample(component, row, column) + chroma_sample(component, row, column2) +
-              (x % 2 == 0 ? 1 : 2)) >>
-             2;
-    return (3 * two_rows(column) + two_rows(column2) + (x % 2 == 0 ? 8 : 7)) >> 4;
+    // The sample that it lies in and the nearest beside it: of its own row, and of the other.
+    constexpr std::uint32_t whole[square] = {0x4400, 0x5511, 0x6622, 0x7733};
+    constexpr std::uint32_t halved[square] = {0x4501, 0x6521, 0x5612, 0x7632};
+    const std::uint32_t samples =
+        choose_bytes(rows.own[y], rows.other[y], halves_width_ != 0 ? halved[x] : whole[x]);
+    const std::uint32_t half =
+        (x % 2 == 0 ? half_ : half_at_odd_x_) + (y % 2 == 0 ? 0 : half_at_odd_y_);
+    const std::uint32_t sum = add_products(samples, weights_, half - (128U << shift_));
+    return static_cast<std::int32_t>(sum) >> shift_;
   }
-  /// A pixel's nearest other sample along an axis; at an edge the same sample again.
-  /// @param at The sample that it lies in. @param count Samples of the axis.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t next(std::uint32_t pixel,
-                                                               std::uint32_t at,
-                                                               std::uint32_t count) {
-    if (pixel % 2 == 0) return at == 0 ? 0 : at - 1;
-    return at + 1 == count ? at : at + 1;
+
+  /// Makes row `y` of a square.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE four_pixels convert(std::uint32_t light, std::uint32_t y,
+                                                         const near_rows& blues,
+                                                         const near_rows& reds) const {
+    std::uint32_t made[3][square];
+    for (std::uint32_t x = 0; x < square; ++x) {
+      const std::int32_t blue = chroma(blues, y, x);
+      const std::int32_t red = chroma(reds, y, x);
+      // All is times 2^16, and a half.
+      const auto grey = static_cast<std::int32_t>(choose_bytes(light, 0x8000, 0x7054 + (x << 8U)));
+      made[0][x] = clamped(grey + red * 91881);
+      made[1][x] = clamped(grey + blue * -22554 + red * -46802);
+      made[2][x] = clamped(grey + blue * 116130);
+    }
+    return {whole_bytes(made[0]), whole_bytes(made[1]), whole_bytes(made[2])};
+  }
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t clamped(std::int32_t value) {
+    constexpr std::int32_t most = 0xFFFFFF;
+    const std::int32_t low = value < most ? value : most;
+    return static_cast<std::uint32_t>(low < 0 ? 0 : low);
+  }
+  /// Of each value its multiple of 2^16.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t whole_bytes(
+      const std::uint32_t (&values)[square]) {
+    return choose_bytes(choose_bytes(values[0], values[1], 0x62),
+                        choose_bytes(values[2], values[3], 0x62), 0x5410);
   }
 
   const std::uint8_t* samples_;
-  std::uint32_t halves_width_;  ///< of chroma: 1, else 0
-  std::uint32_t halves_height_;
+  std::uint32_t height_;
+  std::uint32_t width_;
+  std::uint32_t halves_height_;  ///< of chroma: 1, else 0
+  std::uint32_t halves_width_;
   std::uint32_t blocks_;
   std::uint32_t mcus_across_;
-  std::uint32_t chroma_width_;
   std::uint32_t chroma_height_;
+  std::uint32_t chroma_width_;
+  // How four samples of chroma become one.
+  std::uint32_t weights_ = 1;
+  std::uint32_t shift_ = 0;
+  std::uint32_t half_ = 0;  ///< what is added before the shift
+  std::uint32_t half_at_odd_x_ = 0;
+  std::uint32_t half_at_odd_y_ = 0;  ///< and there besides
 };
 
 }  // namespace feedline::detail

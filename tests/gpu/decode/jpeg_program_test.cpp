@@ -105,28 +105,44 @@ TEST_CASE("decode plan: images are counted, and have memory for their pixels",
   CHECK(plan.round[0].images == 2);
   CHECK(plan.round[0].moved == 0);
   CHECK(plan.round[1].moved == 1);
-  CHECK(jpeg_memory_bytes(128) < jpeg_memory_bytes(256));
+  const image_row& row = programs[0].image;
+  CHECK(jpeg_memory_bytes(128, row) < jpeg_memory_bytes(256, row));
   const decoder_layout few = lay_out_decoder(programs, 2);
-  CHECK(few.pixel_bytes == jpeg_memory_bytes(2));
+  CHECK(few.pixel_bytes == jpeg_memory_bytes(2, row));
   CHECK(few.bytes == few.pixels + (few.pixel_bytes + 255) / 256 * 256);
   CHECK(few.scratch_bytes[0] == 0);
   CHECK(lay_out_decoder(std::span{programs}.last(1), 100).pixel_bytes == 0);
+  const image_row large{.height = 500, .width = 700};
+  const std::vector<decode_program> both{programs[0], image_program(large)};
+  CHECK(jpeg_memory_bytes(2, large) > jpeg_memory_bytes(2, programs[0].image));
+  CHECK(lay_out_decoder(both, 2).pixel_bytes == jpeg_memory_bytes(2, large));
 }
 
 TEST_CASE("jpeg batch: images stand beside each other, as many as there is room for",
           "[cuda][decode][host]") {
   constexpr std::size_t table = 256 * sizeof(jpeg_image);
   std::vector<jpeg_image> images(300, {.extents = {17, 10}});
-  // A header; 510 bytes of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of at most 12 blocks.
-  constexpr std::size_t each = 256 + 512 + 2 * 12 * 128;
+  const image_row row{.height = 5, .width = 6};
+  // A header; three rows of 32 bytes for each of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of
+  // at most 12 blocks; taps.
+  constexpr std::size_t pixels = 1792;
+  constexpr std::size_t taps = 8 + std::size_t{4} * (17 + 15 + 10 + 18);
+  constexpr std::size_t each = 256 + pixels + std::size_t{24} * 128 + 256;
+  static_assert(pixels >= 17UL * 96 && pixels - 17UL * 96 < 256 && taps <= 256);
   SECTION("at most 256") {
-    CHECK(place_jpeg_batch(images, 1 << 25) == 256);
+    CHECK(place_jpeg_batch(images, 1 << 25, row) == 256);
     CHECK(images[0].pixels_at == table + 256);
+    CHECK(images[0].taps_at == table + each - 256);
     CHECK(images[255].pixels_at == table + 255 * each + 256);
   }
   SECTION("the last one exactly fits") {
-    CHECK(place_jpeg_batch(images, table + 4 * each) == 4);
-    CHECK(place_jpeg_batch(images, table + 4 * each - 1) == 3);
+    const std::size_t four = table + 4 * each - 256 + taps;
+    CHECK(place_jpeg_batch(images, four, row) == 4);
+    CHECK(place_jpeg_batch(images, four - 1, row) == 3);
+  }
+  SECTION("pixels take four bytes each, if there are enough in a row") {
+    CHECK(jpeg_blocks_behind({10, 1000}) == 40192);
+    CHECK(jpeg_blocks_behind({1000, 10}) == 96000);
   }
   SECTION("of any shape that is taken, one fits where one alone is decoded") {
     std::vector<image_extents> shapes{{4096, 4096}, {4095, 4097}, {4081, 4111}, {1, 65535}};
@@ -136,12 +152,18 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
       REQUIRE(is_jpeg_decoded({.height = 1, .width = 1}, shape));
       jpeg_image image{.extents = shape};
       CAPTURE(shape.height, shape.width);
-      CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1)) == 1);
-      CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1000)) == 1);
+      for (const std::uint32_t side : {1U, 224U, 65535U}) {
+        const image_row made{.height = side, .width = side};
+        CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1, made), made) == 1);
+        CHECK(place_jpeg_batch({&image, 1}, jpeg_memory_bytes(1000, made), made) == 1);
+      }
     }
   }
   SECTION("a batch of usual ones fits") {
     images.assign(256, {.extents = {375, 500}});
-    CHECK(place_jpeg_batch(images, jpeg_memory_bytes(256)) == 256);
+    for (const std::uint32_t side : {32U, 224U, 1024U}) {
+      const image_row made{.height = side, .width = side};
+      CHECK(place_jpeg_batch(images, jpeg_memory_bytes(256, made), made) == 256);
+    }
   }
 }

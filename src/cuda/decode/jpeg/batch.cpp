@@ -1,6 +1,6 @@
 #include "cuda/decode/jpeg/batch.hpp"
 
-#include "image/jpeg/pixels.hpp"
+#include "image/packed_taps.hpp"
 
 #include <algorithm>
 
@@ -15,37 +15,50 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
 /// Of the tables of a batch's images, which kernels read.
 constexpr std::uint64_t table_bytes = aligned(max_jpeg_batch * sizeof(jpeg_image));
 
-std::uint64_t image_bytes(image_extents extents) noexcept {
-  return jpeg_header_bytes + jpeg_blocks_behind(extents) +
-         max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
+/// Behind an image's pixels.
+constexpr std::uint64_t taps_behind(image_extents extents) noexcept {
+  return jpeg_blocks_behind(extents) + max_jpeg_blocks(extents) * jpeg_pixels::block_stride;
+}
+
+/// @param sides Of an image, together.
+constexpr std::uint64_t taps_bytes(std::uint64_t sides, const image_row& row) noexcept {
+  return sizeof(jpeg_taps) + sizeof(std::uint32_t) * (packed_taps::max_words(0, row.height) +
+                                                      packed_taps::max_words(0, row.width) + sides);
+}
+
+std::uint64_t image_bytes(image_extents extents, const image_row& row) noexcept {
+  const std::uint64_t sides = std::uint64_t{extents.height} + extents.width;
+  return jpeg_header_bytes + taps_behind(extents) + taps_bytes(sides, row);
 }
 
 /// No image takes more. Of sides whose product is bounded the sum is largest, and with it what
 /// partial MCUs take, if one is as long as may be.
-constexpr std::uint64_t largest_image_bytes() noexcept {
+constexpr std::uint64_t largest_image_bytes(const image_row& row) noexcept {
   constexpr std::uint64_t longest_side = 65535;
   constexpr std::uint64_t sides = longest_side + max_jpeg_pixels / longest_side + 30;
   constexpr std::uint64_t most_mcus = (max_jpeg_pixels + 15 * sides) / 256;
-  return aligned(jpeg_header_bytes + 3 * max_jpeg_pixels +
-                 12 * most_mcus * jpeg_pixels::block_stride);
+  return aligned(jpeg_header_bytes + 4 * max_jpeg_pixels +
+                 12 * most_mcus * jpeg_pixels::block_stride + taps_bytes(sides, row));
 }
 
 }  // namespace
 
-std::size_t jpeg_memory_bytes(std::size_t max_images) noexcept {
+std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept {
   // Of 500 x 375 pixels, and some more.
-  constexpr std::uint64_t usual = std::uint64_t{1920} << 10U;
-  return static_cast<std::size_t>(table_bytes +
-                                  std::max(largest_image_bytes(), max_images * usual));
+  const std::uint64_t usual = (std::uint64_t{1920} << 10U) + taps_bytes(0, row);
+  const std::uint64_t images = std::max(largest_image_bytes(row), max_images * usual);
+  return static_cast<std::size_t>(table_bytes + images);
 }
 
-std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes) noexcept {
+std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
+                             const image_row& row) noexcept {
   std::uint64_t at = table_bytes;
   std::size_t count = 0;
   for (jpeg_image& image : images) {
-    const std::uint64_t end = at + image_bytes(image.extents);
+    const std::uint64_t end = at + image_bytes(image.extents, row);
     if (count == max_jpeg_batch || end > bytes) break;
     image.pixels_at = at + jpeg_header_bytes;
+    image.taps_at = image.pixels_at + taps_behind(image.extents);
     at = aligned(end);
     ++count;
   }

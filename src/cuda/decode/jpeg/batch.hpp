@@ -3,6 +3,7 @@
 #include <feedline/dataset/encoded_blocks.hpp>
 
 #include "image/geometry.hpp"
+#include "image/jpeg/pixels.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@ struct jpeg_image {
   std::uint32_t number = 0;  ///< of its load
   std::byte* row = nullptr;
   std::uint64_t pixels_at = 0;  ///< its pixels, in the decoder's memory
+  std::uint64_t taps_at = 0;    ///< and the taps by which they are resized
   image_extents extents;
 };
 
@@ -49,17 +51,25 @@ struct jpeg_image {
 
 /// Memory that a decoder works in where a call decodes so many images: enough for a batch of usual
 /// ones, and for the largest.
-[[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images) noexcept;
+/// @param row What images become.
+[[nodiscard]] std::size_t jpeg_memory_bytes(std::size_t max_images, const image_row& row) noexcept;
 
 /// Gives as many of the first images as make a batch their places in a decoder's memory.
 /// @param images Not empty; each passes `is_jpeg_decoded`.
-/// @param bytes  As `jpeg_memory_bytes`.
+/// @param bytes  As `jpeg_memory_bytes` for this row.
 /// @return How many: at least 1.
-[[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images,
-                                           std::size_t bytes) noexcept;
+[[nodiscard]] std::size_t place_jpeg_batch(std::span<jpeg_image> images, std::size_t bytes,
+                                           const image_row& row) noexcept;
 
-// Where the kernels find an image's memory, which begins with its file's `jpeg_frame`: pixels, and
-// behind them blocks.
+/// The taps by which an image is resized: how many pairs of weights its records have, and behind
+/// that the records of its rows and of its columns.
+struct jpeg_taps {
+  std::uint32_t row_pairs;
+  std::uint32_t column_pairs;
+};
+
+// Where the kernels that decode find an image's memory, which begins with its file's `jpeg_frame`:
+// pixels, behind them blocks, and behind these taps.
 
 /// Bytes before an image's pixels.
 inline constexpr std::size_t jpeg_header_bytes = 256;
@@ -75,7 +85,11 @@ inline constexpr std::size_t jpeg_header_bytes = 256;
 /// Where behind its pixels' begin an image's blocks begin.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_blocks_behind(
     image_extents extents) noexcept {
-  return (3 * extents.pixels() + 255) / 256 * 256;
+  const std::uint64_t pixel_bytes =
+      std::uint64_t{3} * jpeg_row_bytes(extents.width) * extents.height;
+  // Before there are pixels, the place is used for four bytes of each.
+  const std::uint64_t four_bytes = 4 * extents.pixels();
+  return ((four_bytes > pixel_bytes ? four_bytes : pixel_bytes) + 255) / 256 * 256;
 }
 
 }  // namespace feedline::detail

@@ -60,15 +60,30 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
   }
 }
 
-/// A thread block makes whole rows.
+/// A thread block makes tiles of an image. Chroma is laid into rows first, for its neighbours are
+/// read across blocks; each thread then makes a square of pixels.
 __global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ jpeg_batch batch) {
+  using tile = jpeg_chroma_tile;
+  constexpr std::uint32_t squares = tile::width / jpeg_pixels::square;
+  static_assert(squares * tile::height / jpeg_pixels::square == threads);
+  __shared__ tile chroma;
   const image_memory memory{batch, batch.images[blockIdx.y]};
   const jpeg_frame frame = memory.header->frame;
   if (frame.components == 0) return;
-  const jpeg_pixels made{reinterpret_cast<const std::uint8_t*>(memory.blocks), frame};
-  for (std::uint32_t y = blockIdx.x; y < frame.height; y += shares)
-    for (std::uint32_t x = threadIdx.x; x < frame.width; x += threads)
-      made.read(y, x, memory.pixels + (std::size_t{y} * frame.width + x) * 3);
+  const jpeg_pixels pixels{reinterpret_cast<const std::uint8_t*>(memory.blocks), frame};
+  const std::uint32_t across = (frame.width + tile::width - 1) / tile::width;
+  const std::uint32_t tiles = (frame.height + tile::height - 1) / tile::height * across;
+  for (std::uint32_t number = blockIdx.x; number < tiles; number += shares) {
+    const std::uint32_t top = number / across * tile::height;
+    const std::uint32_t left = number % across * tile::width;
+    pixels.fill(chroma, top, left, threadIdx.x, threads);
+    __syncthreads();
+    const std::uint32_t y = top + threadIdx.x / squares * jpeg_pixels::square;
+    const std::uint32_t x = left + threadIdx.x % squares * jpeg_pixels::square;
+    if (y < frame.height && x < (frame.width + 7U) / 8 * 8)
+      pixels.make(chroma, y, x, memory.pixels);
+    __syncthreads();
+  }
 }
 
 void launch_shared(void (*kernel)(jpeg_batch), const jpeg_batch& batch, cudaStream_t stream) {

@@ -32,8 +32,7 @@ void issue_samples(const jpeg_batch& batch, cudaStream_t stream);
 void issue_pixels(const jpeg_batch& batch, cudaStream_t stream);
 
 /// Resizes decoded images to their rows: to the bit what `resampler` makes of the same pixels.
-/// @param images At least one. @param pixels Memory in which they have their places.
-void issue_resizes(std::span<const jpeg_image> images, const image_row& row,
-                   const std::uint8_t* pixels, cudaStream_t stream);
+/// @param row As they have their places for.
+void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream);
 
 }  // namespace feedline::detail

@@ -1,117 +1,187 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
-#include "image/resample_taps.hpp"
-
-#include <algorithm>
+#include "image/packed_taps.hpp"
 
 namespace feedline::detail {
 namespace {
 
-// A thread block makes a tile of a row, each thread a pixel.
-constexpr std::uint32_t tile_width = 32;
-constexpr std::uint32_t tile_height = 8;
-constexpr std::uint32_t tile_threads = tile_width * tile_height;
-/// Weights of a longer triangle are not kept, but worked out where they are needed.
-constexpr std::uint32_t max_kept_taps = 256;
+constexpr std::uint32_t threads = 256;
+// A thread block makes a tile of a row, each thread some pixels one below the other.
+constexpr std::uint32_t tile_width = 64;
+constexpr std::uint32_t tile_height = 16;
+constexpr std::uint32_t rows_at_once = threads / tile_width;
+constexpr std::uint32_t thread_pixels = tile_height / rows_at_once;
+/// Of an image, whose rows a tile has summed up at once. A multiple of 8.
+constexpr std::uint32_t chunk_columns = 160;
+constexpr std::uint32_t chunk_words = chunk_columns / 2;
 
-__host__ __device__ constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
-  return side / tile + (side % tile != 0 ? 1 : 0);
-}
+/// Thread blocks that share the taps of an axis.
+constexpr std::uint32_t tap_shares = 2;
+constexpr std::uint32_t tap_threads = 128;
+/// Pairs of weights that a thread works out: what it has to know of their element takes longer.
+constexpr std::uint32_t tap_pairs = 4;
 
-/// What one kernel resizes.
-struct resized_images {
-  const std::uint8_t* pixels = nullptr;
-  image_row row;
-  jpeg_image image[max_given_images];
-};
+/// Sums of an image's rows: lines of its three channels for each row of a tile.
+using tile_lines = std::uint32_t[tile_height][3][chunk_words];
 
-/// Writes the weights of some elements of an axis, one element's after the other's.
-__device__ void keep_weights(std::int16_t* weights, std::uint32_t from, std::uint32_t to,
-                             std::uint32_t begin, std::uint32_t count) {
-  const std::uint32_t taps = resample_taps::count_of(from, to);
-  if (taps > max_kept_taps) return;
-  for (std::uint32_t i = threadIdx.x; i < count * taps; i += tile_threads)
-    weights[i] = resample_taps{from, to, begin + i / taps}.weight(i % taps);
-}
+/// An axis' records.
+struct tap_records {
+  const std::uint32_t* words;
+  std::uint32_t pairs;
 
-/// An element's weights: kept ones if there are not too many.
-class kept_weights {
- public:
-  __device__ kept_weights(const resample_taps& taps, const std::int16_t* kept)
-      : taps_{taps}, kept_{taps.count() <= max_kept_taps ? kept : nullptr} {}
-
-  __device__ std::int32_t operator()(std::uint32_t tap) const {
-    return kept_ != nullptr ? kept_[tap] : taps_.weight(tap);
+  __device__ const std::uint32_t* of(std::uint32_t element) const {
+    return words + element * (1 + pairs);
   }
-
- private:
-  const resample_taps& taps_;
-  const std::int16_t* kept_;
 };
 
-__global__ void __launch_bounds__(tile_threads)
-    resize_kernel(const __grid_constant__ resized_images batch, std::uint32_t tiles) {
-  __shared__ std::int16_t row_weights[tile_height * max_kept_taps];
-  __shared__ std::int16_t column_weights[tile_width * max_kept_taps];
-  const image_row& row = batch.row;
-  const std::uint32_t number = blockIdx.x / tiles;
-  const std::uint32_t tile = blockIdx.x - number * tiles;
-  const std::uint32_t across = tiles_of(row.width, tile_width);
-  const std::uint32_t top = tile / across * tile_height;
-  const std::uint32_t left = tile % across * tile_width;
-  const jpeg_image& image = batch.image[number];
+__device__ jpeg_taps* taps_of(const jpeg_batch& batch, const jpeg_image& image) {
+  return reinterpret_cast<jpeg_taps*>(batch.memory + image.taps_at);
+}
+
+/// Works out an axis' records. @param number Of this thread, of `count`.
+__device__ void write_records(const packed_taps& taps, std::uint32_t elements, std::uint32_t* words,
+                              std::uint32_t number, std::uint32_t count) {
+  const std::uint32_t parts = (taps.pairs() + tap_pairs - 1) / tap_pairs;
+  for (std::uint32_t i = number; i < elements * parts; i += count) {
+    const std::uint32_t element = i / parts;
+    const std::uint32_t first = i % parts * tap_pairs;
+    taps.write(element, first, min(first + tap_pairs, taps.pairs()),
+               words + element * (1 + taps.pairs()));
+  }
+}
+
+__global__ void __launch_bounds__(tap_threads)
+    tap_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
+  const jpeg_image& image = batch.images[blockIdx.y];
   const image_extents from = image.extents;
   const image_extents wanted{row.height, row.width};
   const resample_window window =
       middle_window(resized_extents(from, wanted, row.shorter_side), wanted);
-  const image_extents to = window.resized;
+  const packed_taps rows{packed_taps::packing::halves, from.height, window.resized.height,
+                         window.top};
+  const packed_taps columns{packed_taps::packing::bytes, from.width, window.resized.width,
+                            window.left};
+  jpeg_taps* const taps = taps_of(batch, image);
+  auto* const words = reinterpret_cast<std::uint32_t*>(taps + 1);
+  const std::uint32_t number = blockIdx.x / 2 * tap_threads + threadIdx.x;
+  constexpr std::uint32_t count = tap_shares * tap_threads;
+  if (blockIdx.x % 2 == 0) {
+    if (number == 0) *taps = {rows.pairs(), columns.pairs()};
+    write_records(rows, row.height, words, number, count);
+  } else {
+    write_records(columns, row.width, words + row.height * (1 + rows.pairs()), number, count);
+  }
+}
 
-  keep_weights(row_weights, from.height, to.height, window.top + top,
-               min(tile_height, row.height - top));
-  keep_weights(column_weights, from.width, to.width, window.left + left,
-               min(tile_width, row.width - left));
-  __syncthreads();
+/// Sums up some columns of an image over the rows of a tile. All threads share that. Where rows
+/// behind the image's last are read, its blocks lie.
+/// @param pixels The first column. @param width Of the image. @param height Of the tile.
+/// @param records Of the tile's rows.
+__device__ void sum_tile(tile_lines& lines, const std::uint8_t* pixels, std::uint32_t width,
+                         std::uint32_t columns, const tap_records& records, std::uint32_t height) {
+  const std::uint32_t row_bytes = jpeg_row_bytes(width);
+  // A thread sums up eight columns of a channel, over each so many-th row.
+  const std::uint32_t groups = (columns + 7) / 8;
+  const std::uint32_t rows_apart = threads / (3 * groups);
+  const std::uint32_t first = threadIdx.x / (3 * groups);
+  const std::uint32_t number = threadIdx.x % (3 * groups);
+  const std::uint32_t channel = (number < groups ? 0 : 1) + (number < 2 * groups ? 0 : 1);
+  const std::uint32_t group = number - channel * groups;
+  if (first >= rows_apart || first >= height) return;
+  pixels += channel * row_bytes + 8 * group;
+  const std::uint32_t* record = records.of(first);
+  auto* line = reinterpret_cast<uint4*>(lines[first][channel]) + group;
+  FEEDLINE_SHORT_LOOP
+  for (std::uint32_t row = first; row < height; row += rows_apart) {
+    const packed_line sums = sum_rows(pixels, 3 * row_bytes, record, records.pairs);
+    *line = {sums.word[0], sums.word[1], sums.word[2], sums.word[3]};
+    record += rows_apart * (1 + records.pairs);
+    line += rows_apart * (sizeof lines[0] / sizeof *line);
+  }
+}
 
-  const std::uint32_t tile_y = threadIdx.x / tile_width;
-  const std::uint32_t tile_x = threadIdx.x % tile_width;
-  const std::uint32_t y = top + tile_y;
-  const std::uint32_t x = left + tile_x;
-  if (y >= row.height || x >= row.width) return;
-  const resample_taps rows{from.height, to.height, window.top + y};
-  const resample_taps columns{from.width, to.width, window.left + x};
-  const std::size_t row_bytes = std::size_t{3} * from.width;
-  std::uint8_t pixel[3];
-  resample_pixel(
-      {batch.pixels + image.pixels_at + rows.first() * row_bytes + std::size_t{3} * columns.first(),
-       row_bytes, rows.count(), columns.count()},
-      kept_weights{rows, row_weights + tile_y * rows.count()},
-      kept_weights{columns, column_weights + tile_x * columns.count()}, pixel);
+/// Adds to a thread's pixels what is summed up: of columns [begin, begin + chunk_columns).
+/// @param record Of the pixels' column.
+__device__ void add_columns(std::uint32_t (&sums)[thread_pixels][3], const tile_lines& lines,
+                            std::uint32_t begin, const std::uint32_t* record, std::uint32_t pairs) {
+  const std::uint32_t first = record[0];
+  const std::uint32_t end = begin + chunk_columns;
+  if (first >= end) return;
+  const std::uint32_t first_pair = first < begin ? (begin - first) / 2 : 0;
+  const std::uint32_t end_pair = min((end - first) / 2, pairs);
+  const std::uint32_t* two =
+      &lines[threadIdx.x / tile_width][0][first < begin ? 0 : (first - begin) / 2];
+  column_sum added[thread_pixels][3];
+  for (std::uint32_t pair = first_pair; pair < end_pair; ++pair, ++two) {
+    const std::uint32_t weights = record[1 + pair];
+    for (std::uint32_t i = 0; i < thread_pixels; ++i)
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        added[i][channel].add(two[(i * rows_at_once * 3 + channel) * chunk_words], weights);
+  }
+  for (std::uint32_t i = 0; i < thread_pixels; ++i)
+    for (std::uint32_t channel = 0; channel < 3; ++channel)
+      sums[i][channel] += added[i][channel].sum();
+}
+
+__global__ void __launch_bounds__(threads, 4)
+    resize_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
+  alignas(sizeof(uint4)) __shared__ tile_lines lines;
+  const jpeg_image image = batch.images[blockIdx.z];
+  const std::uint32_t top = blockIdx.y * tile_height;
+  const std::uint32_t left = blockIdx.x * tile_width;
+  const std::uint32_t height = min(tile_height, row.height - top);
+  const std::uint32_t width = min(tile_width, row.width - left);
+  const std::uint32_t x = threadIdx.x % tile_width;
+  const auto* const pixels = reinterpret_cast<const std::uint8_t*>(batch.memory + image.pixels_at);
+  const jpeg_taps* const taps = taps_of(batch, image);
+  const tap_records rows{reinterpret_cast<const std::uint32_t*>(taps + 1), taps->row_pairs};
+  const tap_records columns{rows.of(row.height), taps->column_pairs};
+
+  // The image's columns that the tile is made of, and no more than there are.
+  const std::uint32_t begin = columns.of(left)[0] / 8 * 8;
+  const std::uint32_t end =
+      min(columns.of(left + width - 1)[0] + 2 * columns.pairs, image.extents.width);
+  std::uint32_t sums[thread_pixels][3] = {};
+  FEEDLINE_SHORT_LOOP
+  for (std::uint32_t chunk = begin; chunk < end; chunk += chunk_columns) {
+    if (chunk != begin) __syncthreads();
+    sum_tile(lines, pixels + chunk, image.extents.width, min(end - chunk, chunk_columns),
+             {rows.of(top), rows.pairs}, height);
+    __syncthreads();
+    if (x < width) add_columns(sums, lines, chunk, columns.of(left + x), columns.pairs);
+  }
+  if (x >= width) return;
 
   const bool in_planes = row.layout == image_layout::chw;
-  const std::size_t at = std::size_t{y} * row.width + x;
   const std::size_t pixel_stride = in_planes ? 1 : 3;
-  const std::size_t channel_stride = in_planes ? wanted.pixels() : 1;
-  for (std::uint32_t channel = 0; channel < 3; ++channel)
-    image.row[at * pixel_stride + channel * channel_stride] =
-        static_cast<std::byte>(pixel[channel]);
+  const std::size_t channel_stride = in_planes ? std::size_t{row.height} * row.width : 1;
+  std::uint32_t y = top + threadIdx.x / tile_width;
+  std::byte* to = image.row + (std::size_t{y} * row.width + left + x) * pixel_stride;
+  for (std::uint32_t i = 0; i < thread_pixels && y < row.height; ++i) {
+    for (std::uint32_t channel = 0; channel < 3; ++channel)
+      to[channel * channel_stride] =
+          static_cast<std::byte>((column_half + sums[i][channel]) >> column_shift);
+    y += rows_at_once;
+    to += std::size_t{rows_at_once} * row.width * pixel_stride;
+  }
+}
+
+constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
+  return side / tile + (side % tile != 0 ? 1 : 0);
 }
 
 }  // namespace
 
-void issue_resizes(std::span<const jpeg_image> images, const image_row& row,
-                   const std::uint8_t* pixels, cudaStream_t stream) {
-  std::uint32_t tiles = tiles_of(row.width, tile_width) * tiles_of(row.height, tile_height);
-  for (std::size_t first = 0; first < images.size(); first += max_given_images) {
-    const auto given = images.subspan(first, std::min(images.size() - first, max_given_images));
-    resized_images batch;
-    batch.pixels = pixels;
-    batch.row = row;
-    std::ranges::copy(given, batch.image);
-    void* parameters[] = {&batch, &tiles};
-    FEEDLINE_CUDA_CHECK(cudaLaunchKernel(resize_kernel,
-                                         dim3{static_cast<std::uint32_t>(given.size()) * tiles},
-                                         dim3{tile_threads}, parameters, 0, stream));
-  }
+void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream) {
+  jpeg_batch given = batch;
+  image_row wanted = row;
+  void* parameters[] = {&given, &wanted};
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(tap_kernel, dim3{2 * tap_shares, batch.count},
+                                       dim3{tap_threads}, parameters, 0, stream));
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(
+      resize_kernel,
+      dim3{tiles_of(row.width, tile_width), tiles_of(row.height, tile_height), batch.count},
+      dim3{threads}, parameters, 0, stream));
 }
 
 }  // namespace feedline::detail

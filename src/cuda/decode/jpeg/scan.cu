@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(scan_team::lanes)
   __syncthreads();
   const jpeg_scan scan{image.file, image.bytes, frame, tables};
   const jpeg_scan_room room{reinterpret_cast<std::uint32_t*>(memory.pixels),
-                            3 * image.extents.pixels()};
+                            4 * image.extents.pixels()};
   jpeg_scan_segments segments{team, scan, {factors, memory.blocks, count}, segment_tables, room};
   end_scan(batch, image, *memory.header, segments.read());
 }

@@ -45,6 +45,32 @@ void transform(std::vector<std::int16_t>& blocks) {
   }
 }
 
+/// Makes pixels of samples, as the threads of a GPU do: tile by tile.
+pixels make_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
+  using tile = detail::jpeg_chroma_tile;
+  constexpr std::uint32_t threads = 32;
+  const detail::jpeg_pixels made{samples, frame};
+  const std::size_t row_bytes = detail::jpeg_row_bytes(frame.width);
+  std::vector<std::uint8_t> planes(row_bytes * 3 * frame.height);
+  for (std::uint32_t top = 0; top < frame.height; top += tile::height)
+    for (std::uint32_t left = 0; left < frame.width; left += tile::width) {
+      auto chroma = std::make_unique<tile>();
+      std::memset(chroma->samples, 0x5A, sizeof chroma->samples);
+      for (std::uint32_t i = 0; i < threads; ++i) made.fill(*chroma, top, left, i, threads);
+      const std::uint32_t bottom = std::min<std::uint32_t>(top + tile::height, frame.height);
+      const std::uint32_t right = std::min<std::uint32_t>(left + tile::width, frame.width);
+      for (std::uint32_t y = top; y < bottom; y += detail::jpeg_pixels::square)
+        for (std::uint32_t x = left; x < right; x += detail::jpeg_pixels::square)
+          made.make(*chroma, y, x, planes.data());
+    }
+  pixels image{frame.height, frame.width, 3, {}};
+  for (std::uint32_t y = 0; y < frame.height; ++y)
+    for (std::uint32_t x = 0; x < frame.width; ++x)
+      for (std::uint32_t channel = 0; channel < 3; ++channel)
+        image.values.push_back(planes[(std::size_t{3} * y + channel) * row_bytes + x]);
+  return image;
+}
+
 template <std::uint32_t Lanes>
 pixels decode(const byte_vector& bytes) {
   const jpeg_file file{bytes};
@@ -54,13 +80,7 @@ pixels decode(const byte_vector& bytes) {
   REQUIRE(found.is_whole);
   std::vector<std::int16_t>& blocks = found.blocks;
   transform(blocks);
-  const detail::jpeg_pixels made{reinterpret_cast<const std::uint8_t*>(blocks.data()), frame};
-  pixels image{frame.height, frame.width, 3, {}};
-  image.values.resize(std::size_t{3} * frame.height * frame.width);
-  for (std::uint32_t y = 0; y < frame.height; ++y)
-    for (std::uint32_t x = 0; x < frame.width; ++x)
-      made.read(y, x, image.values.data() + (std::size_t{y} * frame.width + x) * 3);
-  return image;
+  return make_pixels(frame, reinterpret_cast<const std::uint8_t*>(blocks.data()));
 }
 
 struct sampling {
