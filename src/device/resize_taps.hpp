@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device/color.hpp"
 #include "device/rounded.hpp"
 
 #include <algorithm>
@@ -54,22 +55,34 @@ inline constexpr std::uint32_t max_resized = 65535;
   return taps;
 }
 
-/// A pixel's value of one channel: along each line a sum in order of columns, divided by the
-/// weights' total, then the same over the lines. Kernels compute it so; the host makes lines once.
-/// @param load Gives the window's element at (y, x).
+/// A pixel's values of so many channels, three at most: of each along each line a sum in order of
+/// columns, divided by the weights' total, then the same over the lines. Kernels compute them so;
+/// the host makes lines once.
+/// @param load Gives the window's element at (y, x) of a channel.
 template <class Load>
-[[nodiscard]] FEEDLINE_HOST_DEVICE float resized_value(const resize_taps& rows,
+[[nodiscard]] FEEDLINE_HOST_DEVICE color resized_color(const resize_taps& rows,
                                                        const resize_taps& columns,
+                                                       std::uint32_t channels,
                                                        const Load& load) noexcept {
-  float of_rows = 0.0F;
+  color of_rows{};
   for (std::uint32_t row = 0; row < rows.count; ++row) {
-    float of_columns = 0.0F;
-    for (std::uint32_t column = 0; column < columns.count; ++column)
-      of_columns = sum(of_columns, product(columns.weight(column),
-                                           load(rows.first + row, columns.first + column)));
-    of_rows = sum(of_rows, product(rows.weight(row), quotient(of_columns, columns.total)));
+    color of_columns{};
+    for (std::uint32_t column = 0; column < columns.count; ++column) {
+      const float weight = columns.weight(column);
+      for (std::uint32_t c = 0; c < 3; ++c)
+        if (c < channels)
+          of_columns.of[c] = sum(
+              of_columns.of[c], product(weight, load(rows.first + row, columns.first + column, c)));
+    }
+    const float weight = rows.weight(row);
+    for (std::uint32_t c = 0; c < 3; ++c)
+      if (c < channels)
+        of_rows.of[c] =
+            sum(of_rows.of[c], product(weight, quotient(of_columns.of[c], columns.total)));
   }
-  return quotient(of_rows, rows.total);
+  for (std::uint32_t c = 0; c < 3; ++c)
+    if (c < channels) of_rows.of[c] = quotient(of_rows.of[c], rows.total);
+  return of_rows;
 }
 
 }  // namespace feedline::detail

@@ -133,7 +133,7 @@ template <class T>
 __device__ T load_element(const std::byte* from, std::uint32_t index, bool aligned) {
   using word = word_of_bytes<sizeof(T)>;
   T value;
-  if (aligned) {
+  if (sizeof(T) == 1 || aligned) {
     const word bits = __ldg(reinterpret_cast<const word*>(from) + index);
     memcpy(&value, &bits, sizeof value);
   } else {

@@ -12,7 +12,7 @@
 namespace feedline::detail {
 namespace {
 
-using scan_team = block_team<256>;
+using scan_team = block_team<128>;
 
 /// Whether a file has this image, and a place for its blocks.
 __device__ bool read_header(const jpeg_image& image, jpeg_frame& frame) {
