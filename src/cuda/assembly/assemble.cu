@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// One of its own, for it takes more registers than the others need.
-__global__ void __launch_bounds__(block_threads, 2)
+__global__ void __launch_bounds__(block_threads, 4)
     augment_kernel(const __grid_constant__ launch<planned_part> work) {
   __shared__ block_taps::memory taps;
   const planned_part& part = part_of_block(work);
