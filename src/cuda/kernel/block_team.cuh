@@ -13,11 +13,7 @@ class block_team {
   static constexpr std::uint32_t lanes = Lanes;
 
   template <class T>
-  struct per_lane {
-    T own;
-    __device__ T& operator[](std::uint32_t) { return own; }
-    __device__ const T& operator[](std::uint32_t) const { return own; }
-  };
+  using per_lane = lane_values<T>;
 
   /// Memory of the block that teams share with each other: one is at work at a time.
   struct memory {

@@ -13,11 +13,7 @@ struct block_warp {
   static constexpr unsigned all = warp_team::all;
 
   template <class T>
-  struct per_lane {
-    T own;
-    __device__ T& operator[](std::uint32_t) { return own; }
-    __device__ const T& operator[](std::uint32_t) const { return own; }
-  };
+  using per_lane = lane_values<T>;
 
   template <class Function>
   __device__ void each(Function f) {

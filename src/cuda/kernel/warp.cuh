@@ -6,6 +6,14 @@
 
 namespace feedline::detail {
 
+/// A value of each lane of a team on a GPU: a thread has its own.
+template <class T>
+struct lane_values {
+  T own;
+  __device__ T& operator[](std::uint32_t) { return own; }
+  __device__ const T& operator[](std::uint32_t) const { return own; }
+};
+
 /// The team of a warp, all of whose threads are at work.
 struct warp_team {
   static constexpr std::uint32_t width = 32;

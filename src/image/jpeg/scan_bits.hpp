@@ -115,7 +115,7 @@ class jpeg_scan_copy {
     return scan_.file[at] == 0xFF && scan_.file[at + 1] != 0;
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool is_stuffed(std::uint32_t at) const {
-    return scan_.file[at] == 0 && at > scan_.frame.scan && scan_.file[at - 1] == 0xFF;
+    return scan_.file[at] == 0 && scan_.file[at - 1] == 0xFF;  // a header's last byte is 0
   }
 
   Team& team_;

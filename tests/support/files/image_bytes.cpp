@@ -114,6 +114,9 @@ byte_vector jpeg_bytes(const pixels& image, const jpeg_style& style) {
   if (style.is_rgb) jpeg_set_colorspace(&info, JCS_RGB);
   if (style.luma_across != 0) info.comp_info[0].h_samp_factor = style.luma_across;
   if (style.luma_down != 0) info.comp_info[0].v_samp_factor = style.luma_down;
+  if (style.crosses_tables)
+    for (int i = 0; i < info.num_components; ++i)
+      info.comp_info[i].ac_tbl_no = 1 - info.comp_info[i].dc_tbl_no;
   info.restart_interval = style.restart_interval;
   info.optimize_coding = style.has_optimal_codes ? TRUE : FALSE;
   jpeg_set_quality(&info, style.quality, TRUE);

@@ -37,6 +37,7 @@ struct jpeg_style {
   unsigned restart_interval = 0;   ///< MCUs
   bool has_optimal_codes = false;  ///< not the standard's Huffman tables
   bool is_rgb = false;             ///< three channels are stored as they are
+  bool crosses_tables = false;     ///< a component's AC table has another number than its DC table
 };
 
 /// Encodes with libjpeg: 1 channel is grey, 3 RGB, 4 CMYK ink.

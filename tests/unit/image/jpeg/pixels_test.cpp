@@ -139,6 +139,15 @@ TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, 
   }
 }
 
+TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dataset][host]") {
+  const byte_vector file = jpeg_bytes(paint(200, 310), {.crosses_tables = true});
+  const jpeg_file read{file};
+  REQUIRE(read.frame.tables[0].dc != read.frame.tables[0].ac);
+  const pixels expected = test::decode_jpeg(file);
+  CHECK((decode<0>(file).values == expected.values));
+  CHECK((decode<32>(file).values == expected.values));
+}
+
 TEST_CASE("jpeg pixels: blocks that there is no room for are not written", "[dataset][host]") {
   const jpeg_file file{jpeg_bytes(paint(300, 400), {.quality = 95})};
   const std::uint32_t room = file.blocks() / 2;
