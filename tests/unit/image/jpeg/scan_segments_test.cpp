@@ -124,7 +124,7 @@ TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
     const byte_vector file = encoded(one, random);
     const jpeg_file original{file};
     REQUIRE(original.is_read);
-    for (int turn = 0; turn < 100; ++turn) {
+    for (int turn = 0; turn < 25; ++turn) {
       byte_vector damaged = file;
       damage(damaged, original.frame.scan, random);
       const jpeg_file own{damaged};
@@ -133,8 +133,8 @@ TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
       (check(own).is_whole ? whole : broken) += 1;
     }
   }
-  CHECK(whole > 100);
-  CHECK(broken > 400);
+  CHECK(whole > 25);
+  CHECK(broken > 100);
 }
 
 TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as one reader does",
@@ -142,10 +142,10 @@ TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as 
   std::mt19937 random{3};
   int whole = 0;
   int broken = 0;
-  for (const picture& one : {pictures[0], pictures[2], pictures[6]}) {
+  for (const picture& one : {picture{100, 120, 3, {}}, picture{150, 120, 1, {.quality = 95}}}) {
     const byte_vector file = encoded(one, random);
     for (const int value : {0x00, 0x2A, 0xFF}) {
-      for (std::size_t count = 0; count < 20; ++count) {
+      for (std::size_t count = 0; count < 14; ++count) {
         byte_vector odd = file;
         odd.insert(odd.end() - 2, count, std::byte(value));
         for (const std::size_t behind : {std::size_t{0}, std::size_t{4000}}) {
@@ -159,8 +159,8 @@ TEST_CASE("jpeg scan segments: what stands before the end's marker is judged as 
     filled.insert(filled.end() - 2, {std::byte{0xFF}, std::byte{0xFF}, std::byte{0}});
     (check(jpeg_file{filled}).is_whole ? whole : broken) += 1;
   }
-  CHECK(whole > 60);
-  CHECK(broken > 180);
+  CHECK(whole > 40);
+  CHECK(broken > 60);
 }
 
 TEST_CASE("jpeg scan segments: data behind fill bytes is decoded", "[dataset][host]") {
