@@ -45,7 +45,6 @@ enum class jpeg_verdict : std::uint8_t { broken, whole, unsure };
 template <class Team>
 class jpeg_scan_segments {
  public:
-  /// @param scan Of a file that lies at a multiple of four bytes.
   /// @param tables Memory to work in, as the scan's.
   FEEDLINE_HOST_DEVICE jpeg_scan_segments(Team& team, const jpeg_scan& scan,
                                           const jpeg_coefficient_writer& coefficients,
