@@ -67,6 +67,9 @@ function(feedline_private_options target)
     target_compile_options(${target} PRIVATE
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>")
   endif()
+  if(CMAKE_UNITY_BUILD)  # a source's names hide those of the sources before it
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>")
+  endif()
   if(FEEDLINE_WERROR)
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>")

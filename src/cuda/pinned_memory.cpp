@@ -51,7 +51,7 @@ void* allocate_registered(std::size_t bytes) {
   zero(static_cast<std::byte*>(memory), whole);
   const cudaError_t status = cudaHostRegister(memory, whole, cudaHostRegisterDefault);
   if (status == cudaSuccess) return memory;
-  std::free(memory);
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
   if (status != cudaErrorMemoryAllocation) FEEDLINE_CUDA_CHECK(status);
   clear_error(status);
   return nullptr;
@@ -84,7 +84,7 @@ bool current_device_has(cudaDeviceAttr attribute) {
 }
 
 void* pointer_to(std::uintptr_t address) {
-  return reinterpret_cast<void*>(address);
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 bool is_pinned(std::uintptr_t page) {
@@ -182,7 +182,7 @@ void free_pinned(void* memory, std::size_t bytes) noexcept {
     return;
   }
   FEEDLINE_CUDA_LOG(cudaHostUnregister(memory));
-  std::free(memory);
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
 bool map_memory(std::span<const std::byte> memory) {

@@ -23,7 +23,7 @@ namespace {
 
 /// A thread reads about this much at a time: enough that what a call costs does not matter, and
 /// little enough that threads end together and progress is smooth.
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t read_piece_bytes = std::size_t{1} << 20;
 constexpr unsigned max_threads = 16;
 
 /// Which samples are read by one thread, one call after the other: whole chunks, so that no two
@@ -35,8 +35,8 @@ struct partition {
 
   partition(const dataset& of, std::size_t sample_bytes)
       : samples{of.size()},
-        piece{std::clamp<std::uint64_t>(piece_bytes / std::max<std::size_t>(sample_bytes, 1), 1,
-                                        65'536)} {
+        piece{std::clamp<std::uint64_t>(read_piece_bytes / std::max<std::size_t>(sample_bytes, 1),
+                                        1, 65'536)} {
     const auto whole = std::max<std::uint64_t>(samples, 1);
     const auto chunk = std::clamp<std::uint64_t>(of.chunks().samples, 1, whole);
     run = chunk * std::max<std::uint64_t>(1, piece / chunk);

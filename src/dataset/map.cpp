@@ -17,7 +17,7 @@ namespace {
 
 /// The transform's input is read in pieces of about this size, which stay in a core's cache between
 /// the read and the transform; a piece is at least one sample.
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t input_piece_bytes = std::size_t{256} << 10;
 
 /// Where each field's values begin in a piece, as memory for rows does: enough for any element type
 /// and vector instruction.
@@ -36,7 +36,7 @@ class mapped_dataset final : public contextual_dataset {
         transform_{std::move(transform)} {
     std::size_t bytes = 0;
     for (const std::size_t row : in_row_bytes_) bytes += row;
-    piece_samples_ = std::max<std::size_t>(1, piece_bytes / bytes);
+    piece_samples_ = std::max<std::size_t>(1, input_piece_bytes / bytes);
   }
 
   std::uint64_t size() const override { return of_->size(); }

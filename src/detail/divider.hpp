@@ -2,6 +2,7 @@
 
 #include "detail/host_device.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -40,5 +41,10 @@ class divider {
   std::uint32_t multiplier_ = std::uint32_t{1} << 31;
   std::uint32_t shift_ = 31;
 };
+
+/// Divides numbers below `divider::limit`, whatever the divisor.
+[[nodiscard]] inline divider divide_by(std::uint64_t divisor) {
+  return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
+}
 
 }  // namespace feedline::detail

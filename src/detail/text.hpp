@@ -27,6 +27,10 @@ namespace feedline::detail {
   return {text.data(), end};
 }
 
+[[nodiscard]] inline std::string text_of(std::uint64_t value) {
+  return std::to_string(value);
+}
+
 /// "89 50 4e".
 [[nodiscard]] inline std::string to_hex(std::span<const std::byte> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";

@@ -5,6 +5,7 @@
 
 #include "detail/host_device.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace feedline::detail {
@@ -27,6 +28,11 @@ enum class choice : std::uint32_t { crop_top = 1, crop_left = 2, flip = 3 };
   h = (h ^ (h >> 16)) * 0x85EB'CA6BU;
   h = (h ^ (h >> 13)) * 0xC2B2'AE35U;
   return h ^ (h >> 16);
+}
+
+/// Draws below this are as often as `probability`, 0 to 1, says; at 1 each is.
+[[nodiscard]] inline std::uint64_t draw_bound(double probability) noexcept {
+  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));  // of 2^32
 }
 
 /// A draw scaled to 0 … bound − 1; `bound` at least 1.

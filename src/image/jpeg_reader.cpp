@@ -29,17 +29,17 @@ constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
 
 /// What libjpeg's callbacks find by way of `client_data`.
-struct session : image_library_exit {
+struct jpeg_session : image_library_exit {
   bool allow_damaged = false;
 };
-static_assert(JMSG_LENGTH_MAX <= decltype(session::words){}.size());
+static_assert(JMSG_LENGTH_MAX <= decltype(jpeg_session::words){}.size());
 
-session& session_of(j_common_ptr info) {
-  return *static_cast<session*>(info->client_data);
+jpeg_session& session_of(j_common_ptr info) {
+  return *static_cast<jpeg_session*>(info->client_data);
 }
 
 [[noreturn]] void give_up(j_common_ptr info) {
-  session& current = session_of(info);
+  jpeg_session& current = session_of(info);
   info->err->format_message(info, current.words.data());
   std::longjmp(current.way_out, 1);
 }
@@ -47,7 +47,7 @@ session& session_of(j_common_ptr info) {
 void on_message(j_common_ptr info, int level) {
   const bool is_warning = level < 0;
   if (!is_warning || std::ranges::count(harmless_warnings, info->err->msg_code) != 0) return;
-  session& current = session_of(info);
+  jpeg_session& current = session_of(info);
   if (!current.allow_damaged) give_up(info);
   if (info->err->num_warnings++ == 0) info->err->format_message(info, current.words.data());
 }
@@ -60,7 +60,7 @@ bool is_power_of_ten(std::uint64_t count) {
 
 void on_progress(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= max_scans) return;
-  session& current = session_of(info);
+  jpeg_session& current = session_of(info);
   std::snprintf(current.words.data(), current.words.size(), "more than %d scans", max_scans);
   std::longjmp(current.way_out, 1);
 }
@@ -152,7 +152,7 @@ class jpeg_reader final : public image_reader {
 
   image_options options_;
   image_geometry geometry_;
-  session session_{{.library = "libjpeg"}};
+  jpeg_session session_{{.library = "libjpeg"}};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
   jpeg_decompress_struct info_{};

@@ -11,12 +11,12 @@ namespace feedline::detail {
 namespace {
 
 /// What libpng's callbacks find by way of their pointers.
-struct session : image_library_exit {
+struct png_session : image_library_exit {
   std::span<const std::byte> rest = {};
 };
 
 [[noreturn]] void give_up(png_structp png, png_const_charp words) {
-  auto& current = *static_cast<session*>(png_get_error_ptr(png));
+  auto& current = *static_cast<png_session*>(png_get_error_ptr(png));
   std::snprintf(current.words.data(), current.words.size(), "%s", words);
   std::longjmp(current.way_out, 1);
 }
@@ -24,18 +24,18 @@ struct session : image_library_exit {
 void on_warning(png_structp, png_const_charp) {}  // of chunks that tell nothing of the pixels
 
 void give_bytes(png_structp png, png_bytep to, std::size_t count) {
-  auto& current = *static_cast<session*>(png_get_io_ptr(png));
+  auto& current = *static_cast<png_session*>(png_get_io_ptr(png));
   if (count > current.rest.size()) png_error(png, "the file ends early");
   std::memcpy(to, current.rest.data(), count);
   current.rest = current.rest.subspan(count);
 }
 
 /// libpng's reader, which serves for one image only.
-struct png_session {
-  png_session() = default;
-  png_session(const png_session&) = delete;
-  png_session& operator=(const png_session&) = delete;
-  ~png_session() { png_destroy_read_struct(&png, &info, nullptr); }
+struct png_structs {
+  png_structs() = default;
+  png_structs(const png_structs&) = delete;
+  png_structs& operator=(const png_structs&) = delete;
+  ~png_structs() { png_destroy_read_struct(&png, &info, nullptr); }
 
   png_structp png = nullptr;
   png_infop info = nullptr;
@@ -47,7 +47,7 @@ class png_reader final : public image_reader {
 
   image_extents read(std::span<const std::byte> file, rgb_image& out) override {
     session_.rest = file;
-    png_session current;
+    png_structs current;
     open(current);
     const image_extents extents{png_get_image_height(current.png, current.info),
                                 png_get_image_width(current.png, current.info)};
@@ -58,7 +58,7 @@ class png_reader final : public image_reader {
   }
 
  private:
-  void open(png_session& current) {
+  void open(png_structs& current) {
     session_.guard([&] {
       current.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &session_, give_up, on_warning);
       if (current.png != nullptr) current.info = png_create_info_struct(current.png);
@@ -76,7 +76,7 @@ class png_reader final : public image_reader {
     });
   }
 
-  void read_rows(png_session& current, rgb_image& out) {
+  void read_rows(png_structs& current, rgb_image& out) {
     session_.guard([&] {
       png_set_palette_to_rgb(current.png);
       png_set_expand_gray_1_2_4_to_8(current.png);
@@ -95,7 +95,7 @@ class png_reader final : public image_reader {
   }
 
   image_geometry geometry_;
-  session session_{{.library = "libpng"}};
+  png_session session_{{.library = "libpng"}};
 };
 
 }  // namespace

@@ -42,14 +42,14 @@ bool is_as_written(const struct stat& now, const struct stat& before) noexcept {
          now.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
 }
 
-constexpr std::uint64_t samples = 64;
-constexpr std::uint64_t sample_bytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t probes = 64;
+constexpr std::uint64_t probe_bytes = std::uint64_t{256} << 10;
 
-/// Where the i-th of `samples` pieces of so many bytes begins, at a page's start; the first at the
+/// Where the i-th of `probes` pieces of so many bytes begins, at a page's start; the first at the
 /// file's beginning, the last at its end.
-std::uint64_t sample_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece) noexcept {
+std::uint64_t probe_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece) noexcept {
   const std::uint64_t room = bytes > piece ? bytes - piece : 0;
-  return (room / (samples - 1) * i + room % (samples - 1) * i / (samples - 1)) / 4096 * 4096;
+  return (room / (probes - 1) * i + room % (probes - 1) * i / (probes - 1)) / 4096 * 4096;
 }
 
 /// cachestat(2), of Linux 6.5 and newer; one number on all architectures.
@@ -82,10 +82,10 @@ std::optional<double> resident_share_by_cachestat(int descriptor, std::uint64_t 
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t cached = 0;
   std::uint64_t asked = 0;
-  const bool whole = bytes <= samples * sample_bytes;
-  for (std::uint64_t i = 0; i < (whole ? 1 : samples); ++i) {
-    cache_range range{.offset = whole ? 0 : sample_at(i, bytes, sample_bytes),
-                      .bytes = whole ? bytes : sample_bytes};
+  const bool whole = bytes <= probes * probe_bytes;
+  for (std::uint64_t i = 0; i < (whole ? 1 : probes); ++i) {
+    cache_range range{.offset = whole ? 0 : probe_at(i, bytes, probe_bytes),
+                      .bytes = whole ? bytes : probe_bytes};
     cache_pages found{};
     if (::syscall(cachestat_number, descriptor, &range, &found, 0U) != 0) return std::nullopt;
     const std::uint64_t end = std::min(range.offset + range.bytes, bytes);
@@ -99,7 +99,7 @@ std::optional<double> resident_share_by_reads(int descriptor, std::uint64_t byte
   std::uint64_t random =
       static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   std::uint64_t cached = 0;
-  for (std::uint64_t i = 0; i < samples; ++i) {
+  for (std::uint64_t i = 0; i < probes; ++i) {
     random += golden_gamma;
     char byte = 0;
     const iovec into{.iov_base = &byte, .iov_len = 1};
@@ -108,7 +108,7 @@ std::optional<double> resident_share_by_reads(int descriptor, std::uint64_t byte
     else if (errno != EAGAIN)
       return std::nullopt;
   }
-  return static_cast<double>(cached) / static_cast<double>(samples);
+  return static_cast<double>(cached) / static_cast<double>(probes);
 }
 
 std::optional<double> resident_share(int descriptor, std::uint64_t bytes) noexcept {

@@ -28,7 +28,7 @@ namespace detail {
 namespace {
 
 /// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
-constexpr std::size_t max_slot_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_block_slot_bytes = std::size_t{64} << 20;
 /// What a call decodes, about: it takes some milliseconds however few blocks there are
 /// (docs/decisions/0075).
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
@@ -147,7 +147,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
       .order = std::move(*placed),
       .fields = fields.size(),
       .loads_bytes = 0,
-      .max_loads = blocks_in(max_slot_bytes) * static_cast<std::uint32_t>(fields.size()),
+      .max_loads = blocks_in(max_block_slot_bytes) * static_cast<std::uint32_t>(fields.size()),
       .max_group = blocks_in(wanted_group_bytes),
       .usual_bytes = 0};
   const std::size_t one = block_plan::table_bytes(plan.fields) + plan.max_stored_bytes();

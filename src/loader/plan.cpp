@@ -34,7 +34,7 @@ void check_fields(const std::vector<field>& fields, const std::string& whose) {
   }
 }
 
-std::string names_of(const std::vector<field>& fields) {
+std::string fields_text(const std::vector<field>& fields) {
   std::string names;
   for (const field& field : fields) names += (names.empty() ? "" : ", ") + to_string(field);
   return names;
@@ -47,7 +47,7 @@ void check_expectations(const std::vector<field>& fields,
                                     [&](const field& each) { return each.name == wanted.name; });
     if (found == fields.end()) {
       throw usage_error{"loader_options::expected_fields names '" + wanted.name +
-                        "', but batches have " + names_of(fields)};
+                        "', but batches have " + fields_text(fields)};
     }
     if (wanted.type && *wanted.type != found->type) {
       throw usage_error{"loader_options::expected_fields wants '" + wanted.name + "' as " +

@@ -32,18 +32,18 @@ loader_state identity_of(const dataset& dataset, const sampler& order,
   return state;
 }
 
-std::string text_of(std::uint64_t number) {
+std::string words_of(std::uint64_t number) {
   return std::to_string(number);
 }
-std::string text_of(std::string text) {
+std::string words_of(std::string text) {
   return text;
 }
-std::string text_of(const std::vector<std::string>& texts) {
+std::string words_of(const std::vector<std::string>& texts) {
   std::string text;
   for (const std::string& each : texts) text += (text.empty() ? "" : "; ") + each;
   return texts.empty() ? "none" : text;
 }
-std::string text_of(partial_batch policy) {
+std::string words_of(partial_batch policy) {
   return std::string{partial_names.at(static_cast<std::size_t>(policy))};
 }
 
@@ -53,8 +53,8 @@ void require_same(const char* what, const Value& of_state, const Value& own,
                   const std::string& remedy) {
   if (of_state == own) return;
   throw usage_error{"loader::seek: the state is of another run: " + std::string{what} + " are " +
-                    text_of(of_state) + " in the state, and " + text_of(own) + " in this loader; " +
-                    remedy};
+                    words_of(of_state) + " in the state, and " + words_of(own) +
+                    " in this loader; " + remedy};
 }
 
 }  // namespace

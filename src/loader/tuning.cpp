@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t windows_an_epoch = 64;
 constexpr std::uint64_t fewest_batches = 4;
 constexpr std::uint64_t most_batches = 32;
-constexpr std::uint64_t fewest_slots = 4;
+constexpr std::uint64_t fewest_tuned_slots = 4;
 /// Slots grow until then, where readers are fast.
 constexpr std::uint64_t first_slots = 12;
 
@@ -62,7 +62,7 @@ void tuning::learn(loader_statistics now) noexcept {
   if (changed) apply();
   slots_ = 0;
   measuring_ = !changed;
-  wanted_slots_ = changed ? staging_.circulating() : fewest_slots;
+  wanted_slots_ = changed ? staging_.circulating() : fewest_tuned_slots;
   began_batches_ = now.consumer.batches;
   began_time_ = now.consumer.time();
   began_ = std::move(now);

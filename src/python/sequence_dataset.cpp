@@ -109,8 +109,10 @@ std::vector<field> fields_of(nb::handle sample, std::optional<std::vector<std::s
   return fields;
 }
 
-dataset_ptr make(const nb::object& samples, std::optional<std::vector<std::string>> names,
-                 std::optional<std::uint64_t> size, const named<read_concurrency>& concurrency) {
+dataset_ptr make_sequence_dataset(const nb::object& samples,
+                                  std::optional<std::vector<std::string>> names,
+                                  std::optional<std::uint64_t> size,
+                                  const named<read_concurrency>& concurrency) {
   const bool is_function =
       PyCallable_Check(samples.ptr()) != 0 && !nb::hasattr(samples, "__getitem__");
   nb::object get = is_function ? samples : nb::object{samples.attr("__getitem__")};
@@ -127,8 +129,8 @@ dataset_ptr make(const nb::object& samples, std::optional<std::vector<std::strin
 
 void bind_sequence_dataset(nb::module_& module) {
   module.def(
-      "sequence_dataset", &make, "samples"_a, nb::kw_only(), "names"_a = nb::none(),
-      "size"_a = nb::none(),
+      "sequence_dataset", &make_sequence_dataset, "samples"_a, nb::kw_only(),
+      "names"_a = nb::none(), "size"_a = nb::none(),
       "concurrency"_a = named<read_concurrency>{read_concurrency::serialized},
       "Samples that Python makes, for which there is no format: the last resort, for readers take "
       "turns at the interpreter.\n\n"

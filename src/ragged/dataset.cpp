@@ -16,7 +16,7 @@ namespace {
 
 /// Rows are asked for in pieces of at most so many, and of about so many bytes.
 constexpr std::size_t piece_rows = 8192;
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+constexpr std::size_t row_piece_bytes = std::size_t{256} << 10;
 
 /// No hint reaches further into a sample: what lies behind is read in order, which systems foresee.
 constexpr std::uint64_t max_hinted_rows = 65'536;
@@ -48,7 +48,7 @@ class ragged_rows final : public ragged_dataset {
       : values_{std::move(values)},
         element_{std::move(element)},
         row_bytes_{sample_bytes(element_)},
-        piece_rows_{std::clamp<std::size_t>(piece_bytes / row_bytes_, 1, piece_rows)},
+        piece_rows_{std::clamp<std::size_t>(row_piece_bytes / row_bytes_, 1, piece_rows)},
         offsets_{std::move(offsets)} {
     if (const auto rows = values_->rows(); !rows.empty()) memory_ = rows[0].data();
   }

@@ -14,7 +14,7 @@ constexpr std::size_t max_staged_bytes = std::size_t{4} << 20;
 
 /// Rounded up, so that all samples together make `capacity` whole: each adds less than 2^-64 too
 /// much.
-std::uint64_t step(std::uint64_t capacity, std::uint64_t samples) noexcept {
+std::uint64_t unit_of_share(std::uint64_t capacity, std::uint64_t samples) noexcept {
   if (capacity == samples) return 0;  // 1.0 has no such unit, and needs none
   __extension__ using wide = unsigned __int128;
   return static_cast<std::uint64_t>((wide{capacity} << 64) / samples) + 1;
@@ -60,7 +60,7 @@ device_row_cache::device_row_cache(const device_ptr& device, std::span<const std
                                    std::uint64_t samples, std::uint64_t capacity)
     : samples_{samples},
       capacity_{capacity},
-      step_{step(capacity, samples)},
+      step_{unit_of_share(capacity, samples)},
       memory_{device, memory_kind::device, bytes(row_bytes, capacity)},
       held_(divide_up<std::uint64_t>(capacity, 64)),
       complete_{false} {

@@ -1,6 +1,7 @@
 #include "transform/augmentation.hpp"
 
 #include "detail/text.hpp"
+#include "device/sample_random_bits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,11 +33,6 @@ void set_else(image_augmentation& to, const image_extents& image, const value_ra
   if (width / height > ratio.high) to.else_width = whole(height * ratio.high, width);
 }
 
-/// Of 32-bit draws: at a probability of 1, each is below.
-std::uint64_t bound_of(double probability) {
-  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
-}
-
 void set_jitter(image_augmentation& to, const color_jitter& jitter) {
   const auto around_1 = [](double by) { return narrow({std::max(0.0, 1 - by), 1 + by}); };
   to.jitters = true;
@@ -47,7 +43,7 @@ void set_jitter(image_augmentation& to, const color_jitter& jitter) {
 }
 
 void set_erasing(image_augmentation& to, const random_erasing& erasing) {
-  to.erase_below = bound_of(erasing.probability);
+  to.erase_below = draw_bound(erasing.probability);
   to.erase_area = narrow(erasing.scale);
   // Of width over height, here.
   to.erase_log_ratio = logarithms({1 / erasing.ratio.high, 1 / erasing.ratio.low});

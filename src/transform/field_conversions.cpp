@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "device/sample_random_bits.hpp"
 #include "transform/augmentation.hpp"
 #include "transform/mixing.hpp"
 
@@ -63,8 +64,7 @@ field_conversion conversion_of(const field& of, const field_transform& transform
     conversion.random_crop = crop.random && !one_place;
   }
   set_augmentation(conversion, transform, image);
-  constexpr double draws = 4294967296.0;  // 2^32: at a probability of 1, each is below
-  conversion.flip_below = static_cast<std::uint64_t>(std::llround(transform.flip * draws));
+  conversion.flip_below = draw_bound(transform.flip);
   set_affine(conversion, transform);
   return conversion;
 }

@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
 
-using detail::text_of;
-std::string text_of(std::uint64_t value) {
-  return std::to_string(value);
-}
-
 std::string element_of(std::string_view member, std::size_t place) {
   return std::string{member} + '[' + std::to_string(place) + ']';
 }

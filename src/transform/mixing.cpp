@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
+#include "device/sample_random_bits.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,21 +17,16 @@ namespace {
 
 constexpr double least_alpha = 0.001;
 constexpr double most_alpha = 1000;
-constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_mixed_elements = std::numeric_limits<std::uint32_t>::max();
 
 [[noreturn]] void refuse(const std::string& what, const std::string& allowed) {
   throw usage_error{"loader_options::mixing." + what + ": " + allowed};
 }
 
-/// Of 32-bit draws: at a probability of 1, each is below.
-std::uint64_t bound_of(double probability) {
-  return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
-}
-
 /// Draws below which a box is cut.
 std::uint64_t cut_below(const mixing& options) {
-  if (options.mixup_alpha == 0) return bound_of(1);
-  return options.cutmix_alpha == 0 ? 0 : bound_of(options.cutmix_share);
+  if (options.mixup_alpha == 0) return draw_bound(1);
+  return options.cutmix_alpha == 0 ? 0 : draw_bound(options.cutmix_share);
 }
 
 float inverse(double alpha) {
@@ -55,9 +50,9 @@ std::size_t place_of(const std::string& name, const std::string& member,
       found->type != element_type::bf16)
     refuse(what + " and the field is " + to_string(*found) + " in batches",
            "float32, float16 and bfloat16 are mixed, " + remedy);
-  if (sample_bytes(*found) / size_bytes(found->type) > most)
+  if (sample_bytes(*found) / size_bytes(found->type) > max_mixed_elements)
     refuse(what + " and the field is " + to_string(*found) + " in batches",
-           "a sample of at most " + std::to_string(most) + " elements can be mixed");
+           "a sample of at most " + std::to_string(max_mixed_elements) + " elements can be mixed");
   return static_cast<std::size_t>(found - fields.begin());
 }
 
@@ -123,7 +118,7 @@ pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
     to.label_type = converted.fields[to.label].type;
   }
   set_extents(to, options, converted, transforms);
-  to.mixed_below = bound_of(options.probability);
+  to.mixed_below = draw_bound(options.probability);
   to.cut_below = cut_below(options);
   to.inverse_mixup_alpha = inverse(options.mixup_alpha);
   to.inverse_cutmix_alpha = inverse(options.cutmix_alpha);

@@ -18,16 +18,9 @@ namespace {
 constexpr std::uint32_t max_bus_copy_blocks = 16;
 /// Blocks that convert them on the way, which takes a block longer; more get in each other's way.
 constexpr std::uint32_t max_bus_blocks = 64;
-/// Blocks for all else: each then goes round.
-constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
 /// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of
 /// others.
 constexpr std::size_t fewest_lines = 2;
-
-/// Divides numbers below `divider::limit`, whatever the divisor.
-divider divide_by(std::uint64_t divisor) {
-  return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
-}
 
 /// Runs that hold samples.
 std::uint64_t run_count(const assembly& work) noexcept {

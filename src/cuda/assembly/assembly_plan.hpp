@@ -119,6 +119,9 @@ struct field_parts {
 /// The value, of what a message calls `what`. @throws usage_error if a kernel cannot count so many.
 [[nodiscard]] std::uint32_t counted(std::uint64_t value, const char* what);
 
+/// Blocks of a kernel that reads nothing over the bus, at most: each then goes round.
+inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
+
 /// @throws usage_error if something has more than a kernel counts: 2^31 samples, or runs times
 /// their samples, or elements or bytes of a row.
 [[nodiscard]] slot_frame plan_frame(const assembly& work);

@@ -8,12 +8,6 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::uint64_t max_blocks = std::uint64_t{1} << 20;
-
-divider divide_by(std::uint64_t divisor) {
-  return divider{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(divisor, 1, divider::limit))};
-}
-
 /// Pairs in the slot.
 std::uint64_t pair_count(const assembly& work) noexcept {
   return work.samples / work.batch_size * (work.batch_size / 2) +

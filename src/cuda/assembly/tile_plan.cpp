@@ -11,10 +11,6 @@ namespace {
 constexpr std::uint64_t vector_bytes = widest_vector;
 constexpr std::uint64_t tile_vectors = tile_bytes / vector_bytes;
 
-divider divide_by(std::uint64_t divisor) {
-  return divider{static_cast<std::uint32_t>(divisor)};
-}
-
 }  // namespace
 
 std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t alignment,

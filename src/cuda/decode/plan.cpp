@@ -1,15 +1,13 @@
 #include "cuda/decode/plan.hpp"
 
+#include "detail/arithmetic.hpp"
+
 #include <algorithm>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::size_t alignment = 256;
-
-constexpr std::size_t aligned(std::size_t bytes) noexcept {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 void count(const decode_task& task, decode_round& round) noexcept {
   switch (task.does) {
@@ -99,7 +97,7 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
   };
   const auto take = [&](std::size_t bytes) {
     const std::size_t at = layout.bytes;
-    layout.bytes += aligned(bytes);
+    layout.bytes += round_up(bytes, alignment);
     return at;
   };
   layout.programs = take(programs.size_bytes());
@@ -109,7 +107,7 @@ decoder_layout lay_out_decoder(std::span<const decode_program> programs,
                         any_does(decode_operation::decode_lz4_bits);
   layout.said = take(any_says ? max_loads * sizeof(std::uint32_t) : 0);
   for (std::size_t i = 0; i < 2; ++i) {
-    layout.scratch_bytes[i] = aligned(scratch[i]);
+    layout.scratch_bytes[i] = round_up(scratch[i], alignment);
     layout.scratch[i] = take(max_loads * layout.scratch_bytes[i]);
   }
   for (const decode_program& program : programs)

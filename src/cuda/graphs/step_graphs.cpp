@@ -67,6 +67,8 @@ graph_ptr capture(cudaStream_t stream, const std::function<void()>& issue) {
 }  // namespace
 
 struct step_graphs::state {
+  explicit state(stream_ref of) : stream{of} {}
+
   stream_ref stream;
   bool is_warm = false;  ///< a step was issued without a capture
   std::map<place, launchable_ptr> graphs;

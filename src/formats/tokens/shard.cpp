@@ -40,7 +40,8 @@ const shard_kind* kind_of(std::span<const std::byte> head) {
   return found == shard_kinds.end() ? nullptr : found;
 }
 
-dataset_error error(const random_file& file, std::uint64_t offset, const std::string& message) {
+dataset_error shard_error(const random_file& file, std::uint64_t offset,
+                          const std::string& message) {
   return {{.path = file.path(), .field = {}, .sample = {}, .offset = offset}, message};
 }
 
@@ -50,30 +51,30 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
   constexpr std::uint64_t version_offset = 4;
   constexpr std::uint64_t count_offset = 8;
   if (head.size() < header_bytes)
-    throw error(*file, head.size(),
-                "cut short: llm.c's header is " + std::to_string(header_bytes) + " bytes long" +
-                    std::string{advice});
+    throw shard_error(*file, head.size(),
+                      "cut short: llm.c's header is " + std::to_string(header_bytes) +
+                          " bytes long" + std::string{advice});
   if (const std::uint32_t version = word(head, 1); version != kind.version)
-    throw error(
+    throw shard_error(
         *file, version_offset,
         "version " + std::to_string(version) + " of llm.c's shards of " +
             std::string{to_string(kind.type)} + " tokens is not known (" +
             std::to_string(kind.version) +
             " is); tokenize the text again, or set options.header to none if this is no header");
   if (options.type && *options.type != kind.type)
-    throw error(*file, 0,
-                "the header says that the tokens are " + std::string{to_string(kind.type)} +
-                    ", but options.type asks for " + std::string{to_string(*options.type)} +
-                    "; leave type out, or set header to none if this is no header");
+    throw shard_error(*file, 0,
+                      "the header says that the tokens are " + std::string{to_string(kind.type)} +
+                          ", but options.type asks for " + std::string{to_string(*options.type)} +
+                          "; leave type out, or set header to none if this is no header");
   token_shard shard{std::move(file), header_bytes, word(head, 2), kind.type,
                     std::endian::native != std::endian::little};
   const std::uint64_t expected = header_bytes + shard.tokens * size_bytes(kind.type);
   if (shard.file->size() != expected)
-    throw error(*shard.file, count_offset,
-                "the header announces " + std::to_string(shard.tokens) + " tokens of " +
-                    std::string{to_string(kind.type)} + ", so the file should be " +
-                    std::to_string(expected) + " bytes, but it is " +
-                    std::to_string(shard.file->size()) + std::string{advice});
+    throw shard_error(*shard.file, count_offset,
+                      "the header announces " + std::to_string(shard.tokens) + " tokens of " +
+                          std::string{to_string(kind.type)} + ", so the file should be " +
+                          std::to_string(expected) + " bytes, but it is " +
+                          std::to_string(shard.file->size()) + std::string{advice});
   return shard;
 }
 
@@ -81,22 +82,24 @@ token_shard without_header(random_file_ptr file, std::span<const std::byte> head
                            const token_options& options) {
   if (options.header == token_header::automatic && head.size() >= sizeof(std::uint32_t) &&
       word(head, 0) == evaluation_magic)
-    throw error(*file, 0,
-                "this is one of llm.c's evaluation files, which hold questions and answers and no "
-                "running text; name the token shards");
+    throw shard_error(
+        *file, 0,
+        "this is one of llm.c's evaluation files, which hold questions and answers and no "
+        "running text; name the token shards");
   if (!options.type)
-    throw error(*file, 0,
-                "there is no llm.c header that would say the tokens' type; set options.type to u16 "
-                "or u32, as the file was written");
+    throw shard_error(
+        *file, 0,
+        "there is no llm.c header that would say the tokens' type; set options.type to u16 "
+        "or u32, as the file was written");
   token_shard shard{std::move(file), 0, 0, *options.type,
                     options.byte_order != std::endian::native};
   const std::uint64_t size = shard.file->size();
   shard.tokens = size / size_bytes(shard.type);
   if (const std::uint64_t rest = size % size_bytes(shard.type); rest != 0)
-    throw error(*shard.file, size - rest,
-                "the file's " + std::to_string(size) + " bytes are no whole number of " +
-                    std::string{to_string(shard.type)} +
-                    " tokens; check options.type, or get the file anew");
+    throw shard_error(*shard.file, size - rest,
+                      "the file's " + std::to_string(size) + " bytes are no whole number of " +
+                          std::string{to_string(shard.type)} +
+                          " tokens; check options.type, or get the file anew");
   return shard;
 }
 

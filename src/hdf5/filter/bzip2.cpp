@@ -12,7 +12,7 @@ namespace feedline::detail {
 namespace {
 
 /// Bytes that libbz2, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
-unsigned piece(std::size_t bytes) noexcept {
+unsigned bzip2_piece(std::size_t bytes) noexcept {
   return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
@@ -26,9 +26,9 @@ std::size_t undo_bzip2(std::span<const unsigned>, std::span<const std::byte> sto
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> ended{&stream, BZ2_bzDecompressEnd};
   // bzlib.h leaves what it is given alone, though its type does not say so.
   stream.next_in = const_cast<char*>(reinterpret_cast<const char*>(stored.data()));
-  stream.avail_in = piece(stored.size());
+  stream.avail_in = bzip2_piece(stored.size());
   stream.next_out = reinterpret_cast<char*>(out.data());
-  stream.avail_out = piece(out.size());
+  stream.avail_out = bzip2_piece(out.size());
   const unsigned room = stream.avail_out;
   const int result = BZ2_bzDecompress(&stream);
   const std::size_t given = room - stream.avail_out;

@@ -30,7 +30,7 @@ z_stream& zlib_stream(hdf5_decoder& scratch) {
 }
 
 /// Bytes that zlib, which counts them in 32 bits, takes at once. No chunk of HDF5's has more.
-uInt piece(std::size_t bytes) noexcept {
+uInt deflate_piece(std::size_t bytes) noexcept {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
 
@@ -41,9 +41,9 @@ std::size_t undo_by_zlib(std::span<const std::byte> stored, std::span<std::byte>
   // zlib.h leaves what it is given alone, though its type does not say so.
   const std::byte* const from = stored.empty() ? &nowhere : stored.data();
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from));
-  stream.avail_in = piece(stored.size());
+  stream.avail_in = deflate_piece(stored.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.empty() ? &nowhere : out.data());
-  stream.avail_out = piece(out.size());
+  stream.avail_out = deflate_piece(out.size());
   const int result = inflate(&stream, Z_FINISH);
   if (result == Z_STREAM_END) return stream.total_out;
   if (result == Z_MEM_ERROR) throw std::bad_alloc{};

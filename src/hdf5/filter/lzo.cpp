@@ -8,8 +8,8 @@ namespace {
 
 /// A stream of LZO1X, whose decoder needs no memory of its own. PyTables before 0.8 put a checksum
 /// and a size behind it: eight bytes, which are not looked at.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_lzo(std::span<const unsigned>, std::span<const std::byte> stored,
+                     std::span<std::byte> out, hdf5_decoder&) {
   lzo_uint given = out.size();
   const int result =
       lzo1x_decompress_safe(reinterpret_cast<const unsigned char*>(stored.data()), stored.size(),
@@ -33,7 +33,7 @@ std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
 hdf5_undo undo_of_lzo(std::span<const unsigned>) {
   static const bool has_begun = lzo_init() == LZO_E_OK;  // checks how liblzo2 was compiled
   if (!has_begun) return {.refusal = "needs liblzo2, which does not fit this machine"};
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+  return {.effect = hdf5_size_effect::compression, .function = undo_lzo};
 }
 
 }  // namespace feedline::detail

@@ -8,8 +8,8 @@ namespace feedline::detail {
 namespace {
 
 /// Bytes beyond the last whole element were left as they are.
-std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_shuffle(std::span<const unsigned> values, std::span<const std::byte> stored,
+                         std::span<std::byte> out, hdf5_decoder&) {
   const std::size_t size = values[0];
   const std::size_t count = stored.size() / size;
   join_byte_planes(stored.data(), count, size, out.data());
@@ -31,7 +31,7 @@ hdf5_undo undo_of_shuffle(std::span<const unsigned> values) {
   if (values.empty()) return {.function = fail};
   if (values.size() != 1 || values[0] == 0)
     return {.refusal = "does not say how large an element is"};
-  return {.function = values[0] == 1 ? nullptr : undo};
+  return {.function = values[0] == 1 ? nullptr : undo_shuffle};
 }
 
 }  // namespace feedline::detail

@@ -62,8 +62,8 @@ std::size_t undo_aec(const szip_shape& shape, std::span<const std::byte> stored,
 
 /// The decoded size (32 bits, least significant byte first), then the stream, in which each
 /// scanline is filled up to whole blocks.
-std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_szip(std::span<const unsigned> values, std::span<const std::byte> stored,
+                      std::span<std::byte> out, hdf5_decoder& scratch) {
   const szip_shape shape{values};
   hdf5_filter_input input{stored};
   const std::size_t claimed = input.little_endian<std::uint32_t>();
@@ -119,7 +119,7 @@ hdf5_undo undo_of_szip(std::span<const unsigned> values) {
     return {.refusal = "has parameters that cannot be: " + std::to_string(block) +
                        " pixels a block, " + std::to_string(bits) + " bits a pixel, " +
                        std::to_string(line) + " pixels a scanline"};
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+  return {.effect = hdf5_size_effect::compression, .function = undo_szip};
 }
 
 }  // namespace feedline::detail

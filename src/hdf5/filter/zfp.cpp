@@ -68,8 +68,8 @@ std::span<std::byte> with_zeros_behind(std::span<const std::byte> stored, std::s
 }
 
 /// A stream of libzfp's with no header of its own.
-std::size_t undo(std::span<const unsigned> values, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder& scratch) {
+std::size_t undo_zfp(std::span<const unsigned> values, std::span<const std::byte> stored,
+                     std::span<std::byte> out, hdf5_decoder& scratch) {
   const zfp_shape shape = read_shape(values);
   const std::size_t claimed = zfp_field_size_bytes(shape.field.get());
   if (claimed > out.size()) fail_for_claim(claimed, out.size());
@@ -104,7 +104,7 @@ hdf5_undo undo_of_zfp(std::span<const unsigned> values) {
   const zfp_shape shape = read_shape(values);
   if (!shape.is_known)
     return {.refusal = "has a header that " + std::string{zfp_version_string} + " does not read"};
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+  return {.effect = hdf5_size_effect::compression, .function = undo_zfp};
 }
 
 }  // namespace feedline::detail

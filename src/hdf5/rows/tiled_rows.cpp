@@ -8,7 +8,7 @@ namespace feedline::detail {
 namespace {
 
 /// Parts of rows pass through memory of about this size.
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t tile_piece_bytes = std::size_t{1} << 20;
 
 class tiled_rows final : public field_rows {
  public:
@@ -56,7 +56,7 @@ void tiled_rows::read(std::span<const sample_index> samples, std::byte* out) con
   if (samples.empty()) return;
   const std::uint64_t columns = blocks_->chunks_per_block();
   const std::uint64_t together =
-      std::clamp<std::uint64_t>(piece_bytes / (samples.size() * part_bytes_), 1, columns);
+      std::clamp<std::uint64_t>(tile_piece_bytes / (samples.size() * part_bytes_), 1, columns);
   try {
     for (std::uint64_t column = 0; column < columns; column += together)
       read_columns(samples, column, std::min(together, columns - column), out);

@@ -1,5 +1,6 @@
 #include "cuda/decode/jpeg/batch.hpp"
 
+#include "detail/arithmetic.hpp"
 #include "image/packed_taps.hpp"
 
 #include <algorithm>
@@ -8,8 +9,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t aligned(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t alignment = 256;
-  return (bytes + alignment - 1) / alignment * alignment;
+  return round_up<std::uint64_t>(bytes, 256);
 }
 
 /// Of the tables of a batch's images, which kernels read.

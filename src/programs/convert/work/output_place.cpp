@@ -17,13 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& path) {
+fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path{"."};
 }
 
 /// Whether all of a folder lies where its own folder does, so that it can be moved and removed.
 bool is_of_one_file_system(const fs::path& folder) {
-  const auto device = identity_behind(folder_of(folder))->device;
+  const auto device = identity_behind(parent_of(folder))->device;
   if (identity_at(folder)->device != device) return false;
   for (const auto& entry : fs::recursive_directory_iterator{folder})
     if (const auto found = identity_at(entry.path()); found && found->device != device)
@@ -157,9 +157,9 @@ fs::path output_path(const fs::path& given) {
 
 std::optional<file_identity> check_output(const job& job) {
   const fs::path& output = job.output;
-  if (!fs::is_directory(folder_of(output)))
+  if (!fs::is_directory(parent_of(output)))
     throw feedline::usage_error{output.string() + ": there is no folder " +
-                                folder_of(output).string() + " to write it in"};
+                                parent_of(output).string() + " to write it in"};
   const auto found = identity_at(output);
   if (!found) return std::nullopt;
   const fs::file_type type = fs::symlink_status(output).type();
@@ -189,7 +189,7 @@ void put_in_place(const work_folder& work, const fs::path& output,
   } else {
     rename_to_free(work, output, rename);
   }
-  sync_folder(folder_of(output));
+  sync_folder(parent_of(output));
   remove_replaced(work, output);
 }
 
