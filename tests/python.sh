@@ -7,8 +7,8 @@
 #
 # On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at any time. pip
 # fetches what it needs from its index; PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER takes wheels from a
-# folder instead. PYTHON names the interpreter (default python3). The build's words are in
-# build/python.log.
+# folder instead. PYTHON names the interpreter (default python3). FEEDLINE_WERROR=ON takes warnings
+# for errors. The build's words are in build/python.log.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
@@ -60,7 +60,8 @@ quietly "${pip[@]}" install "${wanted[@]}"
 stage="building"
 echo "tests/python.sh: building and installing the package; on two cores this takes some 10" \
   "minutes the first time"
-quietly "${pip[@]}" install --no-build-isolation --no-deps --force-reinstall .
+quietly "${pip[@]}" install --no-build-isolation --no-deps --force-reinstall \
+  --config-settings=cmake.define.FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" .
 echo "tests/python.sh: built in $SECONDS s"
 
 # From another folder, so that what is imported is what was installed.

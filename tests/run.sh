@@ -6,7 +6,8 @@
 #
 # On Debian 12 and 13 and Ubuntu 24.04, as root or with sudo; may be run again at any time. Tests
 # that need a GPU or data that is not there are skipped, and counted by reason at the end. All words
-# of the build and of the tests are in build/release/build.log and tests.log.
+# of the build and of the tests are in build/release/build.log and tests.log. FEEDLINE_WERROR=ON
+# takes warnings for errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/packages.sh
@@ -27,7 +28,8 @@ mkdir -p "$folder"
 stage="configuring"
 echo "tests/run.sh: configuring $folder"
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}  # for precompiled headers
-if ! cmake --preset release -D FEEDLINE_TEST_PCH=ON >"$folder/configure.log" 2>&1; then
+if ! cmake --preset release -D FEEDLINE_TEST_PCH=ON -D FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
+  >"$folder/configure.log" 2>&1; then
   cat "$folder/configure.log"
   exit 1
 fi

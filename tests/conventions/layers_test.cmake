@@ -46,7 +46,7 @@ formats/tar formats/tokens hdf5"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device cuda"
   "cuda/kernel: device/inflate cuda"
-  "cuda/decode/jpeg: dataset image image/jpeg cuda cuda/kernel"
+  "cuda/decode/jpeg: detail dataset image image/jpeg cuda cuda/kernel"
   "cuda/decode: detail dataset image image/jpeg device device/inflate device/lz device/zstd \
 device/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "cuda/backend: detail device cuda cuda/assembly cuda/decode"

@@ -162,7 +162,8 @@ TEST_CASE("edges of decoding: memory stays where the device does not say when bl
     auto range = loader.epoch(0, on.stream);
     for (int i = 0; i < 2; ++i) held.push_back(range.next().value());
     on.device->wait_for_issued_decodes(3);
-    on.device->fail_call(device_call::sync, 5, 2);  // behind those for the landing buffers
+    // Behind four for the landing buffers and one for arrivals: one for each of three lanes.
+    on.device->fail_call(device_call::sync, 6, 3);
   }
   CHECK(on.device->freed_in_use() == 0);
   CHECK(contains(log.text(), "whether work on a landing buffer is done"));

@@ -8,6 +8,7 @@
 #include "support/checks/batch_log.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
+#include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
 #include "support/devices/ways.hpp"
 
@@ -129,7 +130,7 @@ TEST_CASE("skip: what is left of an epoch is dropped or filled as its last batch
   const std::size_t piece_bytes = GENERATE(0U, 60U);
   CAPTURE(to_string(through), readers, static_cast<int>(policy), piece_bytes);
   for (std::uint64_t samples = 9; samples < 17; ++samples) {
-    for (std::uint64_t count = 0; count < samples; ++count) {
+    for (std::uint64_t count = first_case(samples); count < samples; count += case_stride) {
       sample_set bad;
       for (std::uint64_t i = 0; i < count; ++i) bad.insert((5 + i * 3) % samples);
       const auto order = order_of_epoch(sequential{}, samples, 0);

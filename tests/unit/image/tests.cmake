@@ -1,0 +1,25 @@
+# Images: folders and shards of them, JPEG and PNG, and decoding and resizing as GPUs do it.
+
+feedline_add_tests(feedline_image_tests
+  LIBRARIES feedline::formats JPEG::JPEG PNG::PNG ZLIB::ZLIB
+  SOURCES
+  support/files/image_bytes.cpp
+  unit/image/image_blocks_test.cpp
+  unit/image/image_folder_test.cpp
+  unit/image/jpeg/frame_test.cpp
+  unit/image/jpeg/pixels_test.cpp
+  unit/image/jpeg/scan_segments_test.cpp
+  unit/image/jpeg/scan_test.cpp
+  unit/image/jpeg_test.cpp
+  unit/image/packed_taps_test.cpp
+  unit/image/png_test.cpp
+  unit/image/resample_taps_test.cpp
+  unit/image/resampler_test.cpp
+  unit/image/shard_blocks_test.cpp
+  unit/image/value_blocks_test.cpp
+)
+if(FEEDLINE_HAS_HDF5)
+  target_sources(feedline_image_tests PRIVATE support/hdf5/sequences.cpp support/hdf5/writer.cpp
+    unit/image/hdf5_blocks_test.cpp)
+  target_link_libraries(feedline_image_tests PRIVATE HDF5::HDF5)
+endif()
