@@ -110,9 +110,6 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
     return "the error policy replaces samples, for which readers must decode them";
   if (options.errors.retries > 0)
     return "the error policy tries reads again, which is done for samples alone";
-  if (options.shard.world > 1) return "each rank of a shard takes a part of every block";
-  if (options.partial_batch == partial_batch::fill)
-    return "partial_batch::fill takes samples from the epoch's beginning again";
   return {};
 }
 
@@ -131,7 +128,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (std::string why = refusal_of(*blocks, fields, device); !why.empty())
     return refuse(std::move(why));
   std::string why;
-  auto placed = block_order::of(order, dataset.size(), blocks->rows(), why);
+  auto placed = block_order::of(order, share_of(order, dataset, options), dataset.size(),
+                                blocks->rows(), why);
   if (!placed) return refuse(std::move(why));
 
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
@@ -166,7 +164,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
 
 void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept {
   const std::uint64_t all = blocks.order.blocks();
-  const std::uint64_t of_slot = divide_up(slot_samples, blocks.order.rows());
+  const std::uint64_t of_slot = blocks.order.blocks_of(slot_samples);
   blocks.ahead = static_cast<std::uint32_t>(ahead);
   // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
   blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(

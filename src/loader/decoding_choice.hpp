@@ -31,7 +31,7 @@ struct decoding_choice {
 };
 
 /// Chooses as the options say. The store has no size yet.
-/// @param order Bound. @param where As it was chosen.
+/// @param order Bound, of all ranks. @param where As it was chosen.
 [[nodiscard]] decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                               const device_capabilities& device,
                                               const loader_options& options, placement where);

@@ -64,7 +64,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
       source_{dataset, format_->sampler, options.transform_seed, share_, options.errors},
-      strategy_{make_slot_strategy(plan_, *dataset, device_, options, source_, share_)},
+      strategy_{make_slot_strategy(plan_, *dataset, sampler, device_, options, source_, share_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
       slot_scheduler_{slots_of(plan_),

@@ -52,12 +52,11 @@ slot_strategy make_decoding(const loader_plan& plan, block_plan blocks, const sl
 }
 
 slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& dataset,
-                                       const device_ptr& device, const loader_options& options,
-                                       sample_source& source) {
+                                       const sampler& order, const device_ptr& device,
+                                       const loader_options& options, sample_source& source) {
   decoding_choice decoding;
   if (plan.decode_on == decode_on::device)
-    decoding =
-        choose_decoding(dataset, source.order(), device->capabilities(), options, plan.placement);
+    decoding = choose_decoding(dataset, order, device->capabilities(), options, plan.placement);
   const slot_memory sizes{dataset.fields(),
                           options,
                           plan.placement,
@@ -108,9 +107,10 @@ slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& d
 }  // namespace
 
 slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
-                                 const device_ptr& device, const loader_options& options,
-                                 sample_source& source, const epoch_share& share) {
-  slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
+                                 const sampler& order, const device_ptr& device,
+                                 const loader_options& options, sample_source& source,
+                                 const epoch_share& share) {
+  slot_strategy made = make_writer_and_transfer(plan, dataset, order, device, options, source);
   if (options.errors.action != error_action::fail)
     made.mender = std::make_unique<slot_mender>(options.errors, source, *made.writer, share,
                                                 options.partial_batch);

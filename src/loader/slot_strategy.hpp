@@ -43,12 +43,12 @@ struct slot_strategy {
 };
 
 /// Builds it; allocates what rows are cached in.
-/// @param plan   Made with the same dataset, device and options.
+/// @param plan   Made with the same dataset, order, device and options. @param order Of all ranks.
 /// @param source Outlives the strategy. @param share What the source has of an epoch.
 /// @throws out_of_memory, device_error.
 [[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
-                                               const device_ptr& device,
+                                               const sampler& order, const device_ptr& device,
                                                const loader_options& options, sample_source& source,
-                                               const epoch_share& share = {});
+                                               const epoch_share& share);
 
 }  // namespace feedline::detail

@@ -40,6 +40,15 @@ struct epoch_share {
     return {batch * global_batch() + rank * part + place % batch_size};
   }
 
+  /// How many places of the rank stand before a position of the epoch's order, 0 to `positions`;
+  /// places of repeats stand behind all.
+  [[nodiscard]] constexpr std::uint64_t places_before(std::uint64_t position) const noexcept {
+    const std::uint64_t batch = std::min(position / global_batch(), whole_batches());
+    const std::uint64_t part = batch < whole_batches() ? batch_size : last;
+    const std::uint64_t within = position - batch * global_batch();
+    return batch * batch_size + std::min(within - std::min(within, rank * part), part);
+  }
+
   /// Whether each place is the position itself.
   [[nodiscard]] constexpr bool is_all() const noexcept {
     return world == 1 && first_repeat() == places();

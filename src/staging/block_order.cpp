@@ -4,17 +4,27 @@
 
 #include "detail/arithmetic.hpp"
 #include "sampler/chunk_order.hpp"
+#include "sampler/rank_order.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace feedline::detail {
 
-std::optional<block_order> block_order::of(const sampler& order, std::uint64_t samples,
-                                           std::uint64_t rows, std::string& why) {
-  if (rows == 1) return block_order{order, nullptr, samples, rows, order.size(samples)};
-  if (order.target<sequential>() != nullptr)
-    return block_order{order, nullptr, samples, rows, samples};
+std::optional<block_order> block_order::of(const sampler& order, const epoch_share& share,
+                                           std::uint64_t samples, std::uint64_t rows,
+                                           std::string& why) {
+  if (rows == 1)
+    return block_order{order_of(order, share), nullptr, share, samples, rows, share.places()};
+  if (share.first_repeat() < share.places()) {
+    why = "an epoch ends with samples of its beginning, and blocks have " + std::to_string(rows);
+    return std::nullopt;
+  }
+  if (order.target<sequential>() != nullptr) {
+    if (share.world == 1) return block_order{order, nullptr, share, samples, rows, samples};
+    why = "a rank takes whole runs of a sequential order, and would decode all blocks";
+    return std::nullopt;
+  }
   const auto* const chunks = order.target<chunk_order>();
   if (chunks == nullptr || !chunks->layout(samples, 0)) {
     why =
@@ -28,7 +38,7 @@ std::optional<block_order> block_order::of(const sampler& order, std::uint64_t s
           " samples, and blocks have " + std::to_string(rows);
     return std::nullopt;
   }
-  return block_order{order, chunks, samples, rows, samples};
+  return block_order{order, chunks, share, samples, rows, samples};
 }
 
 std::uint64_t block_order::blocks() const noexcept {
@@ -39,13 +49,18 @@ std::uint64_t block_order::max_window() const noexcept {
   return chunks_ == nullptr ? 1 : divide_up(blocks(), std::min(chunks_->windows(), blocks()));
 }
 
+std::uint64_t block_order::blocks_of(std::uint64_t samples) const noexcept {
+  return divide_up(chunks_ == nullptr ? samples : samples * share_.world, rows_);
+}
+
 block_order::window block_order::window_of(std::uint64_t epoch, position at) const noexcept {
   if (chunks_ == nullptr) {
     const std::uint64_t place = at.value / rows_;
     return {place, place + 1, place * rows_, std::min(positions_, (place + 1) * rows_)};
   }
-  const auto found = chunks_->layout(samples_, epoch)->window_of(at.value);
-  return {found.first_place, found.end_place, found.first_row, found.end_row};
+  const auto found = chunks_->layout(samples_, epoch)->window_of(share_.at(at.value).value);
+  return {found.first_place, found.end_place, share_.places_before(found.first_row),
+          share_.places_before(found.end_row)};
 }
 
 void block_order::locate(std::uint64_t epoch, position first,
@@ -55,10 +70,12 @@ void block_order::locate(std::uint64_t epoch, position first,
     return;
   }
   const auto layout = *chunks_->layout(samples_, epoch);
-  for (std::uint64_t row = first.value; !out.empty();) {
-    const std::size_t written = layout.write_places(row, out);
+  for (std::uint64_t own = first.value; !out.empty();) {
+    const std::uint64_t of_batch = share_.batch_size - own % share_.batch_size;
+    const auto run = out.first(std::min<std::uint64_t>(out.size(), of_batch));
+    const std::size_t written = layout.write_places(share_.at(own).value, run);
     out = out.subspan(written);
-    row += written;
+    own += written;
   }
 }
 

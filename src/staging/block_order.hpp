@@ -3,6 +3,8 @@
 #include <feedline/index.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "sampler/epoch_share.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,8 +19,11 @@ class chunk_order;
 ///
 /// Where a block is a sample every order is one: a block stands at each position, and comes as
 /// often as its sample does. Else such are `sequential`, whose windows are single blocks, and
-/// `shuffle{.within = chunks(n)}` with one lane, over chunks that are the blocks. Cheap to copy;
-/// keeps the sampler. Any thread.
+/// `shuffle{.within = chunks(n)}` with one lane, over chunks that are the blocks.
+///
+/// Positions are those of one rank. Where a block is a sample, so are places. Else each rank has
+/// all blocks of the epoch, for its samples are of all of them. Cheap to copy; keeps the sampler.
+/// Any thread.
 class block_order {
  public:
   /// Stands for a block where the sampler fails, or gives a sample that is none of the dataset's.
@@ -32,17 +37,21 @@ class block_order {
     std::uint64_t end;
   };
 
-  /// @param order Bound. @param samples Of the dataset. @param rows Of a block.
+  /// @param order Bound, of all ranks. @param share The rank's part of it.
+  /// @param samples Of the dataset. @param rows Of a block.
   /// @param why   What is in the way, if nothing is returned.
-  /// @throws what the sampler's `size` throws.
-  [[nodiscard]] static std::optional<block_order> of(const sampler& order, std::uint64_t samples,
-                                                     std::uint64_t rows, std::string& why);
+  [[nodiscard]] static std::optional<block_order> of(const sampler& order, const epoch_share& share,
+                                                     std::uint64_t samples, std::uint64_t rows,
+                                                     std::string& why);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
   /// Of an epoch.
   [[nodiscard]] std::uint64_t blocks() const noexcept;
   /// No window has more blocks.
   [[nodiscard]] std::uint64_t max_window() const noexcept;
+
+  /// How many blocks so many samples behind each other may come through, whole ones.
+  [[nodiscard]] std::uint64_t blocks_of(std::uint64_t samples) const noexcept;
 
   /// The window of a position that is in the epoch.
   [[nodiscard]] window window_of(std::uint64_t epoch, position at) const noexcept;
@@ -52,10 +61,11 @@ class block_order {
   void blocks(std::uint64_t epoch, std::uint64_t first, std::span<sample_index> out) const noexcept;
 
  private:
-  block_order(sampler held, const chunk_order* chunks, std::uint64_t samples, std::uint64_t rows,
-              std::uint64_t positions) noexcept
+  block_order(sampler held, const chunk_order* chunks, const epoch_share& share,
+              std::uint64_t samples, std::uint64_t rows, std::uint64_t positions) noexcept
       : held_{std::move(held)},
         chunks_{chunks},
+        share_{share},
         samples_{samples},
         rows_{rows},
         positions_{positions} {}
@@ -65,9 +75,10 @@ class block_order {
 
   sampler held_;
   const chunk_order* chunks_;  ///< within it; null: sequential, or a block is a sample
+  epoch_share share_;          ///< of a rank in its order, if it is `chunks_`
   std::uint64_t samples_;
   std::uint64_t rows_;
-  std::uint64_t positions_;  ///< of an epoch
+  std::uint64_t positions_;  ///< of an epoch: of the rank where a block is a sample, else of all
 };
 
 }  // namespace feedline::detail

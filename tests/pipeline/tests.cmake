@@ -11,6 +11,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/decoding/edge_test.cpp
   pipeline/decoding/group_test.cpp
   pipeline/decoding/priority_test.cpp
+  pipeline/decoding/rank_test.cpp
   pipeline/decoding/sample_block_test.cpp
   pipeline/device_contract_test.cpp
   pipeline/edge_test.cpp

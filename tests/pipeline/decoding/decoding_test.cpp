@@ -249,11 +249,12 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
       {"the error policy",
        [](auto& options, auto&, auto&) { options.errors.action = error_action::skip; }},
       {"tries reads again", [](auto& options, auto&, auto&) { options.errors.retries = 1; }},
-      {"each rank of a shard",
+      {"whole runs of a sequential order",
        [](auto& options, auto&, auto&) {
          options.shard = {1, 2};
+         options.partial_batch = partial_batch::drop;
        }},
-      {"partial_batch::fill",
+      {"samples of its beginning",
        [](auto& options, auto&, auto&) { options.partial_batch = partial_batch::fill; }},
       {"window after window", [](auto&, auto& order, auto&) { order = shuffle{.seed = 1}; }},
       {"max_device_cache_bytes is 1000",

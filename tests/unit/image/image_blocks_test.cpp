@@ -219,7 +219,9 @@ TEST_CASE(
     return loader{tree.open(), shuffle{.seed = 1}, on.device, options}.plan().decode_note;
   };
   CHECK(note_of({.batch_size = 4}).empty());
-  CHECK(contains(note_of({.batch_size = 4, .shard = {1, 2}}), "each rank of a shard"));
+  CHECK(note_of({.batch_size = 4, .shard = {1, 2}}).empty());
+  CHECK(note_of({.batch_size = 4, .partial_batch = partial_batch::fill}).empty());
+  CHECK(contains(note_of({.batch_size = 4, .errors = {.retries = 1}}), "tries reads again"));
 }
 
 TEST_CASE("images decoded on a device: what is refused for its size is told as readers tell it",

@@ -106,6 +106,28 @@ std::vector<std::vector<sample_index>> global_batches(const dataset& data, const
 
 }  // namespace
 
+TEST_CASE("shard: how many of a rank's places stand before a position", "[sampler][host]") {
+  const std::uint64_t world = GENERATE(1U, 2U, 5U);
+  const std::uint64_t batch_size = GENERATE(1U, 4U);
+  const std::uint64_t last = GENERATE(0U, 1U, 3U);
+  for (std::uint64_t positions : {1U, 7U, 40U, 43U}) {
+    for (std::uint64_t rank = 0; rank < world; ++rank) {
+      const epoch_share share{.positions = positions,
+                              .batch_size = batch_size,
+                              .rank = rank,
+                              .world = world,
+                              .last = std::min(last, batch_size)};
+      CAPTURE(positions, batch_size, rank, world, last);
+      for (std::uint64_t before = 0; before <= positions; ++before) {
+        std::uint64_t expected = 0;
+        for (std::uint64_t place = 0; place < share.places(); ++place)
+          expected += share.at(place).value < before ? 1 : 0;
+        CHECK(share.places_before(before) == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE(
     "shard: the ranks' batches, joined in their order, are the batches of one process, for every "
     "world that divides the global batch",

@@ -22,16 +22,34 @@
 using namespace feedline;
 using feedline::detail::block_order;
 using feedline::detail::chunk_order;
+using feedline::detail::epoch_share;
 using feedline::test::contains;
 
 namespace {
 
-block_order make(const sampler& order, std::uint64_t samples, std::uint64_t rows) {
+/// All of an epoch, in batches of 16 of which the last may have fewer.
+epoch_share whole_of(const sampler& order, std::uint64_t samples) {
+  const std::uint64_t positions = order.size(samples);
+  return {.positions = positions, .batch_size = 16, .last = positions % 16};
+}
+
+/// A rank's part of whole global batches.
+epoch_share part_of(const sampler& order, std::uint64_t samples, std::uint64_t rank,
+                    std::uint64_t world) {
+  return {.positions = order.size(samples), .batch_size = 5, .rank = rank, .world = world};
+}
+
+block_order make(const sampler& order, const epoch_share& share, std::uint64_t samples,
+                 std::uint64_t rows) {
   std::string why;
-  const auto made = block_order::of(order, samples, rows, why);
+  const auto made = block_order::of(order, share, samples, rows, why);
   CAPTURE(why);
   REQUIRE(made);
   return *made;
+}
+
+block_order make(const sampler& order, std::uint64_t samples, std::uint64_t rows) {
+  return make(order, whole_of(order, samples), samples, rows);
 }
 
 /// Backwards; it throws where position 4 is among those asked for, and gives no sample at 6.
@@ -135,6 +153,65 @@ TEST_CASE("block_order: where a block is a sample, any order says which stands a
   }
 }
 
+TEST_CASE(
+    "block_order: of a rank, places and rows lead to its samples, and windows to its positions",
+    "[staging][host]") {
+  const std::uint64_t samples = GENERATE(61U, 331U);
+  const std::uint64_t rows = GENERATE(1U, 2U, 7U);
+  const std::uint64_t windows = GENERATE(2U, 9U);
+  const std::uint64_t world = GENERATE(1U, 2U, 6U);
+  const std::uint64_t rank = GENERATE(0U, 1U, 5U);
+  if (rank >= world) return;
+  const sampler order = chunk_order{11, rows, windows};
+  const epoch_share share = part_of(order, samples, rank, world);
+  const block_order blocks = make(order, share, samples, rows);
+  CHECK(blocks.blocks() == (rows == 1 ? share.places() : (samples + rows - 1) / rows));
+
+  const std::uint64_t epoch = 3;
+  std::vector<sample_index> numbers(blocks.blocks());
+  blocks.blocks(epoch, 0, numbers);
+  std::vector<sample_index> expected(samples);
+  order.indices(samples, epoch, position{0}, expected);
+  for (std::uint64_t first = 0; first < share.places(); first += 7) {
+    std::vector<sample_index> located(share.places() - first);
+    blocks.locate(epoch, position{first}, located);
+    const auto window = blocks.window_of(epoch, position{first});
+    CHECK((window.first <= first && first < window.end));
+    if (window.first > 0) {
+      const auto before = blocks.window_of(epoch, position{window.first - 1});
+      CHECK(before.end == window.first);
+      CHECK(before.end_place <= window.first_place);
+    }
+    for (std::uint64_t own = first; own < share.places(); ++own) {
+      const std::uint64_t place = located[own - first].value / rows;
+      const std::uint64_t block = numbers.at(place).value;
+      CHECK(block * rows + located[own - first].value % rows ==
+            expected[share.at(own).value].value);
+      if (own < window.end) CHECK((place >= window.first_place && place < window.end_place));
+    }
+  }
+  // A slot's samples come through no more blocks than that, and parts of two.
+  std::vector<sample_index> slot(std::min<std::uint64_t>(10, share.places()));
+  blocks.locate(epoch, position{0}, slot);
+  const auto first = blocks.window_of(epoch, position{0});
+  const auto last = blocks.window_of(epoch, position{slot.size() - 1});
+  CHECK(last.end_place - first.first_place <=
+        2 * blocks.max_window() + blocks.blocks_of(slot.size()) + 2);
+}
+
+TEST_CASE("block_order: where a block is a sample, an epoch may end with samples of its beginning",
+          "[staging][host]") {
+  const sampler order = shuffle{.seed = 4};
+  const epoch_share filled{.positions = 10, .batch_size = 8, .last = 8};
+  const block_order blocks = make(order, filled, 10, 1);
+  CHECK(blocks.blocks() == 16);
+  std::vector<sample_index> seen(16);
+  blocks.blocks(2, 0, seen);
+  std::vector<sample_index> expected(10);
+  order.indices(10, 2, position{0}, expected);
+  for (std::uint64_t i = 0; i < 16; ++i) CHECK(seen[i] == expected[i % 10]);
+}
+
 TEST_CASE("block_order: what the sampler does not tell is no block, and its neighbours are theirs",
           "[staging][host]") {
   const block_order blocks = make(faulty_order{}, 10, 1);
@@ -145,13 +222,18 @@ TEST_CASE("block_order: what the sampler does not tell is no block, and its neig
 }
 
 TEST_CASE("block_order: says why another order is none", "[staging][host]") {
-  const auto why_not = [](const sampler& order, std::uint64_t rows) {
+  const auto why_not = [](const sampler& order, std::uint64_t rows, const epoch_share& share) {
     std::string why;
-    CHECK_FALSE(block_order::of(order, 100, rows, why));
+    CHECK_FALSE(block_order::of(order, share, 100, rows, why));
     return why;
   };
-  CHECK(contains(why_not(shuffle{.seed = 1}, 10), "window after window"));
-  CHECK(contains(why_not(chunk_order{1, 10, 1}, 10), "window after window"));
-  CHECK(contains(why_not(chunk_order{1, 10, 3, {2, 10}}, 10), "window after window"));
-  CHECK(contains(why_not(chunk_order{1, 20, 3}, 10), "20 samples"));
+  const epoch_share whole{.positions = 100, .batch_size = 10};
+  CHECK(contains(why_not(shuffle{.seed = 1}, 10, whole), "window after window"));
+  CHECK(contains(why_not(chunk_order{1, 10, 1}, 10, whole), "window after window"));
+  CHECK(contains(why_not(chunk_order{1, 10, 3, {2, 10}}, 10, whole), "window after window"));
+  CHECK(contains(why_not(chunk_order{1, 20, 3}, 10, whole), "20 samples"));
+  const epoch_share part{.positions = 100, .batch_size = 10, .rank = 1, .world = 2};
+  CHECK(contains(why_not(sequential{}, 10, part), "whole runs of a sequential order"));
+  const epoch_share filled{.positions = 100, .batch_size = 8, .last = 8};
+  CHECK(contains(why_not(chunk_order{1, 10, 3}, 10, filled), "samples of its beginning"));
 }

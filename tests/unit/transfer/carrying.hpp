@@ -41,8 +41,8 @@ struct carrying {
   explicit carrying(way through, std::shared_ptr<Device> on = std::make_shared<Device>())
       : device{std::move(on)},
         parts{std::in_place, device, make_identity_rows(samples, row_bytes), small(through)},
-        strategy{make_slot_strategy(parts->plan, *parts->dataset, device, small(through),
-                                    parts->source)},
+        strategy{make_slot_strategy(parts->plan, *parts->dataset, sequential{}, device,
+                                    small(through), parts->source, {})},
         under_test{std::in_place, std::move(strategy.slot_transfer), parts->staging, parts->ring} {}
 
   slot_index fill(std::uint64_t ticket) {
