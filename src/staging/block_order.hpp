@@ -22,8 +22,9 @@ class chunk_order;
 /// `shuffle{.within = chunks(n)}` with one lane, over chunks that are the blocks.
 ///
 /// Positions are those of one rank. Where a block is a sample, so are places. Else each rank has
-/// all blocks of the epoch, for its samples are of all of them. Cheap to copy; keeps the sampler.
-/// Any thread.
+/// all blocks of the epoch, for its samples are of all of them; and where it ends with samples of
+/// the epoch's beginning, the first blocks come again behind the last. Cheap to copy; keeps the
+/// sampler. Any thread.
 class block_order {
  public:
   /// Stands for a block where the sampler fails, or gives a sample that is none of the dataset's.
@@ -45,8 +46,8 @@ class block_order {
                                                      std::string& why);
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
-  /// Of an epoch.
-  [[nodiscard]] std::uint64_t blocks() const noexcept;
+  /// Of an epoch, with those that come again.
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return own_blocks_ + repeated_blocks_; }
   /// No window has more blocks.
   [[nodiscard]] std::uint64_t max_window() const noexcept;
 
@@ -62,23 +63,21 @@ class block_order {
 
  private:
   block_order(sampler held, const chunk_order* chunks, const epoch_share& share,
-              std::uint64_t samples, std::uint64_t rows, std::uint64_t positions) noexcept
-      : held_{std::move(held)},
-        chunks_{chunks},
-        share_{share},
-        samples_{samples},
-        rows_{rows},
-        positions_{positions} {}
+              std::uint64_t samples, std::uint64_t rows) noexcept;
+
+  /// The window of a position of the epoch's order, with its positions there.
+  [[nodiscard]] window epoch_window(std::uint64_t epoch, std::uint64_t at) const noexcept;
 
   void ask_sampler(std::uint64_t epoch, std::uint64_t first,
                    std::span<sample_index> out) const noexcept;
 
   sampler held_;
   const chunk_order* chunks_;  ///< within it; null: sequential, or a block is a sample
-  epoch_share share_;          ///< of a rank in its order, if it is `chunks_`
+  epoch_share share_;
   std::uint64_t samples_;
   std::uint64_t rows_;
-  std::uint64_t positions_;  ///< of an epoch: of the rank where a block is a sample, else of all
+  std::uint64_t own_blocks_;           ///< of an epoch, each once
+  std::uint64_t repeated_blocks_ = 0;  ///< that come again, at most
 };
 
 }  // namespace feedline::detail

@@ -16,8 +16,8 @@ enum class decode_on : std::uint8_t {
            ///< whose rows lie in such blocks, placement `stream`, an error policy that ends the
            ///< epoch at once, and where a block has several samples an order that takes blocks
            ///< window after window (`sequential` without `shard`, or `shuffle` with `within` and
-           ///< one lane) and does not end with samples of its beginning. `next` then waits until a
-           ///< slot's blocks are decoded, because only then is it known whether they are whole
+           ///< one lane). `next` then waits until a slot's blocks are decoded, because only then
+           ///< is it known whether they are whole
   automatic,  ///< as `device`, but reader threads where an epoch has no more blocks than two calls
               ///< of the device's decoder take: that would not pay
 };

@@ -254,8 +254,11 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
          options.shard = {1, 2};
          options.partial_batch = partial_batch::drop;
        }},
-      {"samples of its beginning",
-       [](auto& options, auto&, auto&) { options.partial_batch = partial_batch::fill; }},
+      {"more than twice",
+       [](auto& options, auto&, auto&) {
+         options.partial_batch = partial_batch::fill;
+         options.batch_size = 3 * sample_count;
+       }},
       {"window after window", [](auto&, auto& order, auto&) { order = shuffle{.seed = 1}; }},
       {"max_device_cache_bytes is 1000",
        [](auto& options, auto&, auto&) {

@@ -212,6 +212,51 @@ TEST_CASE("block_order: where a block is a sample, an epoch may end with samples
   for (std::uint64_t i = 0; i < 16; ++i) CHECK(seen[i] == expected[i % 10]);
 }
 
+TEST_CASE("block_order: where an epoch ends with samples of its beginning, their blocks come again",
+          "[staging][host]") {
+  const std::uint64_t samples = GENERATE(61U, 331U);
+  const std::uint64_t rows = GENERATE(2U, 7U);
+  const std::uint64_t windows = GENERATE(0U, 2U, 9U, 1000U);
+  const std::uint64_t world = GENERATE(1U, 4U);
+  const std::uint64_t last = GENERATE(3U, 10U);
+  const std::uint64_t epoch = GENERATE(0U, 1U, 2U, 3U);
+  if (windows == 0 && world > 1) return;
+  const sampler order = windows == 0 ? sampler{sequential{}} : chunk_order{7, rows, windows};
+  std::vector<sample_index> expected(samples);
+  order.indices(samples, epoch, position{0}, expected);
+  for (std::uint64_t rank = 0; rank < world; ++rank) {
+    const epoch_share share{
+        .positions = samples, .batch_size = 10, .rank = rank, .world = world, .last = last};
+    CAPTURE(samples, rows, windows, world, rank, last, epoch);
+    const block_order blocks = make(order, share, samples, rows);
+    std::vector<sample_index> numbers(blocks.blocks());
+    blocks.blocks(epoch, 0, numbers);
+    std::vector<sample_index> located(share.places());
+    blocks.locate(epoch, position{0}, located);
+    block_order::window before{};
+    for (std::uint64_t own = 0; own < share.places(); ++own) {
+      const std::uint64_t place = located[own].value / rows;
+      const std::uint64_t row = located[own].value % rows;
+      REQUIRE(place < numbers.size());
+      CHECK(numbers[place].value * rows + row == expected[share.at(own).value % samples].value);
+      const auto window = blocks.window_of(epoch, position{own});
+      CHECK((place >= window.first_place && place < window.end_place));
+      CHECK((window.first <= own && own < window.end));
+      CHECK(window.end <= share.places());
+      CHECK(window.first_place >= before.first_place);
+      if (window.first_place != before.first_place) CHECK(window.first == own);
+      before = window;
+      // Those of a slot are asked for from anywhere.
+      sample_index alone{};
+      blocks.locate(epoch, position{own}, {&alone, 1});
+      CHECK(alone == located[own]);
+    }
+    const std::uint64_t once = (samples + rows - 1) / rows;
+    CHECK((blocks.blocks() > once) == (share.first_repeat() < share.places()));
+    CHECK(blocks.blocks() <= 2 * once);
+  }
+}
+
 TEST_CASE("block_order: what the sampler does not tell is no block, and its neighbours are theirs",
           "[staging][host]") {
   const block_order blocks = make(faulty_order{}, 10, 1);
@@ -234,6 +279,6 @@ TEST_CASE("block_order: says why another order is none", "[staging][host]") {
   CHECK(contains(why_not(chunk_order{1, 20, 3}, 10, whole), "20 samples"));
   const epoch_share part{.positions = 100, .batch_size = 10, .rank = 1, .world = 2};
   CHECK(contains(why_not(sequential{}, 10, part), "whole runs of a sequential order"));
-  const epoch_share filled{.positions = 100, .batch_size = 8, .last = 8};
-  CHECK(contains(why_not(chunk_order{1, 10, 3}, 10, filled), "samples of its beginning"));
+  const epoch_share thrice{.positions = 100, .batch_size = 201, .last = 201};
+  CHECK(contains(why_not(chunk_order{1, 10, 3}, 10, thrice), "more than twice"));
 }
