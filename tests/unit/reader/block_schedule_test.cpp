@@ -33,14 +33,14 @@ std::shared_ptr<block_plan> make_plan_of(const sampler& order, std::uint64_t sam
                                          std::uint64_t slot_samples, std::uint64_t ahead = 0) {
   const dataset_ptr data = make_encoded(make_identity_rows(samples, 10), rows);
   std::string why;
-  auto made =
-      std::make_shared<block_plan>(block_plan{.blocks = data->encoded(),
-                                              .order = *block_order::of(order, samples, rows, why),
-                                              .fields = fields,
-                                              .loads_bytes = loads_bytes,
-                                              .max_loads = 100 * fields,
-                                              .max_group = 100,
-                                              .usual_bytes = rows * 10});
+  auto made = std::make_shared<block_plan>(block_plan{
+      .blocks = data->encoded(),
+      .order = *block_order::of(order, {.positions = order.size(samples)}, samples, rows, why),
+      .fields = fields,
+      .loads_bytes = loads_bytes,
+      .max_loads = 100 * fields,
+      .max_group = 100,
+      .usual_bytes = rows * 10});
   size_store(*made, slot_samples, ahead);
   return made;
 }
