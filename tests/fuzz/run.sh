@@ -23,6 +23,7 @@ done
 generator=()
 command -v ninja > /dev/null && generator=(-G Ninja)
 cmake -S "$source_dir" -B "$build_dir" "${generator[@]}" --log-level=WARNING \
+  -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=40 \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFEEDLINE_FUZZ=ON \
   -DFEEDLINE_CUDA=OFF -DFEEDLINE_GPL=ON -DFEEDLINE_HDF5=AUTO \
   -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
