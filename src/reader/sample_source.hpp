@@ -40,7 +40,6 @@ class sample_source {
   /// Of the dataset.
   [[nodiscard]] std::uint64_t size() const noexcept { return samples_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-  [[nodiscard]] const sampler& order() const noexcept { return order_; }
   /// Where in the epoch's order, of all ranks, a position of the order stands, and those behind it
   /// in its batch.
   [[nodiscard]] position in_epoch(position own) const noexcept { return share_.at(own.value); }
