@@ -4,16 +4,34 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace feedline::detail {
 
-/// Issues a kernel. Not by <<<>>>: see assemble.cu. @throws cuda_error.
+/// How many threads a kernel has, and what each of its blocks shares.
+struct launch_shape {
+  std::uint32_t blocks;
+  std::uint32_t threads;
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory, as much as a block may have
+};
+
+/// Issues a kernel on the current GPU. Not by <<<>>>: see assemble.cu. @throws cuda_error.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), const launch_shape& shape, cudaStream_t stream,
+            Parameters... parameters) {
+  if (shape.shared_bytes > 0)
+    FEEDLINE_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(shape.shared_bytes)));
+  void* addresses[] = {&parameters...};
+  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{shape.blocks}, dim3{shape.threads}, addresses,
+                                       shape.shared_bytes, stream));
+}
+/// Likewise, without dynamic shared memory.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), std::uint32_t blocks, std::uint32_t threads,
             cudaStream_t stream, Parameters... parameters) {
-  void* addresses[] = {&parameters...};
-  FEEDLINE_CUDA_CHECK(cudaLaunchKernel(kernel, dim3{blocks}, dim3{threads}, addresses, 0, stream));
+  launch(kernel, launch_shape{blocks, threads}, stream, Parameters{parameters}...);
 }
 
 }  // namespace feedline::detail

@@ -2,6 +2,7 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/block_team.cuh"
 #include "cuda/kernel/launch.cuh"
+#include "detail/arithmetic.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_intervals.hpp"
@@ -13,6 +14,21 @@ namespace feedline::detail {
 namespace {
 
 using scan_team = block_team<128>;
+/// Teams of a thread block. Scans wait for memory and for each other's bits most of the time, so
+/// that many share an SM at little loss; a block that many share leaves other SMs to the user.
+constexpr std::uint32_t scan_teams = 8;
+static_assert(scan_teams <= scan_team::max_teams);
+
+/// Shared memory of one team.
+struct scan_memory {
+  scan_team::memory team;
+  jpeg_scan_tables tables;
+  jpeg_frame frame;
+  jpeg_factors factors;
+};
+struct segments_memory : scan_memory {
+  jpeg_segment_tables segment_tables;
+};
 
 /// Whether a file has this image, and a place for its blocks.
 __device__ bool read_header(const jpeg_image& image, jpeg_frame& frame) {
@@ -22,73 +38,77 @@ __device__ bool read_header(const jpeg_image& image, jpeg_frame& frame) {
 
 __device__ void end_scan(const jpeg_batch& batch, const jpeg_image& image, image_header& header,
                          jpeg_verdict verdict) {
-  if (threadIdx.x != 0) return;
+  if (scan_team::lane() != 0) return;
   header.scan = verdict;
   if (verdict == jpeg_verdict::broken && !batch.allow_damaged) batch.bad[image.number] = 1;
 }
 
-/// A thread block decodes a file, if it is one of those that lanes decode at once.
-__global__ void __launch_bounds__(scan_team::lanes)
+/// A team decodes a file, if it is one of those that lanes decode at once.
+__global__ void __launch_bounds__(scan_teams* scan_team::lanes, 1)
     segments_kernel(const __grid_constant__ jpeg_batch batch) {
-  __shared__ scan_team::memory shared;
-  __shared__ jpeg_scan_tables tables;
-  __shared__ jpeg_segment_tables segment_tables;
-  __shared__ jpeg_frame frame;
-  __shared__ jpeg_factors factors;
-  const jpeg_image& image = batch.images[blockIdx.x];
+  extern __shared__ segments_memory shared_by_teams[];
+  const std::uint32_t number = blockIdx.x * scan_teams + scan_team::number();
+  if (number >= batch.count) return;
+  segments_memory& shared = shared_by_teams[scan_team::number()];
+  const jpeg_image& image = batch.images[number];
   const image_memory memory{batch, image};
-  scan_team team{shared};
+  scan_team team{shared.team};
   const bool is_read = team.once([&] {
-    if (!read_header(image, frame)) return false;
-    build(factors, image.file, frame);
+    if (!read_header(image, shared.frame)) return false;
+    build(shared.factors, image.file, shared.frame);
     return true;
   });
   if (!is_read) {
-    if (threadIdx.x == 0) {
+    if (scan_team::lane() == 0) {
       memory.header->frame = {};
       memory.header->scan = jpeg_verdict::broken;
       batch.bad[image.number] = 1;
     }
     return;
   }
-  if (threadIdx.x == 0) memory.header->frame = frame;
-  const std::uint32_t count = frame.mcus() * frame.blocks();
+  if (scan_team::lane() == 0) memory.header->frame = shared.frame;
+  const std::uint32_t count = shared.frame.mcus() * shared.frame.blocks();
   auto* const words = reinterpret_cast<uint4*>(memory.blocks);
   constexpr std::uint32_t block_words = jpeg_block_samples * sizeof(std::int16_t) / sizeof(uint4);
-  for (std::uint32_t i = threadIdx.x; i < count * block_words; i += scan_team::lanes) words[i] = {};
-  __syncthreads();
-  const jpeg_scan scan{image.file, image.bytes, frame, tables};
+  for (std::uint32_t i = scan_team::lane(); i < count * block_words; i += scan_team::lanes)
+    words[i] = {};
+  team.sync();
+  const jpeg_scan scan{image.file, image.bytes, shared.frame, shared.tables};
   const jpeg_scan_room room{reinterpret_cast<std::uint32_t*>(memory.pixels),
                             4 * image.extents.pixels()};
-  jpeg_scan_segments segments{team, scan, {factors, memory.blocks, count}, segment_tables, room};
+  jpeg_scan_segments segments{
+      team, scan, {shared.factors, memory.blocks, count}, shared.segment_tables, room};
   end_scan(batch, image, *memory.header, segments.read());
 }
 
-/// A thread block decodes a file of the others.
-__global__ void __launch_bounds__(scan_team::lanes)
+/// A thread block, which is one team, decodes a file of the others.
+__global__ void __launch_bounds__(scan_team::lanes, 4)
     readers_kernel(const __grid_constant__ jpeg_batch batch) {
-  __shared__ scan_team::memory shared;
-  __shared__ jpeg_scan_tables tables;
-  __shared__ jpeg_frame frame;
-  __shared__ jpeg_factors factors;
+  __shared__ scan_memory shared;
   const jpeg_image& image = batch.images[blockIdx.x];
   const image_memory memory{batch, image};
   if (memory.header->scan != jpeg_verdict::unsure) return;
-  scan_team team{shared};
+  scan_team team{shared.team};
   team.once([&] {
-    frame = memory.header->frame;
-    build(factors, image.file, frame);
+    shared.frame = memory.header->frame;
+    build(shared.factors, image.file, shared.frame);
     return true;
   });
-  const jpeg_coefficient_writer writer{factors, memory.blocks, frame.mcus() * frame.blocks()};
-  const bool is_whole = is_jpeg_scan_whole(team, {image.file, image.bytes, frame, tables}, writer);
+  const jpeg_frame& frame = shared.frame;
+  const jpeg_coefficient_writer writer{shared.factors, memory.blocks,
+                                       frame.mcus() * frame.blocks()};
+  const bool is_whole =
+      is_jpeg_scan_whole(team, {image.file, image.bytes, frame, shared.tables}, writer);
   end_scan(batch, image, *memory.header, is_whole ? jpeg_verdict::whole : jpeg_verdict::broken);
 }
 
 }  // namespace
 
 void issue_scans(const jpeg_batch& batch, cudaStream_t stream) {
-  launch(segments_kernel, batch.count, scan_team::lanes, stream, jpeg_batch{batch});
+  launch(segments_kernel,
+         launch_shape{divide_up(batch.count, scan_teams), scan_teams * scan_team::lanes,
+                      scan_teams * sizeof(segments_memory)},
+         stream, jpeg_batch{batch});
   launch(readers_kernel, batch.count, scan_team::lanes, stream, jpeg_batch{batch});
 }
 
