@@ -99,7 +99,7 @@ class jpeg_segment_reader {
   /// Walks from a point on, up to the first code that begins at `end` or behind it.
   [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_segment_end walk(const jpeg_scan_point& from,
                                                            std::uint32_t end) const {
-    jpeg_bit_reader reader{bits_.words, from.position};
+    jpeg_bit_reader reader{bits_, from.position};
     place at{from.unit, from.passed, 0};
     while (reader.position() < end) {
       const jpeg_code code = find(at, reader.peek());
@@ -114,7 +114,7 @@ class jpeg_segment_reader {
   /// @param from Where the segment before ended, with the blocks of all before this one.
   FEEDLINE_HOST_DEVICE jpeg_segment_end write(const jpeg_segment_end& from, std::uint32_t end,
                                               const jpeg_coefficient_writer& coefficients) {
-    jpeg_bit_reader reader{bits_.words, from.point.position};
+    jpeg_bit_reader reader{bits_, from.point.position};
     place at{from.point.unit, from.point.passed, from.blocks};
     while (reader.position() < end && at.block < blocks_) {
       const std::uint32_t next = reader.peek();

@@ -55,7 +55,7 @@ class jpeg_scan_segments {
     if (scan_.bytes == scan_.frame.scan) return jpeg_verdict::broken;  // cut where it begins
     if (scan_.frame.restart_interval != 0) return jpeg_verdict::unsure;
     jpeg_scan_copy copy{team_, scan_};
-    if (copy.bytes() < Team::lanes * min_segment || copy.room_for(copy.bytes()) > room_.bytes)
+    if (copy.bytes() < Team::lanes * min_segment || copy.room() > room_.bytes)
       return jpeg_verdict::unsure;
     bits_ = copy.copy_to(room_.words);
     build_tables(team_, scan_);
@@ -90,25 +90,19 @@ class jpeg_scan_segments {
     });
   }
 
-  /// The position at which a lane's segment begins.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t begin_of(std::uint32_t lane) const {
-    if (lane == Team::lanes) return bits_.count;
-    return static_cast<std::uint32_t>(std::uint64_t{bits_.count / 32} * lane / Team::lanes) * 32;
-  }
-
   /// Decodes all segments, until each began where the one before it ended.
   FEEDLINE_HOST_DEVICE void decode() {
     per_lane<bool> is_new;
     per_lane<std::uint64_t> ends;
     team_.each([&](std::uint32_t lane) {
-      froms_[lane] = pack({.position = begin_of(lane)});
+      froms_[lane] = pack({.position = bits_.begin_of(lane)});
       is_new[lane] = true;
     });
     do {
       team_.each([&](std::uint32_t lane) {
         if (!is_new[lane]) return;
         const jpeg_segment_end found = jpeg_segment_reader{scan_, tables_, bits_}.walk(
-            unpack(froms_[lane]), begin_of(lane + 1));
+            unpack(froms_[lane]), bits_.begin_of(lane + 1));
         ends[lane] = pack(found.point);
         blocks_[lane] = found.blocks;
       });
@@ -129,7 +123,7 @@ class jpeg_scan_segments {
     team_.each([&](std::uint32_t lane) {
       const jpeg_segment_end from{unpack(froms_[lane]), blocks[lane]};
       jpeg_segment_reader reader{scan_, tables_, bits_};
-      const jpeg_segment_end end = reader.write(from, begin_of(lane + 1), coefficients_);
+      const jpeg_segment_end end = reader.write(from, bits_.begin_of(lane + 1), coefficients_);
       ends[lane] = end.blocks == all ? end.point.position : none;
       const std::uint32_t near = 8 * (most_jpeg_block_bytes * scan_.frame.blocks() + 16);
       is_unknown[lane] = reader.last_unknown() != 0 && reader.last_unknown() + near > bits_.count;

@@ -19,18 +19,21 @@ namespace feedline::test {
 
 /// A JPEG file in memory of its own, so that sanitizers see what is read beside it.
 struct jpeg_file {
-  explicit jpeg_file(const byte_vector& file)
+  /// @param shift Where it begins behind a multiple of 16 bytes.
+  explicit jpeg_file(const byte_vector& file, std::size_t shift = 0)
       : bytes{static_cast<std::uint32_t>(file.size())},
-        data{std::make_unique<std::uint8_t[]>(file.size())} {
-    if (!file.empty()) std::memcpy(data.get(), file.data(), file.size());
-    is_read = detail::read_jpeg_frame(data.get(), bytes, frame);
+        memory{std::make_unique<std::uint8_t[]>(shift + file.size())},
+        data{memory.get() + shift} {
+    if (!file.empty()) std::memcpy(memory.get() + shift, file.data(), file.size());
+    is_read = detail::read_jpeg_frame(data, bytes, frame);
   }
 
   /// Of its scan.
   [[nodiscard]] std::uint32_t blocks() const { return frame.mcus() * frame.blocks(); }
 
   std::uint32_t bytes;
-  std::unique_ptr<std::uint8_t[]> data;
+  std::unique_ptr<std::uint8_t[]> memory;
+  const std::uint8_t* data;
   detail::jpeg_frame frame{};
   bool is_read;  ///< whether its header is one that devices take
 };
@@ -79,9 +82,9 @@ void read(const detail::jpeg_scan& scan, const detail::jpeg_coefficient_writer& 
 template <std::uint32_t Lanes>
 jpeg_scan_result read_jpeg_scan(const jpeg_file& file, std::uint32_t count, std::size_t room) {
   detail::jpeg_factors factors;
-  detail::build(factors, file.data.get(), file.frame);
+  detail::build(factors, file.data, file.frame);
   const auto tables = jpeg_scans::make_dirty<detail::jpeg_scan_tables>();
-  const detail::jpeg_scan scan{file.data.get(), file.bytes, file.frame, *tables};
+  const detail::jpeg_scan scan{file.data, file.bytes, file.frame, *tables};
   const auto read = [&](bool last_first) {
     jpeg_scan_result found{
         std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};

@@ -115,6 +115,17 @@ TEST_CASE("jpeg scan segments: whole files are whole, and lanes are soon in step
   CHECK(decoded == 9);  // a scan with restarts goes by intervals
 }
 
+TEST_CASE("jpeg scan segments: a file may begin at any address", "[dataset][host]") {
+  std::mt19937 random{6};
+  const byte_vector file = encoded(pictures[1], random);
+  for (std::size_t shift = 0; shift < 16; ++shift) {
+    CAPTURE(shift);
+    const jpeg_scan_result found = check(jpeg_file{file, shift});
+    CHECK(found.is_whole);
+    CHECK(found.rounds > 0);
+  }
+}
+
 TEST_CASE("jpeg scan segments: of damaged files lanes say what one reader says",
           "[dataset][host]") {
   std::mt19937 random{2};
