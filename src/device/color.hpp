@@ -39,7 +39,8 @@ struct color_factors {
 
 FEEDLINE_HOST_DEVICE inline void blend_all(color& pixel, float other, float factor,
                                            std::uint32_t channels) noexcept {
-  for (std::uint32_t c = 0; c < channels; ++c) pixel.of[c] = blended(pixel.of[c], other, factor);
+  for (std::uint32_t c = 0; c < 3; ++c)
+    if (c < channels) pixel.of[c] = blended(pixel.of[c], other, factor);
 }
 
 /// A pixel's share in its image's mean grey, which contrast is about: a whole number of 1/256, so

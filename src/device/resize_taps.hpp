@@ -15,12 +15,12 @@ namespace feedline::detail {
 /// `from` lies |(2t + 1) to - (2i + 1) from| / 2 to away from resized element i, and the triangle
 /// reaches max(from, to) / to; both are multiplied by 2 to.
 struct resize_taps {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;    ///< at least 1; all weights are above 0
-  std::int32_t distance = 0;  ///< of the first
-  std::int32_t step = 0;      ///< from one distance to the next
-  std::int32_t reach = 0;
-  float total = 1.0F;  ///< of all weights, rounded
+  std::uint32_t first;
+  std::uint32_t count;    ///< at least 1; all weights are above 0
+  std::int32_t distance;  ///< of the first
+  std::int32_t step;      ///< from one distance to the next
+  std::int32_t reach;
+  float total;  ///< of all weights, rounded
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE float weight(std::uint32_t tap) const noexcept {
     const std::int32_t from_centre = distance + static_cast<std::int32_t>(tap) * step;
@@ -42,7 +42,7 @@ inline constexpr std::uint32_t max_resized = 65535;
   const std::int64_t behind = (centre + reach - to + step - 1) / step;
   const std::int64_t end = behind < from ? behind : from;
 
-  resize_taps taps;
+  resize_taps taps{};
   taps.first = static_cast<std::uint32_t>(first);
   taps.count = static_cast<std::uint32_t>(end - first);
   taps.distance = static_cast<std::int32_t>((2 * first + 1) * to - centre);

@@ -47,7 +47,7 @@ class resized_lines {
   std::uint32_t channel_ = 0;
   std::uint32_t x_ = 0;
   std::size_t pixels_ = 0;  ///< 0: none was
-  std::array<resize_taps, strip_pixels> columns_;
+  std::array<resize_taps, strip_pixels> columns_{};
   std::array<std::uint32_t, kept_lines> kept_;
   std::array<strip, kept_lines> lines_;
 };

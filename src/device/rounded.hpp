@@ -34,6 +34,16 @@ FEEDLINE_HOST_DEVICE inline float quotient(float a, float b) noexcept {
 #endif
 }
 
+/// a / b to the same bits, by 1 / b: for many quotients by one divisor (P. Markstein, "Computation
+/// of elementary functions on the IBM RISC System/6000 processor", 1990).
+/// @param a, b 0 or 2^-60 to 2^60, and so is what comes of them. @param inverse 1 / b, rounded to
+///   nearest.
+FEEDLINE_HOST_DEVICE inline float quotient_by(float a, float b, float inverse) noexcept {
+  float guess = product(a, inverse);
+  guess = fmaf(fmaf(-b, guess, a), inverse, guess);
+  return fmaf(fmaf(-b, guess, a), inverse, guess);
+}
+
 FEEDLINE_HOST_DEVICE inline float square_root(float a) noexcept {
 #if defined(__CUDA_ARCH__)
   return __fsqrt_rn(a);

@@ -83,10 +83,14 @@ __global__ void __launch_bounds__(block_threads)
 /// One of its own, for it takes more registers than the others need.
 __global__ void __launch_bounds__(block_threads, 4)
     augment_kernel(const __grid_constant__ launch<planned_part> work) {
-  __shared__ block_taps::memory taps;
+  __shared__ augment_memory shared;
   const planned_part& part = part_of_block(work);
+  const std::uint32_t block = blockIdx.x - part.first_block;
+  if (part.by.from == element_type::u8 && part.by.channels == 3 && part.by.channels_last)
+    return augment_samples<std::uint8_t, image_kind::rgb_bytes>(work.frame, part, part.by, block,
+                                                                shared);
   visit_element(part.by.from, [&](auto type) {
-    augment_samples<decltype(type)>(work.frame, part, part.by, blockIdx.x - part.first_block, taps);
+    augment_samples<decltype(type), image_kind::any>(work.frame, part, part.by, block, shared);
   });
 }
 

@@ -168,11 +168,13 @@ planned_part plan_moves(const assembly& work, std::size_t place, conversion by) 
 
 /// A part for images with an augmentation.
 planned_part plan_augment(const assembly& work, std::size_t place, conversion by) {
-  const std::uint32_t pixels = by.to_height * by.to_width;
+  const std::uint32_t across = divide_up(by.to_width, augment_tile_width);
+  by.tiles_across = divider{across};
+  by.image_tiles = across * divide_up(by.to_height, augment_tile_height);
   by.needs_mean = by.augmentation.needs_mean();
-  if (by.needs_mean) by.item_pixels = pixels;
+  by.item_tiles = by.needs_mean ? by.image_tiles : 1;
   assembly_part part = of_field(work, place, part_kind::augment);
-  set_items(part, work.samples, divide_up(pixels, by.item_pixels),
+  set_items(part, work.samples, by.image_tiles / by.item_tiles,
             {1, work.fields[place].cached_on_host ? max_bus_blocks : max_blocks, block_threads});
   return {part, by};
 }

@@ -40,7 +40,7 @@ enum class part_kind : std::uint8_t {
   fill,     ///< the elements of the slot that `scatter` finds no source for
   one_hot,  ///< by groups of elements of the slot
   cast,     ///< whole numbers to such, by groups of elements of the slot
-  augment,  ///< images with an augmentation: a block `item_pixels` of the slot
+  augment,  ///< images with an augmentation: a block `item_tiles` of the slot
   mix,      ///< rows of the slot, two by two: a warp some vectors of both (`mix_part`)
 };
 
@@ -70,8 +70,9 @@ inline constexpr std::uint32_t group_elements = 4;
 /// The same, of one byte each.
 inline constexpr std::uint32_t wide_elements = 16;
 
-/// Pixels that a block augments together, unless it must know the whole image before.
-inline constexpr std::uint32_t block_pixels = 2048;
+/// Pixels of an image that a block augments together.
+inline constexpr std::uint32_t augment_tile_width = 32;
+inline constexpr std::uint32_t augment_tile_height = 64;
 
 /// `field_conversion`, with what else a kernel needs.
 struct conversion : field_conversion {
@@ -86,8 +87,11 @@ struct conversion : field_conversion {
   bool aligned_loads = false;  ///< elements of the dataset's rows lie at multiples of their size
   bool group_loads = false;    ///< and groups at multiples of theirs, or of 16
   bool group_stores = false;   ///< groups of the batch's rows likewise, and all are whole
-  bool needs_mean = false;  ///< of `augment`: an item is an image, whose mean grey is taken first
-  std::uint32_t item_pixels = block_pixels;  ///< of `augment`
+  // Of `augment`:
+  divider tiles_across = {};      ///< by the tiles beside each other in an image
+  std::uint32_t image_tiles = 1;  ///< of an image
+  std::uint32_t item_tiles = 1;   ///< of an item: one, or all of an image
+  bool needs_mean = false;        ///< an item is an image, whose mean grey is taken first
 };
 
 /// A part of an assembly with all that any kind of part needs.

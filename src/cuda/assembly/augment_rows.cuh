@@ -1,176 +1,151 @@
 #pragma once
 
+#include "cuda/assembly/augment_tile.cuh"
 #include "cuda/assembly/elements.cuh"
 #include "cuda/assembly/geometry.cuh"
 #include "cuda/assembly/rows.cuh"
+#include "cuda/assembly/tile_resizer.cuh"
 #include "device/augmentation_draws.hpp"
-#include "device/resize_taps.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace feedline::detail {
 
-/// A sample's image, as it is to become.
-struct augmented_image {
-  const std::byte* row;
-  image_window crop;   ///< unless it is resized
-  image_part resized;  ///< what is, else
-  bool flipped;
+/// All that is drawn for a sample, and where its rows are.
+struct drawn_sample {
+  augmented_image image;
+  color_factors factors;
+  image_part erased;
+  std::byte* to;
 };
 
-/// The taps of the rows and columns that a block works at. They take 64-bit divisions, so that no
-/// pixel works out its own, unless there are too many.
-class block_taps {
- public:
-  static constexpr std::uint32_t most = 512;
-
-  struct memory {
-    resize_taps rows[most];
-    resize_taps columns[most];
-  };
-
-  /// All threads of a block make them, unless nothing is resized. @param rows The first row, and
-  /// the one behind the last.
-  __device__ block_taps(memory& shared, const conversion& by, const augmented_image& image,
-                        std::uint32_t first_row, std::uint32_t end_row)
-      : shared_{shared},
-        by_{by},
-        image_{image},
-        first_row_{first_row},
-        keeps_rows_{end_row - first_row <= most},
-        keeps_columns_{by.to_width <= most} {
-    if (!by.augmentation.resizes) return;
-    __syncthreads();  // those before are used no more
-    for (std::uint32_t i = threadIdx.x; keeps_columns_ && i < by.to_width; i += block_threads)
-      shared.columns[i] = make_column(i);
-    for (std::uint32_t i = threadIdx.x; keeps_rows_ && i < end_row - first_row; i += block_threads)
-      shared.rows[i] = make_row(first_row + i);
-    __syncthreads();
-  }
-
-  [[nodiscard]] __device__ resize_taps row(std::uint32_t y) const {
-    return keeps_rows_ ? shared_.rows[y - first_row_] : make_row(y);
-  }
-  /// @param x Of the batch's image.
-  [[nodiscard]] __device__ resize_taps column(std::uint32_t x) const {
-    return keeps_columns_ ? shared_.columns[x] : make_column(x);
-  }
-
- private:
-  [[nodiscard]] __device__ resize_taps make_row(std::uint32_t y) const {
-    return taps_of(y, image_.resized.height, by_.to_height);
-  }
-  [[nodiscard]] __device__ resize_taps make_column(std::uint32_t x) const {
-    return taps_of(image_.flipped ? by_.to_width - 1 - x : x, image_.resized.width, by_.to_width);
-  }
-
-  memory& shared_;
-  const conversion& by_;
-  const augmented_image& image_;
-  std::uint32_t first_row_;
-  bool keeps_rows_;
-  bool keeps_columns_;
-};
-
-/// A pixel of the batch's image, resized or cropped: three channels from `first` on, or as many as
-/// there are.
+/// Shared memory for what has a constructor, which shared variables cannot have.
 template <class T>
-__device__ __forceinline__ color moved_color(const conversion& by, const augmented_image& image,
-                                             const block_taps& taps, std::uint32_t y,
-                                             std::uint32_t x, std::uint32_t first) {
-  const std::uint32_t channels = min(by.channels - first, 3U);
-  const std::uint32_t column_apart = by.channels_last ? by.channels : 1;
-  const std::uint32_t channel_apart = by.channels_last ? 1 : by.height * by.width;
-  const auto load = [&](std::uint32_t from_y, std::uint32_t from_x, std::uint32_t channel) {
-    const std::uint32_t element = (from_y * by.width + from_x) * column_apart;
-    return to_float(
-        load_element<T>(image.row, element + (first + channel) * channel_apart, by.aligned_loads));
+struct shared_room {
+  alignas(T) std::byte bytes[sizeof(T)];
+
+  [[nodiscard]] __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
+};
+
+/// What a block shares that augments.
+struct augment_memory {
+  shared_room<drawn_sample> sample;
+  resized_tile_memory tile;
+};
+
+/// Calls f(row of the tile, channel, color) for each of a thread's pixels of a tile, resized or
+/// cropped: of three channels from that one on, or as many as there are.
+template <class T, image_kind Kind, class Function>
+__device__ __forceinline__ void for_moved_pixels(resized_tile_memory& shared, const conversion& by,
+                                                 const augmented_image& image,
+                                                 const augment_tile& tile, const Function& f) {
+  const auto for_channels = [&](const auto& does) {
+    if constexpr (Kind == image_kind::rgb_bytes) {
+      does(0);
+    } else {
+#pragma unroll 1
+      for (std::uint32_t first = 0; first < by.channels; first += 3) does(first);
+    }
   };
-  if (by.augmentation.resizes)
-    return resized_color(taps.row(y), taps.column(x), channels,
-                         [&](std::uint32_t line, std::uint32_t column, std::uint32_t channel) {
-                           return load(image.resized.top + line, image.resized.left + column,
-                                       channel);
-                         });
-  color result{};
-  const pixel source = source_pixel(by, image.crop, {first, y, x});
-  if (!is_inside(by, source)) return result;
-  for (std::uint32_t c = 0; c < 3; ++c)
-    if (c < channels) result.of[c] = load(source.y, source.x, c);
-  return result;
+  if (by.augmentation.resizes) {
+    tile_resizer<T, Kind> resizer{shared, by, image, tile};
+    for_channels([&](std::uint32_t first) {
+      resizer.for_pixels(first,
+                         [&](std::uint32_t row, const color& pixel) { f(row, first, pixel); });
+    });
+    return;
+  }
+  if (tile_column() >= tile.width) return;
+  for_channels([&](std::uint32_t first) {
+    const source_elements<T, Kind> elements{by, image.row, first};
+#pragma unroll 1
+    for (std::uint32_t row = tile_row(); row < tile.height; row += block_warps) {
+      const pixel source =
+          source_pixel(by, image.crop, {first, tile.top + row, tile.left + tile_column()});
+      color pixel{};
+      if (is_inside(by, source))
+        for (std::uint32_t c = 0; c < 3; ++c)
+          if (c < channels_from<Kind>(by, first))
+            pixel.of[c] = elements.load(elements.at(source.y, source.x), c);
+      f(row, first, pixel);
+    }
+  });
 }
 
 /// The mean grey of a sample's image, by all threads of a block.
-template <class T>
-__device__ float mean_of_image(const conversion& by, const augmented_image& image,
-                               const block_taps& taps, const color_factors& factors,
-                               std::uint32_t pixels) {
+template <class T, image_kind Kind>
+__device__ float mean_of_image(resized_tile_memory& shared, const conversion& by,
+                               const augmented_image& image, const color_factors& factors) {
   __shared__ unsigned long long shares;
   __syncthreads();  // the sample before is done with it
   if (threadIdx.x == 0) shares = 0;
   __syncthreads();
   unsigned long long own = 0;
-  for (std::uint32_t at = threadIdx.x; at < pixels; at += block_threads) {
-    const std::uint32_t y = by.lines.quotient(at);
-    const color colors = moved_color<T>(by, image, taps, y, at - y * by.to_width, 0);
-    own += grey_share(colors, factors, by.channels);
-  }
+  for (std::uint32_t number = 0; number < by.image_tiles; ++number)
+    for_moved_pixels<T, Kind>(shared, by, image, tile_of(by, number),
+                              [&](std::uint32_t, std::uint32_t first, const color& pixel) {
+                                own += grey_share(pixel, factors, channels_from<Kind>(by, first));
+                              });
   atomicAdd(&shares, own);
   __syncthreads();
-  return mean_grey(shares, pixels);
+  return mean_grey(shares, by.to_height * by.to_width);
+}
+
+[[nodiscard]] __device__ inline drawn_sample draw_sample(const slot_frame& frame,
+                                                         const assembly_part& part,
+                                                         const conversion& by,
+                                                         std::uint32_t sample) {
+  const std::uint32_t random_bits = random_bits_of_sample(frame, sample);
+  drawn_sample drawn{{sample_row(frame, part, sample, __ldg(frame.sources + sample)),
+                      {},
+                      {},
+                      is_flipped(by, random_bits)},
+                     color_factors_of(by.augmentation, random_bits),
+                     erased_part_of(by, random_bits),
+                     slot_row(frame, part, sample)};
+  if (by.augmentation.resizes)
+    drawn.image.resized = source_window_of(by, random_bits);
+  else
+    drawn.image.crop = window_of(by, random_bits);
+  return drawn;
 }
 
 /// Resizes or crops samples' images, changes and erases what is to be, into the slot: one block's
-/// share of a part. A block takes so many pixels of an image at a time, a thread a pixel of all
-/// channels.
-template <class T>
+/// share of a part.
+template <class T, image_kind Kind>
 __device__ __forceinline__ void augment_samples(const slot_frame& frame, const assembly_part& part,
                                                 const conversion& by, std::uint32_t block,
-                                                block_taps::memory& shared) {
+                                                augment_memory& shared) {
   const image_augmentation& augmentation = by.augmentation;
-  const std::uint32_t pixels = by.to_height * by.to_width;
+  const std::uint32_t column_apart = by.to_channels_last ? by.channels : 1;
+  const std::uint32_t channel_apart = by.to_channels_last ? 1 : by.to_height * by.to_width;
   for (std::uint64_t each = block; each < part.items; each += part.blocks) {
     const row_item place = split(part, each);
-    const std::uint32_t random_bits = random_bits_of_sample(frame, place.row);
-    augmented_image image{sample_row(frame, part, place.row, __ldg(frame.sources + place.row)),
-                          {},
-                          {},
-                          is_flipped(by, random_bits)};
-    if (augmentation.resizes) {
-      image.resized = source_window_of(by, random_bits);
-    } else {
-      image.crop = window_of(by, random_bits);
-    }
-    const color_factors factors = color_factors_of(augmentation, random_bits);
-    const image_part erased = erased_part_of(by, random_bits);
-    const std::uint32_t first = place.item * by.item_pixels;
-    const std::uint32_t end = min(first + by.item_pixels, pixels);
-    const block_taps taps{shared, by, image, by.lines.quotient(first),
-                          by.lines.quotient(end - 1) + 1};
-    const float mean = by.needs_mean ? mean_of_image<T>(by, image, taps, factors, pixels) : 0;
-    std::byte* const to = slot_row(frame, part, place.row);
-    for (std::uint32_t at = first + threadIdx.x; at < end; at += block_threads) {
-      const std::uint32_t y = by.lines.quotient(at);
-      const std::uint32_t x = at - y * by.to_width;
-      const bool is_erased = is_in_part(erased, y, x);
-#pragma unroll 1
-      for (std::uint32_t some = 0; some < by.channels; some += 3) {
-        color colors{};
-        if (!is_erased) {
-          colors = moved_color<T>(by, image, taps, y, x, some);
-          if (augmentation.jitters) jitter(colors, factors, mean, by.channels);
-        }
+    __syncthreads();  // the sample before is done
+    if (threadIdx.x == 0) shared.sample.value() = draw_sample(frame, part, by, place.row);
+    __syncthreads();
+    const drawn_sample& sample = shared.sample.value();
+    const color_factors factors = sample.factors;
+    const image_part erased = sample.erased;
+    const float mean =
+        by.needs_mean ? mean_of_image<T, Kind>(shared.tile, by, sample.image, factors) : 0;
+    std::byte* const to = sample.to;
+    for (std::uint32_t i = 0; i < by.item_tiles; ++i) {
+      const augment_tile tile = tile_of(by, place.item + i);
+      const auto store = [&](std::uint32_t row, std::uint32_t first, color colors) {
+        const std::uint32_t y = tile.top + row;
+        const std::uint32_t x = tile.left + tile_column();
+        const bool is_erased = is_in_part(erased, y, x);
+        if (augmentation.jitters) jitter(colors, factors, mean, channels_from<Kind>(by, first));
+        const std::uint32_t element = (y * by.to_width + x) * column_apart + first * channel_apart;
         for (std::uint32_t c = 0; c < 3; ++c) {
-          const std::uint32_t channel = some + c;
-          if (channel >= by.channels) break;
-          const float value = is_erased ? erase_value_of(augmentation, channel) : colors.of[c];
-          store_element(to,
-                        element_of({channel, y, x}, by.to_channels_last, by.channels, by.to_height,
-                                   by.to_width),
-                        scaled(by, channel, value), by.to);
+          if (c >= channels_from<Kind>(by, first)) break;
+          const float value = is_erased ? erase_value_of(augmentation, first + c) : colors.of[c];
+          store_element(to, element + c * channel_apart, scaled(by, first + c, value), by.to);
         }
-      }
+      };
+      for_moved_pixels<T, Kind>(shared.tile, by, sample.image, tile, store);
     }
   }
 }

@@ -215,7 +215,7 @@ TEST_CASE(
   CHECK(planned().kind == part_kind::single);
 }
 
-TEST_CASE("assembly plan: images that are resized go by blocks of pixels, from wherever they are",
+TEST_CASE("assembly plan: images that are resized go by tiles, from wherever they are",
           "[cuda][host]") {
   planned_case images{std::size_t{256} * 256 * 3};
   images.field.to_row_bytes = std::size_t{2} * 224 * 224 * 3;
@@ -228,10 +228,10 @@ TEST_CASE("assembly plan: images that are resized go by blocks of pixels, from w
   conversion.augmentation.resizes = true;
   const assembly_part part = images.only_part();
   CHECK(part.kind == part_kind::augment);
-  CHECK(part.row_items.divisor() == 25);  // of 2048 of 50,176 pixels
-  CHECK(part.blocks == 200 * 25);
+  CHECK(part.row_items.divisor() == 28);  // 7 beside each other, 4 below each other
+  CHECK(part.blocks == 200 * 28);
   conversion.augmentation.jitters = true;
-  CHECK(images.only_part().blocks == 200 * 25);
+  CHECK(images.only_part().blocks == 200 * 28);
   conversion.augmentation.contrast = {0.5F, 1.5F};  // of the distance from the image's mean
   CHECK(images.only_part().blocks == 200);
   conversion.augmentation.jitters = false;

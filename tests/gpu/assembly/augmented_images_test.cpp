@@ -93,6 +93,38 @@ TEST_CASE("assembly: large windows are resized, flipped and laid out anew, bit f
                kept_in::device);
 }
 
+TEST_CASE("assembly: images are resized to tiles of any height of their source, bit for bit",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  struct heights {
+    std::uint32_t from;
+    std::uint32_t to;
+  };
+  // A block has room for 76 lines: of whole tiles, of some rows, of one row, of less than one.
+  const auto [from, to] = GENERATE(heights{70, 150}, heights{200, 90}, heights{380, 11},
+                                   heights{300, 3}, heights{76, 1}, heights{77, 1});
+  const bool is_drawn = GENERATE(false, true);
+  std::vector<case_field> fields;
+  for (const element_type type : {element_type::u8, element_type::u16, element_type::f32}) {
+    field_conversion conversion;
+    conversion.what = field_conversion::operation::convert;
+    conversion.from = type;
+    conversion.to = element_type::f32;
+    conversion.channels = type == element_type::u16 ? 4 : 3;
+    conversion.channels_last = conversion.to_channels_last = true;
+    conversion.height = from;
+    conversion.width = 40;
+    conversion.to_height = to;
+    conversion.to_width = 70;
+    conversion.scale[0] = 1.0F;
+    conversion.flip_below = std::uint64_t{1} << 31;
+    resize_windows(conversion);
+    conversion.augmentation.random_window = is_drawn;
+    fields.push_back(augmented_field(conversion));
+  }
+  check_on_gpu({.batch_size = 6, .samples = 9, .run_samples = 4}, fields, 5, kept_in::device);
+}
+
 TEST_CASE("assembly: colours change and parts are erased as on the host, bit for bit",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();

@@ -1,4 +1,5 @@
 #include "device/resize_taps.hpp"
+#include "device/rounded.hpp"
 #include "device/sample_random_bits.hpp"
 #include "device/source_window.hpp"
 #include "device/transform_row.hpp"
@@ -204,6 +205,20 @@ TEST_CASE("resize: taps are all the source elements under the triangle, of weigh
   const resize_taps last = taps_of(max_resized - 1, 1, max_resized);
   CHECK(last.first == 0);
   CHECK(last.count == 1);
+}
+
+TEST_CASE("resize: a division by a reciprocal has a division's bits", "[device][host]") {
+  std::mt19937 random{3};
+  for (int round = 0; round < 3'000'000; ++round) {
+    const auto divisor = static_cast<float>(1 + (random() >> (random() % 32)));
+    const float dividend = std::ldexp(static_cast<float>(random() >> (random() % 32)),
+                                      static_cast<int>(random() % 64) - 32);
+    const float expected = dividend / divisor;
+    const float found = quotient_by(dividend, divisor, 1.0F / divisor);
+    if (std::memcmp(&expected, &found, sizeof found) == 0) continue;
+    INFO(dividend << " / " << divisor);
+    REQUIRE(found == expected);
+  }
 }
 
 TEST_CASE("resize: an image that keeps its size keeps its bits, and a flat one its value",
