@@ -58,6 +58,7 @@ struct options {
   std::vector<std::string> feeds;
   std::string folder;
   bool allow_damaged = false;
+  bool high_priority = false;
   int readers = 8;
   double flip = 0;
   int steps = 20;
@@ -231,18 +232,17 @@ void run(const options& options) {
   // A stream of libtorch's pool: its default one is null. The handle is the driver's, as events and
   // memory are, so it does not matter that libtorch made it with the runtime that it has loaded,
   // and that feedline uses the one that is linked into this program, whose names are hidden.
-  const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, 0);
+  const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(options.high_priority, 0);
   const c10::cuda::CUDAStreamGuard guard{stream};
   at::globalContext().setBenchmarkCuDNN(true);
   results found{"training", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    libtorch %s; bf16 by autocast, channels last; flip %.2g; %d steps a turn after "
-      "%d "
-      "and those on\n           batches that lie ready, which are not measured; ratio: to the "
-      "fixed "
-      "batch, [least, most]\n\n",
-      TORCH_VERSION, options.flip, options.steps, options.warm_up);
+      "method:    libtorch %s; bf16 by autocast, channels last; flip %.2g; a stream of %s "
+      "priority;\n           %d steps a turn after %d and those on batches that lie ready, which "
+      "are not measured;\n           ratio: to the fixed batch, [least, most]\n\n",
+      TORCH_VERSION, options.flip, options.high_priority ? "high" : "usual", options.steps,
+      options.warm_up);
   std::printf("%-10s %-30s %7s %10s %10s %6s %8s %14s %9s", "network", "feed", "round", "ms a step",
               "images/s", "cores", "ratio", "", "last loss");
   end_line();
@@ -271,6 +271,8 @@ int main(int argc, char* argv[]) {
   app.add_option("--folder", options.folder, "JPEGs in a folder for each class");
   app.add_flag("--allow-damaged", options.allow_damaged,
                "JPEGs that the GPU decodes are not checked for damage");
+  app.add_flag("--high-priority", options.high_priority,
+               "the networks' kernels go before those that decode");
   app.add_option("--readers", options.readers, "reader threads, but for gather")
       ->capture_default_str();
   app.add_option("--flip", options.flip, "probability that an image is flipped")
