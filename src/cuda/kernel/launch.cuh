@@ -13,8 +13,18 @@ namespace feedline::detail {
 struct launch_shape {
   std::uint32_t blocks;
   std::uint32_t threads;
-  std::size_t shared_bytes = 0;  ///< dynamic shared memory, as much as a block may have
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory, `max_shared_bytes()` at most
 };
+
+/// Dynamic shared memory that a block may have on the current GPU. @throws cuda_error.
+[[nodiscard]] inline std::size_t max_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  FEEDLINE_CUDA_CHECK(cudaGetDevice(&device));
+  FEEDLINE_CUDA_CHECK(
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
+}
 
 /// Issues a kernel on the current GPU. Not by <<<>>>: see assemble.cu. @throws cuda_error.
 template <class... Parameters>

@@ -8,16 +8,14 @@
 #include "image/jpeg/scan_intervals.hpp"
 #include "image/jpeg/scan_segments.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace feedline::detail {
 namespace {
 
 using scan_team = block_team<128>;
-/// Teams of a thread block. Scans wait for memory and for each other's bits most of the time, so
-/// that many share an SM at little loss; a block that many share leaves other SMs to the user.
-constexpr std::uint32_t scan_teams = 8;
-static_assert(scan_teams <= scan_team::max_teams);
 
 /// Shared memory of one team.
 struct scan_memory {
@@ -29,6 +27,19 @@ struct scan_memory {
 struct segments_memory : scan_memory {
   jpeg_segment_tables segment_tables;
 };
+
+/// Teams of a thread block. Scans wait for memory and for each other's bits most of the time, so
+/// that many share an SM at little loss; a block that many share leaves other SMs to the user.
+constexpr std::uint32_t max_scan_teams = 8;
+static_assert(max_scan_teams <= scan_team::max_teams);
+
+/// As many as have room. @param shared_bytes Of a thread block; every GPU has 48 KiB.
+constexpr std::uint32_t scan_teams(std::size_t shared_bytes) {
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>(max_scan_teams, shared_bytes / sizeof(segments_memory)));
+}
+static_assert(scan_teams(std::size_t{48} << 10) > 0);
+static_assert(scan_teams(std::size_t{164} << 10) == max_scan_teams);
 
 /// Whether a file has this image, and a place for its blocks.
 __device__ bool read_header(const jpeg_image& image, jpeg_frame& frame) {
@@ -44,10 +55,10 @@ __device__ void end_scan(const jpeg_batch& batch, const jpeg_image& image, image
 }
 
 /// A team decodes a file, if it is one of those that lanes decode at once.
-__global__ void __launch_bounds__(scan_teams* scan_team::lanes, 1)
+__global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
     segments_kernel(const __grid_constant__ jpeg_batch batch) {
   extern __shared__ segments_memory shared_by_teams[];
-  const std::uint32_t number = blockIdx.x * scan_teams + scan_team::number();
+  const std::uint32_t number = blockIdx.x * (blockDim.x / scan_team::lanes) + scan_team::number();
   if (number >= batch.count) return;
   segments_memory& shared = shared_by_teams[scan_team::number()];
   const jpeg_image& image = batch.images[number];
@@ -105,9 +116,10 @@ __global__ void __launch_bounds__(scan_team::lanes, 4)
 }  // namespace
 
 void issue_scans(const jpeg_batch& batch, cudaStream_t stream) {
+  const std::uint32_t teams = scan_teams(max_shared_bytes());
   launch(segments_kernel,
-         launch_shape{divide_up(batch.count, scan_teams), scan_teams * scan_team::lanes,
-                      scan_teams * sizeof(segments_memory)},
+         launch_shape{divide_up(batch.count, teams), teams * scan_team::lanes,
+                      teams * sizeof(segments_memory)},
          stream, jpeg_batch{batch});
   launch(readers_kernel, batch.count, scan_team::lanes, stream, jpeg_batch{batch});
 }
