@@ -4,6 +4,7 @@
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_bits.hpp"
+#include "image/jpeg/scan_copy.hpp"
 #include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_segment.hpp"
 #include "image/jpeg/scan_tables.hpp"
