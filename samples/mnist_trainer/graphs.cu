@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -110,6 +111,15 @@ class race {
   feedline::step_graphs graphs_;
 };
 
+using timings = std::vector<double>;
+
+/// Of an odd number of them.
+double median(timings of) {
+  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -123,24 +133,27 @@ int main(int argc, char** argv) {
     (void)track.from_loader(true);  // captures, and warms all up
     (void)track.from_loader(false);
     constexpr int rounds = 5;
-    double loader[2] = {1, 1};
-    double held[2] = {1, 1};
-    double one[2] = {1, 1};
+    timings loader[2];
+    timings held[2];
+    timings one[2];
+    timings ratio[2];
     for (int round = 0; round < rounds; ++round)
       for (const bool by_graphs : {false, true}) {
-        loader[by_graphs] = std::min(loader[by_graphs], track.from_loader(by_graphs));
-        held[by_graphs] = std::min(held[by_graphs], track.on_held(in_a_slot, by_graphs));
-        one[by_graphs] = std::min(one[by_graphs], track.on_held(1, by_graphs));
+        loader[by_graphs].push_back(track.from_loader(by_graphs));
+        held[by_graphs].push_back(track.on_held(in_a_slot, by_graphs));
+        one[by_graphs].push_back(track.on_held(1, by_graphs));
+        ratio[by_graphs].push_back(loader[by_graphs].back() / held[by_graphs].back());
       }
-    std::printf("batches of %ju digits; the best of %d rounds; %zu graphs\n\n",
+    std::printf("batches of %ju digits; medians of %d rounds; %zu graphs\n\n",
                 std::uintmax_t{batch_size}, rounds, track.graphs());
     std::printf("            steps/s   us/step   %ju batches held   ratio   one held\n",
                 std::uintmax_t{in_a_slot});
     for (const bool by_graphs : {false, true})
       std::printf("%-8s %10.0f %9.2f %17.2f %7.3f %10.2f\n", by_graphs ? "graphs" : "launches",
-                  1 / loader[by_graphs], 1e6 * loader[by_graphs], 1e6 * held[by_graphs],
-                  loader[by_graphs] / held[by_graphs], 1e6 * one[by_graphs]);
-    std::printf("\ngraphs make %.2f times as many steps\n", loader[0] / loader[1]);
+                  1 / median(loader[by_graphs]), 1e6 * median(loader[by_graphs]),
+                  1e6 * median(held[by_graphs]), median(ratio[by_graphs]),
+                  1e6 * median(one[by_graphs]));
+    std::printf("\ngraphs make %.2f times as many steps\n", median(loader[0]) / median(loader[1]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mnist_graphs: %s\n", error.what());
     return 1;

@@ -7,11 +7,18 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
+#include <utility>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t block_positions = 256;
+/// Values that are enciphered at once, at most: a multiple of each version's lanes.
+constexpr std::size_t walking_values = 8 * max_encipher_lanes;
 
 /// Eight rounds pass every test we know from 2^7 values on. On a tiny domain a round has few
 /// choices, so that all permutations become equally likely only after many.
@@ -19,11 +26,13 @@ constexpr std::size_t rounds_for(unsigned bits) noexcept {
   return bits < 8 ? 24 : 8;
 }
 
+constexpr std::uint64_t half_multiplier = 0xD6E8'FEB8'6659'FD93;
+
 /// The round function. The key comes between two multiplications: the first spreads the half over
 /// 64 bits, the second makes each of the upper 32 depend on all of them.
 [[gnu::always_inline]] constexpr std::uint64_t scramble(std::uint64_t half,
                                                         std::uint64_t key) noexcept {
-  return (((half * 0xD6E8FEB86659FD93) ^ key) * golden_gamma) >> 32;
+  return (((half * half_multiplier) ^ key) * golden_gamma) >> 32;
 }
 
 template <std::size_t Lanes>
@@ -69,6 +78,48 @@ __attribute__((target("avx512f,avx512vl,avx512dq"))) void encipher_avx512(
     const feistel& by, std::span<std::uint64_t> values) noexcept {
   encipher_all<lanes_of_avx512>(by, values);
 }
+
+/// Of halves of 20 bits a round takes no more than bits 32 to 51 of its products, and these depend
+/// on the lower 52 bits of what is multiplied: one instruction gives so much of a product, where
+/// one of 64 bits takes three.
+constexpr unsigned bits_of_ifma = 20;
+
+using eight_values = std::uint64_t __attribute__((vector_size(64)));
+
+/// Bits 0 to 51 of products.
+[[gnu::target("avx512f,avx512ifma"), gnu::always_inline]] inline eight_values multiply_52(
+    eight_values values, std::uint64_t by) noexcept {
+  const eight_values all = by - eight_values{};
+  return reinterpret_cast<eight_values>(_mm512_madd52lo_epu64(
+      __m512i{}, reinterpret_cast<__m512i>(values), reinterpret_cast<__m512i>(all)));
+}
+
+[[gnu::target("avx512f,avx512ifma"), gnu::always_inline]] inline eight_values scramble_52(
+    eight_values halves, std::uint64_t key) noexcept {
+  return multiply_52(multiply_52(halves, half_multiplier) ^ key, golden_gamma) >> 32;
+}
+
+[[gnu::target("avx512f,avx512ifma")]] void encipher_ifma(const feistel& by,
+                                                         std::span<std::uint64_t> values) noexcept {
+  constexpr std::size_t vectors = lanes_of_avx512 / 8;
+  std::array<eight_values, vectors> left;
+  std::array<eight_values, vectors> right;
+  for (std::size_t at = 0; at < values.size(); at += lanes_of_avx512) {
+    std::memcpy(right.data(), &values[at], sizeof right);
+    for (std::size_t i = 0; i < vectors; ++i) {
+      left[i] = right[i] >> by.right_bits;
+      right[i] &= by.right_mask;
+    }
+    for (std::size_t round = 0; round < by.rounds; round += 2) {
+      for (std::size_t i = 0; i < vectors; ++i)
+        left[i] ^= scramble_52(right[i], by.keys[round]) & by.left_mask;
+      for (std::size_t i = 0; i < vectors; ++i)
+        right[i] ^= scramble_52(left[i], by.keys[round + 1]) & by.right_mask;
+    }
+    for (std::size_t i = 0; i < vectors; ++i) right[i] |= left[i] << by.right_bits;
+    std::memcpy(&values[at], right.data(), sizeof right);
+  }
+}
 #endif
 
 }  // namespace
@@ -84,16 +135,26 @@ std::uint64_t feistel::decipher(std::uint64_t value) const noexcept {
 }
 
 std::span<const encipher_version> encipher_versions() noexcept {
-  static constexpr encipher_version anywhere{"any", lanes_anywhere, encipher_anywhere};
+  static constexpr encipher_version anywhere{"any", lanes_anywhere, 32, encipher_anywhere};
 #ifdef __x86_64__
-  static constexpr std::array all{encipher_version{"AVX-512", lanes_of_avx512, encipher_avx512},
-                                  anywhere};
-  static const bool has_avx512 =
-      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  return std::span{all}.subspan(has_avx512 ? 0 : 1);
+  static constexpr std::array all{
+      encipher_version{"AVX-512 IFMA", lanes_of_avx512, bits_of_ifma, encipher_ifma},
+      encipher_version{"AVX-512", lanes_of_avx512, 32, encipher_avx512}, anywhere};
+  static const std::size_t missing = [] {
+    if (__builtin_cpu_supports("avx512dq") == 0 || __builtin_cpu_supports("avx512vl") == 0)
+      return 2U;
+    return __builtin_cpu_supports("avx512ifma") == 0 ? 1U : 0U;
+  }();
+  return std::span{all}.subspan(missing);
 #else
   return {&anywhere, 1};
 #endif
+}
+
+const encipher_version& encipher_version_for(const feistel& by) noexcept {
+  return *std::ranges::find_if(encipher_versions(), [&](const encipher_version& version) {
+    return by.right_bits <= version.max_half_bits;
+  });
 }
 
 bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) noexcept
@@ -113,35 +174,34 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
 
 /// @param value_at The value to encipher for a place of `out`; may be what stands there.
 template <class ValueAt>
-void bijection::evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept {
-  static_assert(block_positions % max_encipher_lanes == 0);
-  const encipher_version version = encipher_versions().front();
-  std::array<std::uint64_t, block_positions> values;
-  const auto encipher_first = [&](std::size_t count) {
+void bijection::evaluate_all(ValueAt value_at, std::span<sample_index> out) const noexcept {
+  const encipher_version& version = encipher_version_for(network_);
+  // Values on their walk, with their places of `out`. Those that are settled make room for others,
+  // so that all lanes have work until the last values.
+  std::array<std::uint64_t, walking_values> values;
+  std::array<std::size_t, walking_values> places;
+  std::size_t walking = 0;
+  for (std::size_t next = 0; walking != 0 || next < out.size();) {
+    const std::size_t more = std::min(values.size() - walking, out.size() - next);
+    for (std::size_t i = 0; i < more; ++i) {
+      values[walking + i] = value_at(next + i);
+      places[walking + i] = next + i;
+    }
+    next += more;
+    const std::size_t count = std::exchange(walking, 0) + more;
     const std::size_t padded = round_up(count, version.lanes);
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(count),
               values.begin() + static_cast<std::ptrdiff_t>(padded), 0);
     version.encipher(network_, std::span{values}.first(padded));
-  };
-  // Places of `out` whose value is still beyond the range. Collected without a branch: every place
-  // is written down, and the count moves on only past those that stay.
-  std::array<std::uint32_t, block_positions> beyond;
-  std::size_t walking = 0;
-  const auto settle = [&](std::size_t place, std::uint64_t value) {
-    out[place] = sample_index{value};
-    beyond[walking] = static_cast<std::uint32_t>(place);
-    walking += value >= size_ ? 1 : 0;
-  };
-
-  for (std::size_t i = 0; i < out.size(); ++i) values[i] = value_at(i);
-  encipher_first(out.size());
-  for (std::size_t i = 0; i < out.size(); ++i) settle(i, values[i]);
-  while (walking != 0) {
-    const std::size_t count = walking;
-    walking = 0;  // never overtakes `i`: what is kept was read before
-    for (std::size_t i = 0; i < count; ++i) values[i] = out[beyond[i]].value;
-    encipher_first(count);
-    for (std::size_t i = 0; i < count; ++i) settle(beyond[i], values[i]);
+    // Without a branch: each value is kept, and the count moves on only past those that walk on.
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t value = values[i];
+      const std::size_t place = places[i];
+      out[place] = sample_index{value};
+      values[walking] = value;
+      places[walking] = place;
+      walking += value >= size_ ? 1 : 0;
+    }
   }
 }
 
@@ -151,19 +211,12 @@ void bijection::evaluate(position first, std::span<sample_index> out) const noex
     std::ranges::fill(out, sample_index{0});
     return;
   }
-  for (std::size_t at = 0; at < out.size(); at += block_positions) {
-    const std::uint64_t start = first.value + at;
-    evaluate_block([start](std::size_t place) { return start + place; },
-                   out.subspan(at, std::min(block_positions, out.size() - at)));
-  }
+  evaluate_all([first](std::size_t place) { return first.value + place; }, out);
 }
 
 void bijection::evaluate(std::span<sample_index> values) const noexcept {
   if (size_ <= 1) return;  // 0 is its own image
-  for (std::size_t at = 0; at < values.size(); at += block_positions) {
-    const auto block = values.subspan(at, std::min(block_positions, values.size() - at));
-    evaluate_block([block](std::size_t place) { return block[place].value; }, block);
-  }
+  evaluate_all([values](std::size_t place) { return values[place].value; }, values);
 }
 
 std::uint64_t bijection::place_of(std::uint64_t image) const noexcept {

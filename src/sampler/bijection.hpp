@@ -29,8 +29,9 @@ using encipher_function = void (*)(const feistel& by, std::span<std::uint64_t> v
 /// The same function, compiled for one kind of processor.
 struct encipher_version {
   const char* processor;
-  std::size_t lanes;  ///< values that are enciphered in step, so that their chains of
-                      ///< multiplications overlap: it takes about as long for one as for all
+  std::size_t lanes;       ///< values that are enciphered in step, so that their chains of
+                           ///< multiplications overlap: it takes about as long for one as for all
+  unsigned max_half_bits;  ///< of networks with larger halves it gives other values
   encipher_function encipher;
 };
 
@@ -39,6 +40,9 @@ inline constexpr std::size_t max_encipher_lanes = 32;
 
 /// Those that this processor can run, the fastest first.
 [[nodiscard]] std::span<const encipher_version> encipher_versions() noexcept;
+
+/// The fastest of these that enciphers by such a network.
+[[nodiscard]] const encipher_version& encipher_version_for(const feistel& by) noexcept;
 
 /// A pseudo-random permutation of 0 … size - 1, drawn by (seed, epoch), that is computed a position
 /// at a time and stores nothing of the order.
@@ -67,7 +71,7 @@ class bijection {
 
  private:
   template <class ValueAt>
-  void evaluate_block(ValueAt value_at, std::span<sample_index> out) const noexcept;
+  void evaluate_all(ValueAt value_at, std::span<sample_index> out) const noexcept;
 
   std::uint64_t size_;
   feistel network_;

@@ -28,7 +28,7 @@ feistel network(unsigned bits, std::size_t rounds, std::uint64_t seed) {
 
 TEST_CASE("feistel: on every kind of processor a value is enciphered as what deciphers to it",
           "[sampler][host]") {
-  const auto bits = GENERATE(2U, 3U, 16U, 21U, 40U, 63U, 64U);
+  const auto bits = GENERATE(2U, 3U, 16U, 21U, 39U, 40U, 41U, 63U, 64U);
   const feistel by = network(bits, bits < 8 ? 24 : 8, bits);
   const std::uint64_t all = bits == 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
   std::vector<std::uint64_t> values(3 * detail::max_encipher_lanes);
@@ -37,6 +37,7 @@ TEST_CASE("feistel: on every kind of processor a value is enciphered as what dec
   for (const detail::encipher_version& version : detail::encipher_versions()) {
     INFO(version.processor);
     REQUIRE(detail::max_encipher_lanes % version.lanes == 0);
+    if (by.right_bits > version.max_half_bits) continue;
     std::vector<std::uint64_t> enciphered = values;
     version.encipher(by, enciphered);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -50,4 +51,18 @@ TEST_CASE("feistel: what runs on any processor is always among the versions", "[
   const auto versions = detail::encipher_versions();
   REQUIRE_FALSE(versions.empty());
   CHECK(std::string{versions.back().processor} == "any");
+  CHECK(versions.back().max_half_bits == 32);
+}
+
+TEST_CASE("feistel: a version is chosen whose halves are wide enough", "[sampler][host]") {
+  for (const unsigned bits : {2U, 40U, 41U, 64U}) {
+    const detail::feistel by = network(bits, 8, bits);
+    const detail::encipher_version& chosen = detail::encipher_version_for(by);
+    INFO(bits << " bits, " << chosen.processor);
+    CHECK(by.right_bits <= chosen.max_half_bits);
+    for (const detail::encipher_version& version : detail::encipher_versions()) {
+      if (version.processor == chosen.processor) break;
+      CHECK(by.right_bits > version.max_half_bits);  // a faster one would do as well
+    }
+  }
 }
