@@ -1,27 +1,21 @@
 /// Images of a folder, and of tar shards, decoded by the GPU: batches and errors beside those of
 /// readers.
 
-#include <feedline/cuda/device.hpp>
-#include <feedline/error.hpp>
 #include <feedline/formats/tar.hpp>
 #include <feedline/image/folder.hpp>
-#include <feedline/loader/loader.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "gpu/gpu_stream.hpp"
+#include "gpu/decode/decoded_epochs.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/device_contract.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/tar_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -67,66 +61,25 @@ dataset_ptr shards_in(const temporary_directory& root, std::optional<std::uint32
       {{"image", {"jpg"}, make_image_decoder(to_96.image)}, {"label", {"cls"}, decode_decimal()}});
 }
 
-struct taken {
-  std::vector<std::vector<std::uint8_t>> images;  ///< of batches
-  std::vector<std::vector<std::uint8_t>> labels;
-  std::string error;
-};
-
-std::vector<std::uint8_t> on_host(const tensor_view& values) {
-  std::vector<std::uint8_t> host(values.bytes().size());
-  FEEDLINE_CUDA_CHECK(
-      cudaMemcpy(host.data(), values.bytes().data(), host.size(), cudaMemcpyDeviceToHost));
-  return host;
-}
-
-taken take_epochs(const dataset_ptr& data, decode_on who, int readers, const gpu_stream& stream) {
-  loader loader{data,
-                shuffle{.seed = 3},
-                make_cuda_device(0),
-                {.batch_size = 16,
-                 .readers = readers,
-                 .epochs = 2,
-                 .placement = placement::stream,
-                 .decode_on = who}};
-  INFO(loader.plan().decode_note);
-  REQUIRE(loader.plan().decode_on == who);
-  taken all;
-  try {
-    for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
-      for (const batch& batch : loader.epoch(epoch, stream.ref())) {
-        FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-        all.images.push_back(on_host(batch["image"]));
-        all.labels.push_back(on_host(batch["label"]));
-      }
-  } catch (const stage_error& failure) {
-    // Tickets are numbered as slots are cut, which differs.
-    all.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
-  }
-  return all;
+loader_options options(decode_on who, int readers) {
+  return {.batch_size = 16, .readers = readers, .decode_on = who};
 }
 
 void check_batches(const dataset_ptr& data) {
-  const gpu_stream stream;
   const int readers = GENERATE(0, 3);
-  const taken expected = take_epochs(data, decode_on::cpu, 4, stream);
-  const taken seen = take_epochs(data, decode_on::device, readers, stream);
+  const delivered_epochs seen =
+      take_epochs(data, shuffle{.seed = 3}, options(decode_on::device, readers));
+  INFO(seen.note);
+  CHECK(seen.decodes == decode_on::device);
   CHECK(seen.error.empty());
-  CHECK(seen.labels == expected.labels);
-  REQUIRE(seen.images.size() == expected.images.size());
-  for (std::size_t i = 0; i < seen.images.size(); ++i) {
-    CAPTURE(i);
-    CHECK((seen.images[i] == expected.images[i]));
-  }
+  check_same(seen, take_epochs(data, shuffle{.seed = 3}, options(decode_on::cpu, 4)));
 }
 
 void check_damage(const dataset_ptr& data) {
-  const gpu_stream stream;
-  const taken expected = take_epochs(data, decode_on::cpu, 4, stream);
-  const taken seen = take_epochs(data, decode_on::device, 2, stream);
+  const delivered_epochs expected =
+      take_epochs(data, shuffle{.seed = 3}, options(decode_on::cpu, 4));
   REQUIRE_FALSE(expected.error.empty());
-  CHECK(seen.error == expected.error);
-  CHECK(seen.labels == expected.labels);
+  check_same(take_epochs(data, shuffle{.seed = 3}, options(decode_on::device, 2)), expected);
 }
 
 }  // namespace
@@ -142,6 +95,13 @@ TEST_CASE("jpeg folder on the GPU: a damaged file ends the epoch as it does wher
   FEEDLINE_NEEDS_GPU();
   const temporary_directory root;
   check_damage(folder_in(root.path(), 411));
+}
+
+TEST_CASE("jpeg folder on the GPU: ranks get their own samples, each on a GPU where there are two",
+          "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const temporary_directory root;
+  check_ranks(folder_in(root.path()), shuffle{.seed = 3});
 }
 
 TEST_CASE("jpeg shards on the GPU: batches are those of readers", "[cuda][decode][gpu]") {
