@@ -123,7 +123,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   if (std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(std::move(why));
   const auto blocks = dataset.encoded();
-  if (!blocks) return refuse("the dataset's rows are not stored in blocks that a device decodes");
+  if (!blocks)
+    return refuse(dataset.rows().empty()
+                      ? "the dataset's rows are not stored in blocks that a device decodes"
+                      : "the dataset's rows lie in memory, and there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
   if (std::string why = refusal_of(*blocks, fields, device); !why.empty())
     return refuse(std::move(why));

@@ -291,9 +291,11 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
 TEST_CASE("decoding on the device: a dataset or device without blocks is read as always",
           "[loader][host]") {
   const scripted on;
-  loader plain{
-      make_identity_rows(10, 4), sequential{}, on.device, {.decode_on = decode_on::device}};
+  const loader_options asked{.placement = placement::stream, .decode_on = decode_on::device};
+  const loader plain{make_identity_dataset(10, 4), sequential{}, on.device, asked};
   CHECK(contains(plain.plan().decode_note, "not stored in blocks"));
+  const loader held{make_identity_rows(10, 4), sequential{}, on.device, asked};
+  CHECK(contains(held.plan().decode_note, "rows lie in memory"));
   loader host{make_encoded(make_identity_rows(10, 4), 4),
               sequential{},
               make_host_device(),
