@@ -43,6 +43,8 @@ feedline_add_tests(feedline_gpu_tests
   gpu/step_graphs_test.cpp
   gpu/sticky_error_test.cpp
   gpu/assembly/tile_plan_test.cpp
+  # Where GPUs are, processors have the instructions that other machines lack.
+  unit/sampler/feistel_test.cpp
 )
 set_property(TARGET feedline_gpu_tests PROPERTY CUDA_RUNTIME_LIBRARY Static)
 if(FEEDLINE_HAS_HDF5)  # whose filters are the reference, and encode
