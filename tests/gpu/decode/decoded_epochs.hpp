@@ -33,7 +33,7 @@ inline std::vector<std::uint8_t> on_host(const tensor_view& values) {
 }
 
 /// Two epochs of a dataset with the fields "image" and "label". Any thread: it requires nothing.
-/// @param options Of `epochs` and `placement`, its own count.
+/// @param options Its `epochs` and `placement` are replaced.
 inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& order,
                                     loader_options options, int gpu = 0) {
   FEEDLINE_CUDA_CHECK(cudaSetDevice(gpu));
