@@ -1,5 +1,5 @@
 # cmake -D SOURCE=… -D ONE_THREAD=… -P tree_test.cmake: what holds of the tree as text. ONE_THREAD
-# is the regular expression of folders in tests/ that ThreadSanitizer does not see.
+# is the regular expression of tests that ThreadSanitizer does not see.
 
 cmake_minimum_required(VERSION 3.25)
 set(max_lines 400)
@@ -52,7 +52,7 @@ tests and benchmarks may")
   if(file MATCHES "^tests/${ONE_THREAD}" AND
      text MATCHES "#include .([a-z_/]*((/loader|/feedline|/scripted_device).hpp|thread>|future>))")
     list(APPEND faults "${file} includes ${CMAKE_MATCH_1}, but ThreadSanitizer does not see what \
-is tested in this folder: move the test, or take the folder from feedline_one_thread")
+is tested there: move the test, or take it from feedline_one_thread")
   endif()
   # Catch2's discovery splits such a name in two, and neither half is a test.
   if(text MATCHES "TEST_CASE[A-Z_]*\\([^\"]*(${string}[ \n]*)*(${string_with_semicolon})")
