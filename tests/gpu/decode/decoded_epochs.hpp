@@ -58,7 +58,11 @@ inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& orde
   return all;
 }
 
+/// What the GPU decoded is what readers did, and ended as that.
 inline void check_same(const delivered_epochs& seen, const delivered_epochs& expected) {
+  CAPTURE(seen.note);
+  CHECK(seen.decodes == decode_on::device);
+  CHECK(expected.decodes == decode_on::cpu);
   CHECK(seen.error == expected.error);
   CHECK((seen.labels == expected.labels));
   REQUIRE(seen.images.size() == expected.images.size());
@@ -86,8 +90,7 @@ inline void check_ranks(const dataset_ptr& data, const sampler& order) {
     }));
   for (int rank = 0; rank < 2; ++rank) {
     const delivered_epochs seen = ranks[static_cast<std::size_t>(rank)].get();
-    CAPTURE(rank, seen.note);
-    CHECK(seen.decodes == decode_on::device);
+    CAPTURE(rank);
     check_same(seen, take_epochs(data, order, options(rank, decode_on::cpu)));
   }
 }
