@@ -1,4 +1,4 @@
-#include "loader/delays.hpp"
+#include "reader/delays.hpp"
 
 #include <feedline/index.hpp>
 
