@@ -75,6 +75,10 @@ class borrowed_blocks : public encoded_blocks {
     const source from = find(field, block);
     return from.blocks->read(from.field, from.block, out);
   }
+  bool read_directly(std::size_t field, std::uint64_t block, const file_read& read) const final {
+    const source from = find(field, block);
+    return from.blocks->read_directly(from.field, from.block, read);
+  }
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const final {
     const source from = find(field, 0);
@@ -166,17 +170,31 @@ class blocks_in_line final : public borrowed_blocks {
 
 }  // namespace
 
+bool has_steps(const encoded_blocks& blocks, std::size_t fields) {
+  for (std::size_t field = 0; field < fields; ++field)
+    if (!blocks.steps(field).empty()) return true;
+  return false;
+}
+
 blocks_ptr make_joined_blocks(const std::vector<dataset_ptr>& parts) {
   std::uint64_t rows = 0;
+  bool has_plain = false;
   std::vector<blocks_ptr> of_parts;
   for (const dataset_ptr& part : parts) {
     if (part->varies_by_epoch()) return nullptr;
     const blocks_ptr& blocks = of_parts.emplace_back(part->encoded());
     if (!blocks) continue;
+    if (!has_steps(*blocks, part->fields().size())) {
+      has_plain = true;
+      continue;
+    }
     if (rows != 0 && blocks->rows() != rows) return nullptr;
     rows = blocks->rows();
   }
+  if (rows == 0 && has_plain) rows = 1;
   if (rows == 0) return nullptr;
+  for (blocks_ptr& blocks : of_parts)
+    if (blocks && blocks->rows() != rows) blocks = nullptr;
   std::vector<chosen_field> fields;
   for (std::size_t part = 0; part < parts.size(); ++part)
     for (std::size_t field = 0; field < parts[part]->fields().size(); ++field)

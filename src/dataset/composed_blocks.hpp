@@ -14,9 +14,12 @@
 
 namespace feedline::detail {
 
+/// Whether a field is encoded: else the blocks are rows as they are.
+[[nodiscard]] bool has_steps(const encoded_blocks& blocks, std::size_t fields);
+
 /// The fields of all parts. What is stored in no blocks is read as rows.
-/// @param parts Of equal size. Null: no part has blocks, those that have differ in rows, or samples
-///              vary by epoch.
+/// @param parts Of equal size. Null: no part has blocks, those that are encoded differ in rows, or
+///              samples vary by epoch.
 [[nodiscard]] std::shared_ptr<const encoded_blocks> make_joined_blocks(
     const std::vector<std::shared_ptr<const dataset>>& parts);
 

@@ -48,6 +48,8 @@ class random_file {
   ~random_file();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Its descriptor, open as long as this.
+  [[nodiscard]] int number() const noexcept { return file_.number(); }
   /// When it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 

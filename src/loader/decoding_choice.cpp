@@ -1,12 +1,14 @@
 #include "loader/decoding_choice.hpp"
 
+#include "dataset/composed_blocks.hpp"
 #include "detail/arithmetic.hpp"
 #include "loader/plan.hpp"
-#include "staging/device_row_cache.hpp"
-#include "transfer/decoding_stage.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -39,7 +41,7 @@ constexpr std::uint32_t max_images = 256;
 /// Groups of images that are on their way at once: one is decoded while the next one arrives. Each
 /// has a decoder, whose memory is large.
 constexpr std::uint32_t image_lanes = 2;
-/// Blocks whose stored sizes are looked at, to know the usual one.
+/// Blocks that are looked at: for the usual stored size; for one that lies in a file.
 constexpr std::uint64_t max_looks = 256;
 /// What a block may take as it is stored: a damaged file may claim any number.
 constexpr std::size_t max_stored_bytes = std::size_t{256} << 20;
@@ -75,29 +77,45 @@ std::size_t usual_bytes_of(const block_plan& plan, std::uint64_t blocks) {
   return divide_up<std::size_t>(bytes, looks);
 }
 
-/// Limits of device memory, in bytes; 0: none.
-struct memory_limits {
-  std::size_t store = 0;
-  std::size_t decoder = 0;
-};
-
-/// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
-memory_limits limits_of(const loader_options& options, const slot_memory& sizes,
-                        std::uint64_t batches) {
-  const std::size_t budget = options.max_device_bytes;
-  memory_limits limits{.store = options.max_device_cache_bytes};
-  if (budget == 0) return limits;
-  const auto slots = checked_multiply(
-      options.device_slots == 0 ? fewest_slots : options.device_slots, sizes.device_bytes(batches));
-  const std::size_t landing = sizes.landing_bytes(batches);
-  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
-  const std::size_t left = none_left ? 0 : budget - *slots - landing;
-  limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
-  return limits;
+/// Why the reader does not take the file of a field's blocks. Nothing: none of those that were
+/// looked at lies in a file, or is large enough.
+std::optional<std::string> refusal_of_file(const encoded_blocks& blocks, std::size_t field,
+                                           std::uint64_t count, file_reader& reader) {
+  std::string refusal;
+  const std::uint64_t looks = std::min(count, max_looks);
+  for (std::uint64_t i = 0; i < looks; ++i) {
+    const std::uint64_t block = i * count / looks;
+    if (blocks.stored(field, block).bytes < min_direct_bytes) continue;
+    const auto ask = [&](int file, std::uint64_t, std::size_t) { refusal = reader.refusal(file); };
+    if (blocks.read_directly(field, block, ask)) return refusal;
+  }
+  return std::nullopt;
 }
 
-std::size_t store_bytes(const block_plan& blocks, const std::vector<std::size_t>& row_bytes) {
-  return device_row_cache::bytes(row_bytes, blocks.places * blocks.order.rows());
+/// Why the device does not read blocks from their files itself; empty if it does. Opens what reads
+/// files, and shows it the file of one block of each field.
+/// @param count Blocks of the dataset, at least 1.
+std::string direct_storage_refusal(const block_plan& blocks, std::uint64_t count,
+                                   const device_capabilities& device,
+                                   const loader_options& options) try {
+  if (!device.reads_files) return device.name + " reads no files itself";
+  const std::size_t takes = staging_depth(options) * blocks.loads_bytes;
+  if (const std::size_t budget = options.max_device_bytes; budget != 0 && takes > budget / 4)
+    return "blocks on their way would take " + std::to_string(takes) +
+           " bytes of device memory, more than a quarter of max_device_bytes, " +
+           std::to_string(budget) + ": raise it, or lower piece_bytes";
+  const std::unique_ptr<file_reader> reader = device.reads_files->make();
+  std::string refusal =
+      "no block of " + std::to_string(min_direct_bytes) + " bytes or more lies in a file as it is";
+  for (std::size_t field = 0; field < blocks.fields; ++field) {
+    const auto of_file = refusal_of_file(*blocks.blocks, field, count, *reader);
+    if (!of_file) continue;
+    if (of_file->empty()) return {};
+    refusal = *of_file;
+  }
+  return refusal;
+} catch (const std::exception& failure) {
+  return failure.what();
 }
 
 std::string first_obstacle(const device_capabilities& device, const loader_options& options,
@@ -117,9 +135,14 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
 
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                 const device_capabilities& device, const loader_options& options,
-                                placement where) {
-  if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
-  const auto refuse = [](std::string why) { return decoding_choice{std::nullopt, std::move(why)}; };
+                                placement where, std::optional<bool> direct) {
+  const bool decodes = options.decode_on != decode_on::cpu;
+  if ((!decodes && !options.direct_storage) || dataset.size() == 0) return {};
+  const auto refuse = [&](const std::string& why) {
+    return decoding_choice{.blocks = std::nullopt,
+                           .why_not = decodes ? why : "",
+                           .why_not_direct = options.direct_storage ? why : ""};
+  };
   if (std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(std::move(why));
   const auto blocks = dataset.encoded();
@@ -128,6 +151,11 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                       ? "the dataset's rows are not stored in blocks that a device decodes"
                       : "the dataset's rows lie in memory, and there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
+  const bool compressed = has_steps(*blocks, fields.size());
+  if (!compressed && !options.direct_storage)
+    return refuse("the dataset's rows lie in files as they are, and there is nothing to decode");
+  if (compressed && !decodes)
+    return refuse("rows are compressed, and decode_on is cpu: set it to device");
   if (std::string why = refusal_of(*blocks, fields, device); !why.empty())
     return refuse(std::move(why));
   std::string why;
@@ -159,79 +187,29 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     plan.lanes = image_lanes;
   }
   const std::uint64_t pays = std::uint64_t{2} * plan.max_group + 1;
-  if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
+  if (compressed && options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
     return refuse("an epoch has " + std::to_string(plan.order.blocks()) + " blocks, and from " +
                   std::to_string(pays) + " on it pays: ask for decode_on::device to have it still");
-  return {std::move(plan), {}};
-}
-
-void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept {
-  const std::uint64_t all = blocks.order.blocks();
-  const std::uint64_t of_slot = blocks.order.blocks_of(slot_samples);
-  blocks.ahead = static_cast<std::uint32_t>(ahead);
-  // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
-  blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      std::max(ahead / blocks.lanes, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
-  // A block is decoded before the samples of its own slot are assembled. These may begin at a
-  // window's end, and pass `of_slot` blocks and parts of two; behind where they end, a window and
-  // those ahead are loaded.
-  const std::uint64_t most = 2 * blocks.order.max_window() + ahead + 2 * of_slot + 3;
-  blocks.places = static_cast<std::uint32_t>(std::min<std::uint64_t>({most, all, 0xFFFF'FFFF}));
-  const std::size_t largest = blocks.max_stored_bytes();
-  const std::size_t usual = blocks.group * std::min(largest, blocks.usual_bytes / 4 * 5);
-  blocks.group_bytes = round_up(std::max(largest, usual), std::size_t{256});
-}
-
-block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
-                 const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  const memory_limits limits = limits_of(options, sizes, batches);
-  const auto fits = [&] {
-    return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
-           blocks.places * blocks.order.rows() < assembly::arrived &&
-           (limits.decoder == 0 ||
-            decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
-  };
-  std::uint64_t ahead =
-      std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
-  size_store(blocks, batches * options.batch_size, ahead);
-  while (ahead > 1 && !fits()) {
-    ahead -= divide_up<std::uint64_t>(ahead, 8);
-    size_store(blocks, batches * options.batch_size, ahead);
+  decoding_choice chosen;
+  if (options.direct_storage) {
+    if (!direct)
+      chosen.why_not_direct =
+          direct_storage_refusal(plan, divide_up(dataset.size(), blocks->rows()), device, options);
+    plan.direct = direct.value_or(chosen.why_not_direct.empty());
+    if (!plan.direct && !compressed) return refuse(chosen.why_not_direct);
   }
-  return blocks;
+  chosen.blocks = std::move(plan);
+  return chosen;
 }
 
-std::size_t decoding_choice::answer_bytes(const loader_options& options) const noexcept {
-  if (!blocks) return 0;
-  return decoding_stage::answer_bytes(options.device_slots == 0 ? usual_slots
-                                                                : options.device_slots);
+std::size_t staging_depth(const loader_options& options) noexcept {
+  return options.staging_slots == 0 ? usual_slots : options.staging_slots;
 }
 
 std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
   std::vector<std::size_t> row_bytes;
   for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
   return row_bytes;
-}
-
-decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
-                        const device_capabilities& device, std::size_t slots) {
-  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  return {.store = store_bytes(blocks, row_bytes),
-          .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
-          .answers = decoding_stage::answer_bytes(slots),
-          .rows = blocks.places * blocks.order.rows()};
-}
-
-std::string too_many(const decoding_bytes& decoded, const loader_options& options) {
-  if (options.max_device_cache_bytes != 0 && decoded.store > options.max_device_cache_bytes)
-    return "decoded blocks would take " + std::to_string(decoded.store) +
-           " bytes, and max_device_cache_bytes is " +
-           std::to_string(options.max_device_cache_bytes) + ": raise it, or mix fewer chunks";
-  if (decoded.rows >= assembly::arrived)
-    return "windows hold " + std::to_string(decoded.rows) +
-           " rows, and 2^31 - 1 can be numbered: mix fewer chunks";
-  return {};
 }
 
 }  // namespace detail

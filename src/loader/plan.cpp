@@ -79,14 +79,6 @@ std::uint64_t batches_of_slot(const loader_plan& plan, const loader_options& opt
   return divide_up(plan.batches_per_epoch, divide_up(plan.batches_per_epoch, most));
 }
 
-/// "batch_size 4", or what it makes in a world of several.
-std::string batch_size_of(const epoch_share& share) {
-  std::string size = "batch_size " + std::to_string(share.batch_size);
-  if (share.world == 1) return size;
-  return "the global batch of " + std::to_string(share.global_batch()) + " samples (" + size +
-         ", world " + std::to_string(share.world) + ")";
-}
-
 int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {
   if (options.readers != automatic_readers) return options.readers;
   if (placement == placement::gather) return 0;
@@ -106,9 +98,11 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 loader_plan undecoded_plan(const dataset& dataset, const sampler& sampler,
                            const device_capabilities& device, loader_options options,
                            std::string why_not) {
-  options.decode_on = decode_on::cpu;
+  const bool decodes = std::exchange(options.decode_on, decode_on::cpu) != decode_on::cpu;
+  const bool direct = std::exchange(options.direct_storage, false);
   loader_plan plan = untuned_plan(dataset, sampler, device, options);
-  plan.decode_note = std::move(why_not);
+  if (decodes) plan.decode_note = why_not;
+  if (direct) plan.direct_storage_note = std::move(why_not);
   return plan;
 }
 
@@ -141,6 +135,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.cache_bytes = choice.cache_bytes;
   plan.decode_on = decoding.blocks ? decode_on::device : decode_on::cpu;
   plan.decode_note = decoding.why_not;
+  plan.direct_storage = decoding.blocks && decoding.blocks->direct;
+  plan.direct_storage_note = decoding.why_not_direct;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
   const epoch_share share = share_of(sampler, dataset, options);
@@ -166,7 +162,8 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
                             [&](std::uint64_t count) {
                               return sizes.landing_bytes(count) +
-                                     decoder_bytes(count, usual_slots).decoder;
+                                     decoder_bytes(count, usual_slots).decoder +
+                                     decoding.direct_bytes(options);
                             }};
   batches = batches_within(staging, batches, fixed);
   if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
@@ -184,7 +181,9 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
     const decoding_bytes decoder = decoder_bytes(batches, plan.device_slots);
     if (std::string why = too_many(decoder, options); !why.empty())
       return undecoded_plan(dataset, sampler, device, options, std::move(why));
-    plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
+    plan.direct_slot_bytes = plan.direct_storage ? decoding.loads_bytes() : 0;
+    plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder +
+                         ring_bytes(plan.staging_slots, plan.direct_slot_bytes);
     plan.cache_bytes += decoder.store;
     plan.staging_bytes += decoder.answers;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +
@@ -195,43 +194,6 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.first_readers = plan.readers = readers;
   plan.background = options.readers != 0;
   return plan;
-}
-
-epoch_share share_of(const sampler& sampler, const dataset& dataset,
-                     const loader_options& options) {
-  if (dataset.size() == 0)
-    throw usage_error{"the dataset has no samples: there is nothing to load"};
-  epoch_share share{.positions = sampler.size(dataset.size()),
-                    .batch_size = options.batch_size,
-                    .rank = static_cast<std::uint64_t>(options.shard.rank),
-                    .world = static_cast<std::uint64_t>(options.shard.world)};
-  if (share.positions == 0) {
-    throw usage_error{"the sampler has no positions over the dataset's " +
-                      std::to_string(dataset.size()) +
-                      " samples, its size() is 0: there is nothing to load"};
-  }
-  const std::uint64_t rest = share.positions % share.global_batch();
-  switch (options.partial_batch) {
-    case partial_batch::keep:
-      share.last = divide_up(rest, share.world);
-      return share;
-    case partial_batch::fill:
-      share.last = rest == 0 ? 0 : share.batch_size;
-      return share;
-    case partial_batch::error:
-      if (rest == 0) return share;
-      throw usage_error{batch_size_of(share) + " leaves a last batch of " + std::to_string(rest) +
-                        " of the epoch's " + std::to_string(share.positions) +
-                        " samples, and partial_batch::error forbids one: choose a divisor, or "
-                        "keep, fill or drop it"};
-    case partial_batch::drop:
-      if (share.whole_batches() != 0) return share;
-      throw usage_error{batch_size_of(share) + " is larger than the epoch's " +
-                        std::to_string(share.positions) +
-                        " samples, and partial_batch::drop would leave nothing: lower batch_size, "
-                        "or keep the last batch"};
-  }
-  throw usage_error{"loader_options::partial_batch is none of keep, drop, error, fill"};
 }
 
 slot_plan slots_of(const loader_plan& plan) noexcept {

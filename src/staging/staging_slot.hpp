@@ -95,9 +95,9 @@ struct slot_work {
 /// | copying | free    | slot scheduler: it has seen that `copied` is done                  |
 /// | lent    | free    | any thread: it ends the last lease, or discards the slot           |
 ///
-/// Invariant: readers write a slot's bytes in `filling` only, the device reads them in `copying`
-/// only, the consumer in `lent` only. A slot is in the `recycled` channel exactly when it is free
-/// or copying and nobody has claimed it.
+/// Invariant: readers write a slot's bytes in `filling` only, those in device memory too; the
+/// device reads them in `copying` only, the consumer in `lent` only. A slot is in the `recycled`
+/// channel exactly when it is free or copying and nobody has claimed it.
 enum class staging_state : std::uint32_t { free, filling, filled, copying, lent };
 
 /// Why a slot cannot be delivered whole.
@@ -113,7 +113,8 @@ struct staging_slot {
 
   std::atomic<staging_state> state{staging_state::free};
   std::byte* data = nullptr;
-  event copied;  ///< recorded behind the slot's last copy
+  std::byte* direct = nullptr;  ///< device memory for blocks that the device reads; null: none
+  event copied;                 ///< recorded behind the slot's last copy
   /// Work with the slot was issued that no event stands behind: its memory is never used again, nor
   /// freed. Transfer.
   bool lost = false;

@@ -3,6 +3,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/device/block_decoder.hpp>
 #include <feedline/device/device_id.hpp>
+#include <feedline/device/file_reader.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
@@ -22,7 +23,8 @@ struct device_capabilities {
   std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
   device_id id = {};           ///< for those whom batches are handed to
-  std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
+  std::shared_ptr<const block_decoders> decodes = nullptr;    ///< null: it decodes no blocks
+  std::shared_ptr<const file_readers> reads_files = nullptr;  ///< null: it reads no files itself
 };
 
 /// An event's handle; what it points to is the device's affair.
@@ -66,8 +68,8 @@ class device {
   [[nodiscard]] virtual event_handle make_event() = 0;
   virtual void destroy_event(event_handle event) noexcept = 0;
 
-  /// Issues a copy from staging to device memory on `stream` and returns. Neither may be written
-  /// until it is done.
+  /// Issues a copy from staging or device memory to device memory on `stream` and returns. Neither
+  /// may be written until it is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
   /// Issues a copy from device to staging memory on `stream` and returns. The source may be any
   /// memory that the device reads, the consumer's included. Neither may be written, and the target

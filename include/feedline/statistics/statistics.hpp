@@ -16,7 +16,8 @@ struct stage_statistics {
   std::uint64_t batches = 0;      ///< that have passed the stage
   std::uint64_t samples = 0;      ///< likewise, also of batches that are not whole yet
   std::uint64_t bytes = 0;        ///< reader: read from the dataset; transfer: copied to the
-                                  ///< device; consumer: of the batches it has taken
+                                  ///< device, without what that read itself; consumer: of the
+                                  ///< batches it has taken
   std::uint64_t slots = 0;        ///< that have passed: staging slots; of the others device slots
   std::uint64_t slots_there = 0;  ///< that wait for the stage or are in it now
   std::chrono::nanoseconds latency{};      ///< of all these slots together

@@ -161,7 +161,8 @@ device_capabilities scripted_device::capabilities() const {
   return {.name = "scripted",
           .reads_staging = false,
           .id = {device_kind::cuda, 7},
-          .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this))};
+          .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this)),
+          .reads_files = reads_files_};
 }
 
 void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {

@@ -83,6 +83,11 @@ class scripted_device final : public device {
   /// first.
   void favour_young_streams();
 
+  /// It reads files itself from now on, by these. Before a loader is made.
+  void read_files_by(std::shared_ptr<const file_readers> readers) {
+    reads_files_ = std::move(readers);
+  }
+
   /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it
   /// is let wait for, would be written down, not done. That is refused, and counted.
   void begin_capture(stream_ref stream);
@@ -263,6 +268,7 @@ class scripted_device final : public device {
   std::map<memory_kind, std::size_t> allocated_;
   std::map<memory_kind, std::size_t> limits_;
   bool ending_ = false;
+  std::shared_ptr<const file_readers> reads_files_;
   std::thread thread_;
 };
 

@@ -1,0 +1,112 @@
+#include "detail/arithmetic.hpp"
+#include "loader/decoding_choice.hpp"
+#include "loader/plan.hpp"
+#include "staging/device_row_cache.hpp"
+#include "transfer/decoding_stage.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+// What memory blocks take that the device decodes, and how many of them are ahead within it.
+
+namespace feedline::detail {
+namespace {
+
+/// Limits of device memory, in bytes; 0: none.
+struct memory_limits {
+  std::size_t store = 0;
+  std::size_t decoder = 0;
+};
+
+/// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
+/// @param direct What blocks are read to takes.
+memory_limits limits_of(const loader_options& options, const slot_memory& sizes,
+                        std::uint64_t batches, std::size_t direct) {
+  const std::size_t budget = options.max_device_bytes;
+  memory_limits limits{.store = options.max_device_cache_bytes};
+  if (budget == 0) return limits;
+  const auto slots = checked_multiply(
+      options.device_slots == 0 ? fewest_slots : options.device_slots, sizes.device_bytes(batches));
+  const std::size_t landing = sizes.landing_bytes(batches) + direct;
+  const bool none_left = !slots || *slots > budget || landing > budget - *slots;
+  const std::size_t left = none_left ? 0 : budget - *slots - landing;
+  limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
+  return limits;
+}
+
+std::size_t store_bytes(const block_plan& blocks, const std::vector<std::size_t>& row_bytes) {
+  return device_row_cache::bytes(row_bytes, blocks.places * blocks.order.rows());
+}
+
+}  // namespace
+
+void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept {
+  const std::uint64_t all = blocks.order.blocks();
+  const std::uint64_t of_slot = blocks.order.blocks_of(slot_samples);
+  blocks.ahead = static_cast<std::uint32_t>(ahead);
+  // Few are ahead only where memory is short. A call for each of a slot's blocks would take long.
+  blocks.group = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      std::max(ahead / blocks.lanes, of_slot), 1, std::min<std::uint64_t>(blocks.max_group, all)));
+  // A block is decoded before the samples of its own slot are assembled. These may begin at a
+  // window's end, and pass `of_slot` blocks and parts of two; behind where they end, a window and
+  // those ahead are loaded.
+  const std::uint64_t most = 2 * blocks.order.max_window() + ahead + 2 * of_slot + 3;
+  blocks.places = static_cast<std::uint32_t>(std::min<std::uint64_t>({most, all, 0xFFFF'FFFF}));
+  const std::size_t largest = blocks.max_stored_bytes();
+  const std::size_t usual = blocks.group * std::min(largest, blocks.usual_bytes / 4 * 5);
+  blocks.group_bytes = round_up(std::max(largest, usual), std::size_t{256});
+}
+
+block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
+                 const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
+  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
+  const memory_limits limits =
+      limits_of(options, sizes, batches, blocks.direct_bytes(staging_depth(options)));
+  const auto fits = [&] {
+    return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
+           blocks.places * blocks.order.rows() < assembly::arrived &&
+           (limits.decoder == 0 ||
+            decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, 0) <= limits.decoder);
+  };
+  std::uint64_t ahead =
+      std::min(std::uint64_t{blocks.lanes} * blocks.max_group, blocks.order.blocks());
+  size_store(blocks, batches * options.batch_size, ahead);
+  while (ahead > 1 && !fits()) {
+    ahead -= divide_up<std::uint64_t>(ahead, 8);
+    size_store(blocks, batches * options.batch_size, ahead);
+  }
+  return blocks;
+}
+
+std::size_t decoding_choice::answer_bytes(const loader_options& options) const noexcept {
+  if (!blocks) return 0;
+  return decoding_stage::answer_bytes(options.device_slots == 0 ? usual_slots
+                                                                : options.device_slots);
+}
+
+std::size_t decoding_choice::direct_bytes(const loader_options& options) const noexcept {
+  return blocks ? blocks->direct_bytes(staging_depth(options)) : 0;
+}
+
+decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
+                        const device_capabilities& device, std::size_t slots) {
+  const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
+  return {.store = store_bytes(blocks, row_bytes),
+          .decoder = decoding_stage::device_bytes(blocks, row_bytes, *device.decodes, slots),
+          .answers = decoding_stage::answer_bytes(slots),
+          .rows = blocks.places * blocks.order.rows()};
+}
+
+std::string too_many(const decoding_bytes& decoded, const loader_options& options) {
+  if (options.max_device_cache_bytes != 0 && decoded.store > options.max_device_cache_bytes)
+    return "decoded blocks would take " + std::to_string(decoded.store) +
+           " bytes, and max_device_cache_bytes is " +
+           std::to_string(options.max_device_cache_bytes) + ": raise it, or mix fewer chunks";
+  if (decoded.rows >= assembly::arrived)
+    return "windows hold " + std::to_string(decoded.rows) +
+           " rows, and 2^31 - 1 can be numbered: mix fewer chunks";
+  return {};
+}
+
+}  // namespace feedline::detail
