@@ -10,6 +10,7 @@
 #include "cuda/device_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
+#include "cuda/storage/file_reader.hpp"
 #include "detail/threads.hpp"
 
 #include <cuda_runtime_api.h>
@@ -47,13 +48,15 @@ class cuda_device final : public device {
   explicit cuda_device(int ordinal)
       : ordinal_{ordinal},
         name_{name_of(ordinal)},
-        decodes_{detail::make_cuda_block_decoders(ordinal, name_)} {}
+        decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
+        reads_files_{detail::make_cuda_file_readers(ordinal)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
     return {.name = name_,
             .reads_staging = false,
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
-            .decodes = decodes_};
+            .decodes = decodes_,
+            .reads_files = reads_files_};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
@@ -101,7 +104,7 @@ class cuda_device final : public device {
 
   void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
     const cuda_current_device current{context_};
-    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, native(stream)));
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native(stream)));
   }
   void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) override {
     const cuda_current_device current{context_};
@@ -242,6 +245,7 @@ class cuda_device final : public device {
   const int ordinal_;
   const std::string name_;
   const std::shared_ptr<const block_decoders> decodes_;
+  const std::shared_ptr<const file_readers> reads_files_;
   mutable detail::cuda_context context_{ordinal_};
   const detail::profiler_ranges ranges_;
 };
