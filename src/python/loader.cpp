@@ -160,7 +160,7 @@ void bind_loader(nb::module_& module) {
          std::size_t device_slots, std::size_t request_bytes, std::size_t max_staging_bytes,
          std::size_t max_device_bytes, const named<placement>& place,
          std::size_t max_device_cache_bytes, const named<decode_on>& who_decodes,
-         std::vector<field_transform> transforms, std::uint64_t transform_seed,
+         bool direct_storage, std::vector<field_transform> transforms, std::uint64_t transform_seed,
          std::optional<mixing> mixed, const std::vector<wanted_field>& expected,
          const error_policy& errors, std::chrono::milliseconds leave_reads_after,
          std::size_t trace_events, const tuning_budget& tuning) {
@@ -179,6 +179,7 @@ void bind_loader(nb::module_& module) {
                                .placement = place,
                                .max_device_cache_bytes = max_device_cache_bytes,
                                .decode_on = who_decodes,
+                               .direct_storage = direct_storage,
                                .transforms = std::move(transforms),
                                .transform_seed = transform_seed,
                                .mixing = std::move(mixed),
@@ -197,8 +198,8 @@ void bind_loader(nb::module_& module) {
       "request_bytes"_a = o.request_bytes, "max_staging_bytes"_a = o.max_staging_bytes,
       "max_device_bytes"_a = o.max_device_bytes, "placement"_a = named<placement>{o.placement},
       "max_device_cache_bytes"_a = o.max_device_cache_bytes,
-      "decode_on"_a = named<decode_on>{o.decode_on}, "transforms"_a = o.transforms,
-      "transform_seed"_a = o.transform_seed, "mixing"_a = nb::none(),
+      "decode_on"_a = named<decode_on>{o.decode_on}, "direct_storage"_a = o.direct_storage,
+      "transforms"_a = o.transforms, "transform_seed"_a = o.transform_seed, "mixing"_a = nb::none(),
       "expected_fields"_a = std::vector<wanted_field>{}, "errors"_a = o.errors,
       "leave_reads_after"_a = o.leave_reads_after, "trace_events"_a = o.trace_events,
       "tuning"_a = o.tuning, "No sampler: the dataset's order; no device: the host's.");
