@@ -55,6 +55,8 @@ bool block_reader::read_directly(const staging_slot& slot, std::uint64_t block,
     log()->warn("direct storage failed, and a reader stages the block; so for others: {}",
                 failure.what());
   return false;
+} catch (...) {  // what it was, the usual read says
+  return false;
 }
 
 void block_reader::keep(place of, std::exception_ptr why) noexcept {

@@ -37,7 +37,7 @@ class blocks final : public encoded_blocks {
     return {8 + filling(block) + bytes, 0};
   }
   std::size_t max_stored_bytes(std::size_t field) const noexcept override {
-    return rows_ * row_bytes_[field] + 8 + 16;
+    return rows_ * row_bytes_[field] + 8 + filling(5);  // the most
   }
 
   stored_block read(std::size_t field, std::uint64_t block,
@@ -83,7 +83,9 @@ class blocks final : public encoded_blocks {
   }
 
  private:
-  static std::size_t filling(std::uint64_t block) noexcept { return block * 3 % 16; }
+  [[nodiscard]] std::size_t filling(std::uint64_t block) const noexcept {
+    return block * 3 % 16 + (script_->in_file ? min_direct_bytes : 0);
+  }
   static std::byte key(std::uint64_t block, std::size_t field) noexcept {
     return static_cast<std::byte>(block * 31 + field + 1);
   }
