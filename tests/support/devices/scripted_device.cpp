@@ -1,11 +1,12 @@
 #include "support/devices/scripted_device.hpp"
 
 #include "support/devices/scripted_decoder.hpp"
+#include "support/devices/zeroed_memory.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <new>
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -14,8 +15,6 @@ namespace {
 
 /// Far longer than anything takes: reaching it is a failure.
 constexpr std::chrono::seconds long_while{60};
-
-constexpr std::align_val_t alignment{256};
 
 std::uint64_t number(stream_ref stream) {
   return reinterpret_cast<std::uintptr_t>(
@@ -37,7 +36,7 @@ scripted_device::~scripted_device() {
   }
   changed_.notify_all();
   thread_.join();
-  for (void* const leaked : blocks_) ::operator delete(leaked, alignment);
+  for (void* const leaked : blocks_) free_zeroed(leaked);
 }
 
 void scripted_device::favour_young_streams() {
@@ -177,8 +176,7 @@ void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
     if (limit != limits_.end() && allocated_[kind] + bytes > limit->second)
       throw out_of_memory{bytes, kind, "the scripted device has no more than it was told to"};
   }
-  void* memory = ::operator new(bytes, alignment);
-  std::memset(memory, 0, bytes);
+  void* memory = allocate_zeroed(bytes);
   const std::scoped_lock lock{mutex_};
   ++allocations_;
   blocks_.insert(memory);
@@ -194,7 +192,7 @@ void scripted_device::free(memory_kind kind, void* memory, std::size_t bytes) no
     blocks_.erase(memory);  // first: another thread may be given the same address then
     allocated_[kind] -= bytes;
   }
-  ::operator delete(memory, alignment);
+  free_zeroed(memory);
 }
 
 stream_ref scripted_device::make_stream() {
