@@ -5,7 +5,8 @@ target_include_directories(feedline_bench_seek PRIVATE ${CMAKE_CURRENT_SOURCE_DI
 feedline_private_options(feedline_bench_seek)
 add_executable(feedline_bench_statistics bench/loading/statistics.cpp)
 target_link_libraries(feedline_bench_statistics PRIVATE feedline::core CLI11::CLI11)
-target_include_directories(feedline_bench_statistics PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(feedline_bench_statistics
+  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 feedline_private_options(feedline_bench_statistics)
 add_executable(feedline_bench_tuning bench/loading/tuning.cpp)
 target_link_libraries(feedline_bench_tuning PRIVATE feedline::core CLI11::CLI11)

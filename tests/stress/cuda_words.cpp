@@ -17,11 +17,11 @@
 
 #include "cuda/check.hpp"
 #include "stress/slow_stages.hpp"
+#include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 

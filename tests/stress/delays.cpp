@@ -10,11 +10,11 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "stress/slow_stages.hpp"
+#include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
 
-#include <CLI/CLI.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -12,12 +12,12 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "support/checks/recorder.hpp"
+#include "support/command_line.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
 
-#include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

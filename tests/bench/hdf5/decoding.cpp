@@ -25,8 +25,7 @@
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "device/owned.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,11 +8,10 @@
 #include "bench/processor.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/rows/map_chunks.hpp"
+#include "support/command_line.hpp"
 #include "support/files/cold_file.hpp"
 #include "support/files/temporary_directory.hpp"
 #include "support/hdf5/indexed_file.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -9,8 +9,7 @@
 #include "bench/limits/limits.hpp"
 
 #include "bench/support/machine.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -22,9 +22,9 @@
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
+#include "support/command_line.hpp"
 #include "support/devices/landing_builder.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -27,8 +27,8 @@
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
+#include "support/command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

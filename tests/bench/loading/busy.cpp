@@ -26,8 +26,8 @@
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
+#include "support/command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 

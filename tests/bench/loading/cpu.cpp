@@ -20,8 +20,7 @@
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "bench/support/shapes.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -22,8 +22,7 @@
 #include "bench/support/results.hpp"
 #include "bench/support/shapes.hpp"
 #include "reader/read_record.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <array>

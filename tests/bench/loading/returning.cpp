@@ -26,8 +26,7 @@
 #include "bench/support/results.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <array>
 #include <cstdint>

@@ -14,8 +14,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "bench/processor.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -13,8 +13,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "sampler/chunk_order.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -13,7 +13,7 @@
 #include "statistics/stage_clock.hpp"
 #endif
 
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -24,7 +24,7 @@
 #include <cuda_runtime_api.h>
 #endif
 
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <algorithm>
 #include <chrono>

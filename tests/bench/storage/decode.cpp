@@ -16,10 +16,9 @@
 
 #include "bench/processor.hpp"
 #include "hdf5/filter/filters.hpp"
+#include "support/command_line.hpp"
 #include "support/files/test_data.hpp"
 #include "support/hdf5/filter_cases.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -24,10 +24,9 @@
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
 #include "io/whole_file.hpp"
+#include "support/command_line.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -22,8 +22,7 @@
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
-
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <cstdint>
 #include <cstdio>

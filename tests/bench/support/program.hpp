@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "support/command_line.hpp"
 
 #include <functional>
 #include <string>
