@@ -10,6 +10,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/recorder.hpp"
+#include "support/checks/sanitized.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -55,6 +56,8 @@ TEST_CASE("decoding on the device: the same batches as readers make, however slo
   const std::uint64_t batches_per_slot = GENERATE(0U, 5U);
   const loader_options options{
       .batch_size = batch_size, .readers = readers, .batches_per_slot = batches_per_slot};
+  static combinations cases;
+  if (!cases.takes_next()) return;
   CAPTURE(shuffled, rows, batch_size, readers, batches_per_slot);
   const run_result expected = deliver(decode_on::cpu, rows, order_of(shuffled), options);
   REQUIRE(all_intact(expected.batches));
@@ -97,7 +100,9 @@ TEST_CASE("decoding on the device: a damaged block ends the epoch as it does whe
   const std::uint64_t batches_per_slot = GENERATE(0U, 4U);
   const loader_options options{
       .batch_size = 10, .readers = 2, .batches_per_slot = batches_per_slot};
+  static combinations cases;
   for (std::uint64_t block = 0; block < blocks_of(rows); ++block) {
+    if (!cases.takes_next()) continue;
     CAPTURE(shuffled, lost, rows, batches_per_slot, block);
     const auto script = std::make_shared<encoded_script>();
     (lost ? script->unreadable : script->damaged).insert(block);

@@ -2,6 +2,7 @@
 
 #include "pipeline/decoding/loading.hpp"
 #include "support/checks/contains.hpp"
+#include "support/checks/sanitized.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -48,6 +49,8 @@ TEST_CASE("groups of blocks: batches are the same however few blocks come ahead"
       .readers = readers,
       .batches_per_slot = 1,
       .max_device_cache_bytes = room_for(2 * window + ahead + 2 * of_slot + 3, rows)};
+  static combinations cases;
+  if (!cases.takes_next()) return;
   CAPTURE(shuffled, rows, batch_size, readers, ahead);
   const run_result seen = deliver(decode_on::device, rows, order_of(shuffled), options);
   CHECK(seen.error == std::nullopt);

@@ -1,6 +1,7 @@
 /// Ranks that share an epoch, and epochs that are filled up, where the device decodes.
 
 #include "pipeline/decoding/loading.hpp"
+#include "support/checks/sanitized.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ TEST_CASE("ranks that decode on the device: the same batches as readers make", "
   const int readers = GENERATE(0, 3);
   const std::uint64_t batches_per_slot = GENERATE(0U, 3U);
   const int world = GENERATE(2, 5);
+  static combinations cases;
+  if (!cases.takes_next()) return;
   for (int rank = 0; rank < world; ++rank) {
     const loader_options options{.batch_size = batch_size,
                                  .partial_batch = partial_batch::drop,
@@ -58,7 +61,9 @@ TEST_CASE("ranks that decode on the device: little memory holds what a rank's sl
           "[loader][host]") {
   const std::uint64_t rows = GENERATE(1U, 4U);
   const std::uint64_t batches_per_slot = GENERATE(1U, 4U);
+  static combinations cases;
   for (std::uint64_t room = 1; room <= blocks_of(rows); room += rows == 1 ? 7 : 2) {
+    if (!cases.takes_next()) continue;
     const loader_options options{.batch_size = 6,
                                  .partial_batch = partial_batch::drop,
                                  .shard = {2, 3},
@@ -161,6 +166,8 @@ TEST_CASE("ranks that decode on the device: epochs that end with samples of thei
   const int readers = GENERATE(0, 2);
   const sampler order = GENERATE_COPY(as<sampler>{}, order_over(rows), sequential{});
   if (world > 1 && rows > 1 && order.target<sequential>() != nullptr) return;
+  static combinations cases;
+  if (!cases.takes_next()) return;
   for (int rank = 0; rank < world; ++rank) {
     const loader_options options{.batch_size = batch_size,
                                  .partial_batch = last,

@@ -10,6 +10,7 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/checks/sanitized.hpp"
 #include "support/datasets/bad_samples.hpp"
 #include "support/devices/ways.hpp"
 
@@ -55,10 +56,12 @@ TEST_CASE(
   const int world = GENERATE(1, 2);
   const sample_set bad{0, 7, 8, 9, 30, 44};
   const sampler order = shuffle{.seed = 2};
+  static combinations cases;
   for (loader_options options :
        {loader_options{.batch_size = 6, .batches_per_slot = 1},
         loader_options{.batch_size = 6, .batches_per_slot = 3, .request_bytes = 40},
         loader_options{.batch_size = 12, .piece_bytes = 60, .request_bytes = 40}}) {
+    if (!cases.takes_next()) continue;
     CAPTURE(to_string(through), readers, world, options.batch_size, options.batches_per_slot);
     options.readers = readers;
     options.errors = with(17);
