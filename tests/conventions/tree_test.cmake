@@ -1,5 +1,4 @@
-# cmake -D SOURCE=… -D ONE_THREAD=… -P tree_test.cmake: what holds of the tree as text. ONE_THREAD
-# is the regular expression of tests that ThreadSanitizer does not see.
+# cmake -D SOURCE=… -P tree_test.cmake: what holds of the tree as text.
 
 cmake_minimum_required(VERSION 3.25)
 set(max_lines 400)
@@ -48,11 +47,6 @@ tests and benchmarks may")
   if(file MATCHES "^(include|src)/" AND NOT file MATCHES "cuda"
       AND text MATCHES "#include [<\"]feedline/cuda/")
     list(APPEND faults "${file} includes the CUDA backend: the core cannot see it")
-  endif()
-  if(file MATCHES "^tests/${ONE_THREAD}" AND
-     text MATCHES "#include .([a-z_/]*((/loader|/feedline|/scripted_device).hpp|thread>|future>))")
-    list(APPEND faults "${file} includes ${CMAKE_MATCH_1}, but ThreadSanitizer does not see what \
-is tested there: move the test, or take it from feedline_one_thread")
   endif()
   # Catch2's discovery splits such a name in two, and neither half is a test.
   if(text MATCHES "TEST_CASE[A-Z_]*\\([^\"]*(${string}[ \n]*)*(${string_with_semicolon})")

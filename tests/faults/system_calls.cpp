@@ -113,11 +113,17 @@ void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noex
   feedline::test::release(memory);
 }
 
+/// A sanitizer's own, where it is a part of the program, as clang has it.
+extern "C" __attribute__((weak)) int __interceptor_pthread_create(pthread_t*, const pthread_attr_t*,
+                                                                  void* (*)(void*), void*);
+
 /// The next one is the C library's, or a sanitizer's.
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
   if (feedline::test::thread_creations().count()) return EAGAIN;
   using function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto next = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
+  static const auto next = __interceptor_pthread_create != nullptr
+                               ? &__interceptor_pthread_create
+                               : reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
   return next(thread, attributes, body, argument);
 }

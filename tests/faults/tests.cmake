@@ -13,6 +13,10 @@ feedline_add_tests(feedline_fault_tests LIBRARIES ${CMAKE_DL_LIBS} SOURCES
   faults/thread_creation_test.cpp
   faults/user_exceptions_test.cpp
 )
+if(FEEDLINE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # clang++ would link an `operator new` of ThreadSanitizer's as well; CMake adds libstdc++.
+  set_target_properties(feedline_fault_tests PROPERTIES LINKER_LANGUAGE C)
+endif()
 
 # Two more copies of the library in a process, which come and go.
 add_executable(feedline_copies_program faults/copies_program.cpp)
