@@ -18,7 +18,7 @@ if(NOT FEEDLINE_CUDA STREQUAL "OFF")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     # Before enable_language: it would settle on its own oldest architecture otherwise.
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})  # CMake takes either
       set(CMAKE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real;90-virtual" CACHE STRING
           "Turing and newer: machine code for the data-centre parts, PTX for the rest")
     endif()
