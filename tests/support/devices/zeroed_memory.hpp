@@ -8,8 +8,8 @@
 
 namespace feedline::test {
 
-/// Memory at a multiple of 256 that is zero because the system gives it so. Most of a loader's slots
-/// is never touched in a test, and a sanitizer writes some bytes for each byte that is.
+/// Memory at a multiple of 256 that is zero because the system gives it so. Most of a loader's
+/// slots is never touched in a test, and a sanitizer writes some bytes for each byte that is.
 inline void* allocate_zeroed(std::size_t bytes) {
   constexpr std::size_t alignment = 256;
   void* const whole = std::calloc(bytes + alignment, 1);
