@@ -300,6 +300,14 @@ TEST_CASE("direct storage: rows that are too small, or only lie in memory, are s
   CHECK(small.plan().decode_note.empty());
   const loader held{make_identity_rows(10, 5000), sequential{}, on.device, asked};
   CHECK(contains(held.plan().direct_storage_note, "rows lie in memory"));
+  // Where the file is refused there is nothing to gain by blocks.
+  const auto refusing = std::make_shared<scripted_file_readers>();
+  refusing->refused = "no such drive";
+  on.device->read_files_by(refusing);
+  const loader refused{make_plain_rows(plain_samples, 5000), sequential{}, on.device, asked};
+  CHECK(refused.plan().direct_storage_note == "no such drive");
+  CHECK(refused.plan().decode_on == decode_on::cpu);
+  CHECK_FALSE(refused.plan().assembled);
   // Nor is such a dataset one of blocks to decode.
   const loader plain{make_plain_rows(plain_samples, 5000),
                      sequential{},
