@@ -42,6 +42,13 @@ std::vector<sample_index> samples_of(std::initializer_list<std::uint64_t> number
   return samples;
 }
 
+/// Bytes of a file.
+struct range {
+  std::uint64_t offset;
+  std::size_t bytes;
+  friend bool operator==(const range&, const range&) = default;
+};
+
 }  // namespace
 
 TEST_CASE("file rows: rows at any distance, of any element order, mapped and read, are the file's",
@@ -79,11 +86,6 @@ TEST_CASE("file rows: rows at any distance, of any element order, mapped and rea
 
 TEST_CASE("file rows: what a device may read itself are bytes of the file as they are",
           "[dataset][host]") {
-  struct range {
-    std::uint64_t offset;
-    std::size_t bytes;
-    friend bool operator==(const range&, const range&) = default;
-  };
   const auto asked = [](const file_rows& rows, std::uint64_t first, std::uint64_t count) {
     std::optional<range> found;
     const bool is_read =
