@@ -143,8 +143,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                            .why_not = decodes ? why : "",
                            .why_not_direct = options.direct_storage ? why : ""};
   };
-  if (std::string why = first_obstacle(device, options, where); !why.empty())
-    return refuse(std::move(why));
+  if (const std::string why = first_obstacle(device, options, where); !why.empty())
+    return refuse(why);
   const auto blocks = dataset.encoded();
   if (!blocks)
     return refuse(dataset.rows().empty()
@@ -156,12 +156,11 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     return refuse("the dataset's rows lie in files as they are, and there is nothing to decode");
   if (compressed && !decodes)
     return refuse("rows are compressed, and decode_on is cpu: set it to device");
-  if (std::string why = refusal_of(*blocks, fields, device); !why.empty())
-    return refuse(std::move(why));
+  if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
   auto placed = block_order::of(order, share_of(order, dataset, options), dataset.size(),
                                 blocks->rows(), why);
-  if (!placed) return refuse(std::move(why));
+  if (!placed) return refuse(why);
 
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t decoded =
