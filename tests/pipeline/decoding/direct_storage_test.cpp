@@ -8,8 +8,11 @@
 #include "pipeline/decoding/loading.hpp"
 #include "support/checks/contains.hpp"
 #include "support/checks/log_capture.hpp"
+#include "support/checks/message_of.hpp"
 #include "support/datasets/plain_rows.hpp"
 #include "support/devices/scripted_file_readers.hpp"
+#include "support/files/file_changes.hpp"
+#include "support/files/temporary_directory.hpp"
 
 #include <chrono>
 #include <functional>
@@ -331,4 +334,31 @@ TEST_CASE("direct storage: rows are read again by a reader where the drive fails
   CHECK((all_bytes(direct, on, 0) == all_bytes(staged, on, 0)));
   CHECK(log.lines() == 1);
   CHECK(contains(log.text(), "the drive does not answer"));
+}
+
+TEST_CASE("direct storage: a file that is changed meanwhile ends the epoch as it does elsewhere",
+          "[loader][host]") {
+  const file_change change = GENERATE(values(all_file_changes));
+  const temporary_directory folder;
+  const auto path = folder.write("rows.bin", plain_bytes(plain_samples, 5000));
+  let_age(path);
+  const auto file = std::make_shared<const detail::random_file>(
+      path, detail::random_file::access::automatic, std::chrono::nanoseconds{0});
+  const scripted on;
+  const auto files = std::make_shared<scripted_file_readers>();
+  on.device->read_files_by(files);
+  loader loader{plain_rows_of(file, plain_samples, 5000),
+                sequential{},
+                on.device,
+                {.batch_size = 7,
+                 .readers = 0,  // nothing is read before the epoch begins
+                 .placement = placement::stream,
+                 .direct_storage = true}};
+  REQUIRE(loader.plan().direct_storage);
+  change_file(path, change);
+  const auto take = [&] {
+    for (const batch& batch : loader.epoch(0, on.stream)) (void)batch;
+  };
+  CHECK(contains(message_of<stage_error>(take), path.string()));
+  CHECK(files->reads > 0);
 }
