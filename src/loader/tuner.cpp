@@ -33,12 +33,12 @@ double share(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
   return whole.count() <= 0 ? 0.0 : std::min(seconds{part} / seconds{whole}, 1.0);
 }
 
-std::string in_words(double time) {
+std::string words_of(double time) {
   if (time >= 1e-3) return fmt::format("{:.2f} ms", 1e3 * time);
   return fmt::format("{:.2f} us", 1e6 * time);
 }
 
-std::string in_words(tuner::setting of) {
+std::string words_of(tuner::setting of) {
   return fmt::format("{} {}, {} slots", of.readers, of.readers == 1 ? "reader" : "readers",
                      of.slots);
 }
@@ -176,13 +176,13 @@ void tuner::watch(const measured& now) {
 std::string tuner::why() const {
   if (tried_.empty()) return "nothing is measured yet";
   const std::string kept =
-      fmt::format("a batch takes {} with {}, {:.0f} % of it waiting", in_words(kept_.seconds),
-                  in_words(kept_.at), 100 * kept_.waiting);
+      fmt::format("a batch takes {} with {}, {:.0f} % of it waiting", words_of(kept_.seconds),
+                  words_of(kept_.at), 100 * kept_.waiting);
   if (settled_ && kept_.waiting < little_waiting) return kept + ": there is nothing to gain";
   std::string others;
   for (const measured& each : tried_) {
     if (each.at == kept_.at) continue;
-    others += (others.empty() ? "" : "; ") + in_words(each.at) + ": " + in_words(each.seconds);
+    others += (others.empty() ? "" : "; ") + words_of(each.at) + ": " + words_of(each.seconds);
   }
   if (!settled_) return kept + (others.empty() ? "" : " (" + others + ")") + "; still searching";
   if (others.empty()) return kept + ": the budget has nothing else to try";
