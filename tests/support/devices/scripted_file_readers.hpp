@@ -45,15 +45,15 @@ class scripted_file_readers final : public file_readers {
     [[nodiscard]] std::string refusal(int file) override {
       return ::lseek(file, 0, SEEK_CUR) < 0 ? "the file is not open" : script_.refused;
     }
-    void read(int file, std::uint64_t offset, std::size_t bytes, void* to) override {
+    void read(int file, std::uint64_t offset, std::size_t count, void* to) override {
       const std::uint64_t number = script_.reads.fetch_add(1);
-      script_.bytes.fetch_add(bytes);
+      script_.bytes.fetch_add(count);
       if (number >= script_.failing_from) throw device_error{"the drive does not answer"};
-      std::vector<std::byte> by_way(script_.put_ ? bytes : 0);
+      std::vector<std::byte> by_way(script_.put_ ? count : 0);
       void* const into = script_.put_ ? by_way.data() : to;
-      if (::pread(file, into, bytes, static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes))
+      if (::pread(file, into, count, static_cast<off_t>(offset)) != static_cast<ssize_t>(count))
         throw device_error{"the file ends early"};
-      if (script_.put_) script_.put_(to, by_way.data(), bytes);
+      if (script_.put_) script_.put_(to, by_way.data(), count);
     }
 
    private:
