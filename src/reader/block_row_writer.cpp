@@ -15,21 +15,21 @@ void block_row_writer::read(staging_slot& slot, sample_run run, reader_scratch& 
   };
   const std::uint64_t epoch = slot.work.run->epoch;
   const position first{slot.work.first.value + run.begin};
-  use.samples.resize(run.end - run.begin);
+  use.drawn.resize(run.end - run.begin);
   if (layout_.varies()) {
-    source_.indices(epoch, first, use.samples);
+    source_.indices(epoch, first, use.drawn);
     std::uint32_t* const random_bits = words_at(layout_.random_bits_at()) + run.begin;
-    for (std::size_t i = 0; i < use.samples.size(); ++i)
-      random_bits[i] = sample_random_bits(source_.seed(), epoch, use.samples[i].value);
+    for (std::size_t i = 0; i < use.drawn.size(); ++i)
+      random_bits[i] = sample_random_bits(source_.seed(), epoch, use.drawn[i].value);
   }
-  plan_->order.locate(epoch, first, use.samples);
+  plan_->order.locate(epoch, first, use.drawn);
   std::uint32_t* const sources = words_at(layout_.sources_at()) + run.begin;
   // The ring of blocks holds all that the run needs at once, so a row is at most one lap ahead of
   // the first: a comparison does, where a division would take as long as a third of a draw.
   const std::uint64_t ring = std::uint64_t{plan_->places} * plan_->order.rows();
-  const std::uint64_t lap = std::ranges::min(use.samples).value / ring * ring;
-  for (std::size_t i = 0; i < use.samples.size(); ++i) {
-    const std::uint64_t row = use.samples[i].value - lap;
+  const std::uint64_t lap = std::ranges::min(use.drawn).value / ring * ring;
+  for (std::size_t i = 0; i < use.drawn.size(); ++i) {
+    const std::uint64_t row = use.drawn[i].value - lap;
     sources[i] = static_cast<std::uint32_t>(row < ring ? row : row - ring);
   }
   words_at(layout_.entry_at(slot.work.layout.run_of(run.begin)))[0] = 0;  // no rows arrive

@@ -20,7 +20,7 @@ void read_ahead::before_reading(epoch_run& run, position first, position end,
     if (begin >= target) return;
     const std::uint64_t piece_end = std::min(begin + piece_, target);
     if (!run.hinted.compare_exchange_weak(hinted, piece_end, std::memory_order_relaxed)) continue;
-    hint(run.epoch, begin, piece_end, use.samples);
+    hint(run.epoch, begin, piece_end, use.drawn);
     hinted = piece_end;
   }
 }
@@ -81,6 +81,8 @@ void request_executor::fill_samples(staging_slot& slot, sample_run samples, read
   if (ahead_ != nullptr && is_wanted(slot))
     ahead_->before_reading(*slot.work.run, position{first + samples.begin},
                            position{first + samples.end}, use);
+  use.request = samples;
+  use.drawn_run = {};  // another request's, or hints
   use.cpu.begin(use.clock.since());
   {
     const tallied_reads counted{use.tally};

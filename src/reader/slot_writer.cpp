@@ -17,6 +17,26 @@ std::uint32_t* words_at(staging_slot& slot, std::size_t at) noexcept {
 
 }  // namespace
 
+void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
+                  reader_scratch& use) {
+  const auto draw = [&](sample_run wanted) {
+    use.drawn_run = {};
+    use.drawn.resize(wanted.end - wanted.begin);
+    source.indices(slot.work.run->epoch, position{slot.work.first.value + wanted.begin}, use.drawn);
+    use.drawn_run = wanted;
+  };
+  if (run.begin < use.drawn_run.begin || run.end > use.drawn_run.end) {
+    const std::uint64_t end = std::max(run.end, use.request.end);
+    try {
+      draw({run.begin, end});
+    } catch (...) {
+      if (end == run.end) throw;
+      draw(run);
+    }
+  }
+  use.samples = std::span{use.drawn}.subspan(run.begin - use.drawn_run.begin, run.end - run.begin);
+}
+
 batch_writer::batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
                            const std::vector<field_conversion>& conversions)
     : source_{source}, layout_{std::move(batches)} {
@@ -28,10 +48,8 @@ batch_writer::batch_writer(sample_source& source, slot_layout batches, const slo
 }
 
 void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
-  use.samples.resize(run.end - run.begin);
-  const position first{slot.work.first.value + run.begin};
-  source_.indices(slot.work.run->epoch, first, use.samples);
-  read_rows(slot, run, source_.in_epoch(first), use);
+  draw_samples(source_, slot, run, use);
+  read_rows(slot, run, source_.in_epoch(position{slot.work.first.value + run.begin}), use);
   if (use.bad.empty()) [[likely]]
     return;
   for (unreadable_sample& each : use.bad) each.place += run.begin;
@@ -40,7 +58,7 @@ void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use)
 
 void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                            reader_scratch& use) {
-  use.samples.assign(1, by);
+  use.samples = {&by, 1};
   read_rows(slot, {place, place + 1}, at, use);
 }
 
@@ -79,8 +97,7 @@ void batch_writer::read_rows(const staging_slot& slot, sample_run run, position 
 }
 
 void packing_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
-  use.samples.resize(run.end - run.begin);
-  source_.indices(slot.work.run->epoch, position{slot.work.first.value + run.begin}, use.samples);
+  draw_samples(source_, slot, run, use);
   if (layout_.varies()) {
     std::uint32_t* const random_bits = words_at(slot, layout_.random_bits_at()) + run.begin;
     for (std::size_t i = 0; i < use.samples.size(); ++i)
@@ -112,7 +129,7 @@ void packing_writer::replace(staging_slot& slot, std::uint64_t place, sample_ind
     use.out.emplace_back(
         slot.data + entry[2 + field] * landing_layout::alignment + number * row_bytes, row_bytes);
   }
-  use.samples.assign(1, by);
+  use.samples = {&by, 1};
   source_.read(*slot.work.run, use.samples, at, use.out, use.bad);
   if (layout_.keeps() && use.bad.empty())
     words_at(slot, entry[1] * landing_layout::alignment)[number] =

@@ -27,7 +27,10 @@ namespace feedline::detail {
 /// nothing. It belongs to a reader of one loader, not to a thread: a dataset's `read` may use
 /// another loader, whose runs are then read on the same thread in the midst of one.
 struct reader_scratch {
-  std::vector<sample_index> samples;      ///< of the run
+  sample_run request{};                   ///< all that the reader is at, of the slot's samples
+  sample_run drawn_run{};                 ///< of that, what was drawn
+  std::vector<sample_index> drawn;        ///< the samples of that
+  std::span<const sample_index> samples;  ///< of the run; within those
   std::vector<sample_index> missing;      ///< those of them that must be read
   std::vector<position> missing_at;       ///< and where each of these stands
   std::vector<std::uint32_t> cached_as;   ///< for each of these, the cached row that it becomes
@@ -40,6 +43,13 @@ struct reader_scratch {
   read_tally tally;                       ///< what its reads came across, likewise
   std::atomic<std::uint64_t> cached{0};   ///< samples whose rows the device held
 };
+
+/// Points `use.samples` at the run's samples. Those of the request's later runs are drawn with
+/// them: for many small batches at once it takes half the time. If that throws, the run's alone are
+/// drawn, so that only the batch fails whose sample it is.
+/// @throws as `sample_source::indices`.
+void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
+                  reader_scratch& use);
 
 /// Reads one run of samples into a staging slot, in the form in which the slot travels on.
 ///

@@ -84,7 +84,8 @@ struct failing_order {
   std::uint64_t size(std::uint64_t samples) const { return samples; }
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const {
-    (*bad)(first.value / batch_size);
+    const std::uint64_t last = (first.value + out.size() - 1) / batch_size;
+    if (first.value / batch_size <= bad_batch && bad_batch <= last) (*bad)(bad_batch);
     sequential{}.indices(samples, epoch, first, out);
   }
 };

@@ -59,10 +59,25 @@ class images final : public dataset {
   dataset_ptr of_ = make_identity_rows(samples, row_bytes);
 };
 
+/// Positions themselves, up to one; notes how many each call asks for.
+struct ending {
+  std::uint64_t end;
+  std::shared_ptr<std::vector<std::size_t>> calls = std::make_shared<std::vector<std::size_t>>();
+
+  std::uint64_t size(std::uint64_t) const { return end; }
+  void indices(std::uint64_t, std::uint64_t, position first, std::span<sample_index> out) const {
+    calls->push_back(out.size());
+    if (first.value + out.size() > end) throw usage_error{"behind the end"};
+    for (std::uint64_t i = 0; i < out.size(); ++i) out[i] = sample_index{first.value + i};
+  }
+};
+
 /// A writer, and one slot of two batches of ten.
 struct converting {
-  explicit converting(dataset_ptr of = std::make_shared<const images>())
+  explicit converting(dataset_ptr of = std::make_shared<const images>(),
+                      sampler by = shuffle{.seed = 2})
       : data{std::move(of)},
+        order{std::move(by)},
         source{data, order, seed},
         under_test{source, batches, rows, converted.conversions},
         slot{std::make_shared<test::scripted_device>()},
@@ -93,7 +108,7 @@ struct converting {
   }
 
   dataset_ptr data;
-  sampler order = shuffle{.seed = 2};
+  sampler order;
   converted_fields converted = convert_fields(image_fields(), transforms());
   slot_layout rows{image_fields(), 10, 2};
   slot_layout batches{converted.fields, 10, 2};
@@ -157,4 +172,31 @@ TEST_CASE("batch writer: what the dataset throws is thrown on", "[reader][host]"
   on.order.indices(samples, epoch, position{4}, order);
   CHECK(failures ==
         static_cast<std::uint64_t>(std::count(order.begin(), order.end(), sample_index{6})));
+}
+
+TEST_CASE("batch writer: a request's samples are drawn at once", "[reader][host]") {
+  const ending order{samples};
+  converting on{std::make_shared<const images>(), order};
+  on.scratch.request = {4, 20};
+  for (const sample_run run : {sample_run{4, 10}, {10, 14}, {14, 20}}) on.read(run);
+  CHECK(*order.calls == std::vector<std::size_t>{16});
+  for (std::uint64_t sample = 4; sample < 20; ++sample) {
+    CAPTURE(sample);
+    CHECK(on.found(sample, 1) == on.expected(sample, 1));
+  }
+}
+
+TEST_CASE("batch writer: of a request whose samples cannot all be drawn the first runs are read",
+          "[reader][host]") {
+  const ending order{4 + 14};
+  converting on{std::make_shared<const images>(), order};
+  on.scratch.request = {0, 20};
+  on.read({0, 10});
+  on.read({10, 14});
+  CHECK_THROWS_AS(on.read({14, 20}), usage_error);
+  CHECK(*order.calls == std::vector<std::size_t>{20, 10, 10, 4, 6});
+  for (std::uint64_t sample = 0; sample < 14; ++sample) {
+    CAPTURE(sample);
+    CHECK(on.found(sample, 1) == on.expected(sample, 1));
+  }
 }
