@@ -102,6 +102,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("request executor: a reader comes to the same places of another slot", "[reader][host]") {
+  filling on;
+  reader_scratch reader;
+  std::vector<std::uint32_t> requests{0, 1, 2};
+  for (const std::uint64_t ticket : {0u, 1u}) {
+    const slot_index slot = on.open(ticket);
+    for (const std::uint32_t request : requests)
+      (void)on.under_test.fill({static_cast<std::uint32_t>(slot.value), request}, reader);
+    std::ranges::reverse(requests);  // the next slot's first is this one's last
+    for (std::uint64_t place = 0; place < 12; ++place)
+      CHECK(on.sample_at(slot, place) == 12 * ticket + place);
+  }
+}
+
 TEST_CASE("request executor: the last slot of an epoch is filled as far as there are samples",
           "[reader][host]") {
   filling on{make_identity_dataset(18, 13)};  // batches of 4 4 4 | 4 2
