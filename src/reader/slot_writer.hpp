@@ -45,8 +45,8 @@ struct reader_scratch {
 };
 
 /// Points `use.samples` at the run's samples. Those of the request's later runs are drawn with
-/// them: for many small batches at once it takes half the time. If that throws, the run's alone are
-/// drawn, so that only the batch fails whose sample it is.
+/// them: small batches one by one would take longer. If that throws, the run's alone are drawn, so
+/// that only the batch fails whose sample it is.
 /// @throws as `sample_source::indices`.
 void draw_samples(const sample_source& source, const staging_slot& slot, sample_run run,
                   reader_scratch& use);
@@ -64,7 +64,7 @@ class slot_writer {
   virtual ~slot_writer() = default;
 
   /// @param run Within one batch of the slot.
-  /// @param use The calling reader's; what it holds means nothing between calls.
+  /// @param use The calling reader's; what it holds means nothing between requests.
   virtual void read(staging_slot& slot, sample_run run, reader_scratch& use) = 0;
   /// Writes a sample over one that is marked in a filled slot. Transfer.
   /// @param place In the slot.
