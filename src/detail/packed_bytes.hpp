@@ -33,6 +33,15 @@ FEEDLINE_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word
   std::memcpy(__builtin_assume_aligned(at, sizeof word), &word, sizeof word);
 }
 
+/// @param at A multiple of 8.
+FEEDLINE_HOST_DEVICE inline void store_two_words(std::uint8_t* at, const two_words& words) {
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<uint2*>(at) = {words.word[0], words.word[1]};  // of memcpy nvcc makes bytes
+#else
+  std::memcpy(__builtin_assume_aligned(at, sizeof words), &words, sizeof words);
+#endif
+}
+
 /// Four of the bytes of two words. @param choice A hexadecimal digit for each byte of the result,
 /// the lowest for byte 0: 0 to 3 are bytes of `low`, 4 to 7 of `high`.
 [[nodiscard]] FEEDLINE_HOST_DEVICE inline std::uint32_t choose_bytes(std::uint32_t low,
@@ -47,6 +56,12 @@ FEEDLINE_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word
     chosen |= static_cast<std::uint32_t>(both >> (choice >> bit / 2 & 7U) * 8 & 255U) << bit;
   return chosen;
 #endif
+}
+
+/// The highest bit of each byte that is zero.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint32_t zero_bytes(std::uint32_t word) {
+  constexpr std::uint32_t low = 0x7F7F7F7F;
+  return ~(((word & low) + low) | word | low);
 }
 
 /// Adds the products of four bytes and four bytes, modulo 2^32.

@@ -9,6 +9,29 @@
 
 namespace feedline::detail {
 
+/// Bytes of a file that lie side by side, four at most: the first is the lowest.
+struct jpeg_some_bytes {
+  std::uint32_t bytes;  ///< 0 behind them
+  std::uint32_t count;
+
+  /// The last as the lowest.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint64_t in_order() const {
+    return std::uint64_t{choose_bytes(bytes, 0, 0x0123)} >> (32 - 8 * count);
+  }
+  /// Those that are not among `others`, the highest bits of bytes.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_some_bytes without(std::uint32_t others) const {
+    jpeg_some_bytes left = *this;
+    while (others != 0) {
+      const std::uint32_t lowest = others & (0 - others);
+      const std::uint32_t below = (lowest >> 7U) - 1;
+      left.bytes = (left.bytes & below) | (left.bytes >> 8U & ~below);
+      --left.count;
+      others = (others - lowest) >> 8U;
+    }
+    return left;
+  }
+};
+
 /// A file's bytes, read eight at once where they lie so: lanes that read what lies apart would
 /// otherwise ask for the same memory again for each byte.
 class jpeg_file_bytes {
@@ -19,13 +42,18 @@ class jpeg_file_bytes {
   FEEDLINE_HOST_DEVICE jpeg_file_bytes(const std::uint8_t* file, std::uint32_t bytes)
       : file_{file}, bytes_{bytes}, before_{bytes_before(file)} {}
 
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t at(std::uint32_t place) {
+  /// Bytes from `place` on, before `end`, and up to where four lie by themselves in memory.
+  /// @param place Before `end`.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_some_bytes from(std::uint32_t place, std::uint32_t end) {
     const std::uint32_t number = (place + before_) / word_bytes;
     if (number != number_) {
       number_ = number;
       word_ = load(number);
     }
-    return static_cast<std::uint32_t>(word_ >> (place + before_) % word_bytes * 8) & 0xFFU;
+    const std::uint32_t whole = 4 - (place + before_) % 4;
+    const std::uint32_t count = end - place < whole ? end - place : whole;
+    const auto bytes = static_cast<std::uint32_t>(word_ >> (place + before_) % word_bytes * 8);
+    return {bytes & 0xFFFFFFFFU >> (32 - 8 * count), count};
   }
   /// The first place from this one on that a word begins at.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t word_begin(const std::uint8_t* file,
@@ -58,6 +86,45 @@ class jpeg_file_bytes {
   std::uint64_t word_ = 0;
 };
 
+/// Finds zeros that are stuffed behind bytes of ones, and markers, in bytes that it is shown one
+/// behind the other. Answers are the highest bits of the bytes that were shown last.
+class jpeg_stuffing {
+ public:
+  /// @param before The byte in front of the first; of the scan's first one a header's last, which
+  /// is 0.
+  FEEDLINE_HOST_DEVICE explicit jpeg_stuffing(std::uint32_t before)
+      : ones_before_{before == 0xFF ? highest : 0} {}
+
+  /// @param some One at least.
+  FEEDLINE_HOST_DEVICE void see(const jpeg_some_bytes& some) {
+    const std::uint32_t last = highest << (8 * some.count - 8);
+    const std::uint32_t zeros = zero_bytes(some.bytes);
+    const std::uint32_t ones = zero_bytes(~some.bytes);
+    const std::uint32_t behind_ones = (ones << 8U | ones_before_) & (2 * last - 1);
+    stuffed_ = behind_ones & zeros;
+    marked_ = behind_ones & ~zeros;
+    ones_before_ = (ones & last) != 0 ? highest : 0;
+  }
+
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t stuffed() const { return stuffed_; }
+  /// Bytes in front of which a marker begins.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t marked() const { return marked_; }
+  /// Whether the last byte is ones.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool ends_with_ones() const { return ones_before_ != 0; }
+
+  /// How many bytes an answer has.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t count(std::uint32_t answer) {
+    return add_products(answer >> 7U, 0x01010101, 0);
+  }
+
+ private:
+  static constexpr std::uint32_t highest = 0x80;  ///< bit of a byte
+
+  std::uint32_t ones_before_;
+  std::uint32_t stuffed_ = 0;
+  std::uint32_t marked_ = 0;
+};
+
 /// Copies a scan's bytes up to its first marker, by all lanes of a team, as `jpeg_scan_segments`
 /// has one.
 template <class Team>
@@ -66,23 +133,7 @@ class jpeg_scan_copy {
   FEEDLINE_HOST_DEVICE jpeg_scan_copy(Team& team, const jpeg_scan& scan)
       : team_{team}, scan_{scan}, last_{scan.bytes - 1} {
     per_lane<std::uint32_t> found;
-    team_.each([&](std::uint32_t lane) {
-      jpeg_file_bytes file{scan.file, scan.bytes};
-      std::uint32_t at = share(lane);
-      const std::uint32_t end = share(lane + 1);
-      std::uint32_t before = at < end ? file.at(at - 1) : 0;
-      kept_[lane] = 0;
-      found[lane] = last_;
-      for (; at < end; ++at) {
-        const std::uint32_t byte = file.at(at);
-        if (byte == 0xFF && scan.file[at + 1] != 0) {
-          found[lane] = at;
-          break;
-        }
-        kept_[lane] += is_stuffed(before, byte) ? 0 : 1;
-        before = byte;
-      }
-    });
+    team_.each([&](std::uint32_t lane) { found[lane] = count_share(lane); });
     marker_ = team_.least(found);
     team_.each([&](std::uint32_t lane) {
       if (share(lane) >= marker_) kept_[lane] = 0;
@@ -108,20 +159,24 @@ class jpeg_scan_copy {
       // A lane writes whole words: those of its bytes but for the first, if that is begun before.
       const std::uint32_t first = before[lane];
       const std::uint32_t end = (first + kept_[lane] + 3) / 4 * 4;
-      std::uint32_t word = 0;
       std::uint32_t place = bits.place_of((first + 3) / 4);
       jpeg_file_bytes file{scan_.file, scan_.bytes};
       std::uint32_t at = share(lane);
-      std::uint32_t last = file.at(at - 1);
-      for (std::uint32_t count = first; count < end; ++at) {
-        const std::uint32_t byte = at < marker_ ? file.at(at) : 0;
-        const bool is_left_out = at < marker_ && is_stuffed(last, byte);
-        last = byte;
-        if (is_left_out) continue;
-        word = word << 8U | byte;
-        ++count;
-        if (count % 4 != 0 || count < first + 4) continue;
-        words[place] = word;
+      jpeg_stuffing stuffing{scan_.file[at - 1]};
+      std::uint64_t taken = 0;  // the last four bytes, and more
+      for (std::uint32_t count = first; count < end;) {
+        jpeg_some_bytes some{0, 4};  // behind the scan
+        if (at < marker_) {
+          some = file.from(at, marker_);
+          at += some.count;
+          stuffing.see(some);
+          some = some.without(stuffing.stuffed());
+        }
+        taken = taken << 8 * some.count | some.in_order();
+        const std::uint32_t word = count / 4;
+        count += some.count;
+        if (count / 4 == word || 4 * word < first) continue;
+        words[place] = static_cast<std::uint32_t>(taken >> count % 4 * 8);
         place = bits.place_behind(place);
       }
       for (std::uint32_t zero = (bytes_ + 3) / 4 + lane; zero < bits.all_words();
@@ -148,10 +203,32 @@ class jpeg_scan_copy {
     const std::uint32_t word = jpeg_file_bytes::word_begin(scan_.file, begin);
     return lane == Team::lanes || word > last_ ? last_ : word;
   }
-  /// @param before The byte in front of it; of the scan's first one a header's last, which is 0.
-  [[nodiscard]] FEEDLINE_HOST_DEVICE static bool is_stuffed(std::uint32_t before,
-                                                            std::uint32_t byte) {
-    return byte == 0 && before == 0xFF;
+  /// Counts what a lane's share has before a marker, and no stuffed zeros.
+  /// @return Where the marker begins; the file's last byte if there is none.
+  FEEDLINE_HOST_DEVICE std::uint32_t count_share(std::uint32_t lane) {
+    kept_[lane] = 0;
+    std::uint32_t at = share(lane);
+    const std::uint32_t end = share(lane + 1);
+    if (at >= end) return last_;
+    jpeg_file_bytes file{scan_.file, scan_.bytes};
+    jpeg_stuffing stuffing{scan_.file[at - 1]};
+    while (at < end) {
+      const jpeg_some_bytes some = file.from(at, end);
+      stuffing.see(some);
+      if (stuffing.marked() != 0) {
+        std::uint32_t before = 0;
+        while ((stuffing.marked() >> 8 * before & 0xFFU) == 0) ++before;
+        const std::uint32_t stuffed = stuffing.stuffed() & ((1U << 8 * before) - 1);
+        kept_[lane] +=
+            before - 1 - stuffing.count(stuffed);  // if below 0, the lane before found it
+        return at + before - 1;
+      }
+      kept_[lane] += some.count - stuffing.count(stuffing.stuffed());
+      at += some.count;
+    }
+    if (!stuffing.ends_with_ones() || scan_.file[end] == 0) return last_;
+    --kept_[lane];
+    return end - 1;
   }
 
   Team& team_;

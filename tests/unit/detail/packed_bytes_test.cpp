@@ -21,6 +21,13 @@ TEST_CASE("packed bytes: products are added without signs, modulo 2^32", "[datas
   CHECK(add_low_products(1, 1, 0xFFFFFFFF) == 0);
 }
 
+TEST_CASE("packed bytes: zeros are marked, whatever lies beside them", "[dataset][host]") {
+  CHECK(zero_bytes(0x01800000) == 0x00008080);
+  CHECK(zero_bytes(0x00FF0001) == 0x80008000);
+  CHECK(zero_bytes(0x7F80FF01) == 0);
+  CHECK(zero_bytes(0) == 0x80808080);
+}
+
 TEST_CASE("packed bytes: byte 0 of a word is the first in memory", "[dataset][host]") {
   alignas(8) std::uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   CHECK(load_word(bytes) == 0x04030201);
@@ -30,4 +37,7 @@ TEST_CASE("packed bytes: byte 0 of a word is the first in memory", "[dataset][ho
   store_word(bytes + 4, 0x01020304);
   CHECK(bytes[4] == 4);
   CHECK(bytes[7] == 1);
+  store_two_words(bytes, {{0x0A0B0C0D, 0x01020304}});
+  CHECK(bytes[0] == 0x0D);
+  CHECK(bytes[4] == 4);
 }
