@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "detail/packed_bytes.hpp"
 #include "image/jpeg/frame.hpp"
 
 #include <cstddef>
@@ -11,21 +12,27 @@ namespace feedline::detail {
 /// The samples or coefficients of a block.
 inline constexpr std::uint32_t jpeg_block_samples = 64;
 
-/// What becomes of the coefficients of each component, in zigzag order.
+/// What the coefficients of each component are multiplied by, in the order of scans (zigzag).
 struct jpeg_factors {
-  std::uint16_t of[3][jpeg_block_samples];  ///< the factor, and where in the block it goes << 8
+  alignas(8) std::uint8_t of[3][jpeg_block_samples];
 };
 
 /// @param frame What `read_jpeg_frame` said of the file.
 FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t* file,
                                        const jpeg_frame& frame) {
+  for (std::uint32_t i = 0; i < frame.components; ++i)
+    for (std::uint32_t k = 0; k < jpeg_block_samples; ++k)
+      factors.of[i][k] = file[frame.quantization[frame.tables[i].quantization] + k];
+}
+
+/// Where coefficients belong in a block: eight places, column * 8 + row, in the order of a scan.
+/// @param first The number of the first; its place is the lowest byte.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::uint64_t jpeg_places(std::uint32_t first) {
+  std::uint64_t places = 0;
   std::uint32_t y = 0;
   std::uint32_t x = 0;
-  for (std::uint32_t k = 0; k < jpeg_block_samples; ++k) {
-    for (std::uint32_t i = 0; i < frame.components; ++i) {
-      const std::uint32_t factor = file[frame.quantization[frame.tables[i].quantization] + k];
-      factors.of[i][k] = static_cast<std::uint16_t>((y * 8 + x) << 8U | factor);
-    }
+  for (std::uint32_t k = 0; k < first + 8; ++k) {
+    if (k >= first) places |= std::uint64_t{x * 8 + y} << (k - first) * 8;
     const bool goes_up = (y + x) % 2 == 0;
     std::uint32_t& ahead = goes_up ? x : y;
     std::uint32_t& back = goes_up ? y : x;
@@ -36,6 +43,13 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
       if (back > 0) --back;
     }
   }
+  return places;
+}
+
+/// A coefficient multiplied by its factor. It is kept in 16 bits, as libjpeg's vector code does.
+[[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int16_t jpeg_product(std::int32_t coefficient,
+                                                                       std::uint32_t factor) {
+  return static_cast<std::int16_t>(static_cast<std::uint32_t>(coefficient) * factor);
 }
 
 /// The number that the bits behind a code mean.
@@ -47,43 +61,89 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
          (is_negative ? (1 << count) - 1 : 0);
 }
 
-/// Writes a scan's coefficients, multiplied by their factors, to blocks that lie as the scan has
-/// them, one behind the other. They are kept in 16 bits, as libjpeg's vector code does.
+/// Writes a scan's coefficients as the scan has them, to blocks that lie one behind the other: in
+/// zigzag order, and not multiplied. So who decodes needs no more than a coefficient's number.
 class jpeg_coefficient_writer {
  public:
-  /// @param blocks Zeros. @param count Of blocks: those behind it are not written.
-  FEEDLINE_HOST_DEVICE jpeg_coefficient_writer(const jpeg_factors& factors, std::int16_t* blocks,
-                                               std::uint32_t count)
-      : factors_{factors}, blocks_{blocks}, count_{count} {}
+  /// @param blocks Zeros; a multiple of 8. @param count Of blocks: those behind it are not written.
+  FEEDLINE_HOST_DEVICE jpeg_coefficient_writer(std::int16_t* blocks, std::uint32_t count)
+      : blocks_{blocks}, count_{count} {}
 
   /// Any thread; each coefficient by one.
-  /// @param k Its number in zigzag order. One behind the last replaces that, as in libjpeg.
-  FEEDLINE_HOST_DEVICE void write(std::uint32_t block, std::uint32_t component, std::uint32_t k,
-                                  std::int32_t value) const {
-    if (block >= count_) return;
-    const std::uint32_t last = jpeg_block_samples - 1;
-    const std::uint32_t factor = factors_.of[component][k < last ? k : last];
-    blocks_[std::size_t{block} * jpeg_block_samples + (factor >> 8U)] =
-        static_cast<std::int16_t>(static_cast<std::uint32_t>(value) * (factor & 255U));
+  /// @param k Its number. One behind the last replaces that, as in libjpeg.
+  FEEDLINE_HOST_DEVICE void write(std::uint32_t block, std::uint32_t k, std::int32_t value) const {
+    constexpr std::uint32_t last = jpeg_block_samples - 1;
+    if (block < count_) begin_of(block)[k < last ? k : last] = static_cast<std::int16_t>(value);
   }
-
-  /// Writes by how much a block's first coefficient differs from that of the block before, for
-  /// `difference`, until that coefficient is written.
-  FEEDLINE_HOST_DEVICE void write_difference(std::uint32_t block, std::int32_t value) const {
-    if (block < count_) first_of(block) = static_cast<std::int16_t>(value);
+  /// Writes four coefficients of a block, from `first` on, a multiple of 4.
+  /// @param four The first is the lowest.
+  FEEDLINE_HOST_DEVICE void write_four(std::uint32_t block, std::uint32_t first,
+                                       std::uint64_t four) const {
+    if (block < count_)
+      store_two_words(
+          reinterpret_cast<std::uint8_t*>(begin_of(block) + first),
+          {{static_cast<std::uint32_t>(four), static_cast<std::uint32_t>(four >> 32U)}});
   }
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t difference(std::uint32_t block) const {
-    return block < count_ ? first_of(block) : 0;
+  /// A block's first coefficient, as it was written.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int32_t first(std::uint32_t block) const {
+    return block < count_ ? *begin_of(block) : 0;
   }
 
  private:
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int16_t& first_of(std::uint32_t block) const {
-    return blocks_[std::size_t{block} * jpeg_block_samples];
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::int16_t* begin_of(std::uint32_t block) const {
+    return blocks_ + std::size_t{block} * jpeg_block_samples;
   }
 
-  const jpeg_factors& factors_;
   std::int16_t* blocks_;
   std::uint32_t count_;
+};
+
+/// Writes the coefficients of one segment of a scan, four at once where they lie together: lanes of
+/// a GPU write to blocks of their own, so each store is a transaction of its own.
+class jpeg_segment_writer {
+ public:
+  /// @param block, passed Where the segment begins: coefficients before are the segment's before.
+  FEEDLINE_HOST_DEVICE jpeg_segment_writer(const jpeg_coefficient_writer& to, std::uint32_t block,
+                                           std::uint32_t passed)
+      : to_{to}, number_{block * fours + passed / 4}, begin_{passed % 4} {}
+
+  /// @param block, k As of `jpeg_coefficient_writer`, and behind those before.
+  FEEDLINE_HOST_DEVICE void write(std::uint32_t block, std::uint32_t k, std::int32_t value) {
+    constexpr std::uint32_t last = jpeg_block_samples - 1;
+    if (k > last) k = last;
+    const std::uint32_t number = block * fours + k / 4;
+    if (number != number_) {
+      if (begin_ == 0)
+        to_.write_four(number_ / fours, number_ % fours * 4, four_);
+      else
+        write_each(4);
+      number_ = number;
+      begin_ = 0;
+      four_ = 0;
+    }
+    end_ = k % 4 + 1;
+    const std::uint32_t shift = k % 4 * 16;
+    four_ = (four_ & ~(std::uint64_t{0xFFFF} << shift)) |
+            std::uint64_t{static_cast<std::uint16_t>(value)} << shift;
+  }
+  /// Writes what is left.
+  FEEDLINE_HOST_DEVICE void end() const { write_each(end_); }
+
+ private:
+  static constexpr std::uint32_t fours = jpeg_block_samples / 4;
+
+  /// Writes what is the segment's of four that another one may have a part of.
+  FEEDLINE_HOST_DEVICE void write_each(std::uint32_t end) const {
+    for (std::uint32_t i = begin_; i < end; ++i)
+      to_.write(number_ / fours, number_ % fours * 4 + i,
+                static_cast<std::int16_t>(four_ >> i * 16));
+  }
+
+  jpeg_coefficient_writer to_;
+  std::uint32_t number_;    ///< of the four, among all blocks'
+  std::uint32_t begin_;     ///< of them, the segment's first
+  std::uint32_t end_ = 0;   ///< behind the last that was written
+  std::uint64_t four_ = 0;  ///< as they are to be written
 };
 
 }  // namespace feedline::detail

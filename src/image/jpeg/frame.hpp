@@ -39,6 +39,10 @@ struct jpeg_frame {
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t blocks() const {
     return luma_blocks() + components - 1U;
   }
+  /// @param unit A block of an MCU.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t component(std::uint32_t unit) const {
+    return unit < luma_blocks() ? 0 : unit - luma_blocks() + 1;
+  }
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t mcus_across() const {
     return mcus_along(width, luma_across);
   }

@@ -180,12 +180,12 @@ class jpeg_scan_reader {
         next_step<Fast>(scan_.tables.table[scan_.frame.tables[component].dc]);
     std::int32_t value = 0;
     if (first == 0 || !take_value<Fast>(jpeg_scan_step::bits(first), value)) return false;
-    coefficients_.write(place_.block, component, 0, place_.dc[component] += value);
+    coefficients_.write(place_.block, 0, place_.dc[component] += value);
     for (std::uint32_t passed = 1; passed < jpeg_scan_step::all;) {
       const std::uint32_t step = next_step<Fast>(ac);
       if (step == 0 || !take_value<Fast>(jpeg_scan_step::bits(step), value)) return false;
       passed += jpeg_scan_step::passed(step);
-      if (value != 0) coefficients_.write(place_.block, component, passed - 1, value);
+      if (value != 0) coefficients_.write(place_.block, passed - 1, value);
     }
     ++place_.block;
     return true;

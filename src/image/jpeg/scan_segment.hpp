@@ -40,35 +40,46 @@ struct jpeg_code {
 };
 
 /// What the next bits begin with, of each of a scan's tables: so many bits that longer codes are
-/// rare, and lanes that decode side by side seldom wait for one that has such a code.
+/// rare, and lanes that decode side by side seldom wait for one that has such a code. (Of codes of
+/// photographs, one in 75 is longer than 10 bits, and one in 230 longer than 11.)
 struct jpeg_segment_tables {
-  static constexpr std::uint32_t bits = 10;
-  static constexpr std::uint32_t entries = 1U << bits;
+  /// Bits that the entries of a table are found by.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t bits(bool is_dc) {
+    return is_dc ? 9 : 11;
+  }
+  static constexpr std::uint32_t dc_entries = 1U << 9U;
+  static constexpr std::uint32_t ac_entries = 1U << 11U;
 
-  std::uint16_t codes[4][entries];  ///< 0: a longer one
+  std::uint16_t codes[2 * (dc_entries + ac_entries)];  ///< 0: a longer one
 
+  /// @param table As `jpeg_scan_tables` has them. @param next The next 32 bits.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t place_of(std::uint32_t table, bool is_dc,
+                                                                   std::uint32_t next) {
+    const std::uint32_t begin =
+        is_dc ? table * dc_entries : table * ac_entries - 2 * (ac_entries - dc_entries);
+    return begin + (next >> (32 - bits(is_dc)));
+  }
   /// Builds an entry of a table that is defined.
   FEEDLINE_HOST_DEVICE void build(const jpeg_scan_tables& tables, std::uint32_t table,
                                   std::uint32_t entry) {
-    const jpeg_code found{tables.table[table].find(entry << (32 - bits), 1)};
-    codes[table][entry] = static_cast<std::uint16_t>(found.length() > bits ? 0 : found.entry);
+    const bool is_dc = table < 2;
+    const std::uint32_t next = entry << (32 - bits(is_dc));
+    const jpeg_code found{tables.table[table].find(next, 1)};
+    codes[place_of(table, is_dc, next)] =
+        static_cast<std::uint16_t>(found.length() > bits(is_dc) ? 0 : found.entry);
   }
 };
 
 /// The blocks of an MCU.
 class jpeg_units {
  public:
-  FEEDLINE_HOST_DEVICE explicit jpeg_units(const jpeg_frame& frame)
-      : count_{frame.blocks()}, luma_{frame.luma_blocks()} {
+  FEEDLINE_HOST_DEVICE explicit jpeg_units(const jpeg_frame& frame) : count_{frame.blocks()} {
     for (std::uint32_t unit = 0; unit < count_; ++unit) {
-      const auto& tables = frame.tables[component(unit)];
+      const auto& tables = frame.tables[frame.component(unit)];
       tables_ |= (std::uint32_t{tables.dc} | (2U + tables.ac) << 2U) << unit * 4;
     }
   }
 
-  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t component(std::uint32_t unit) const {
-    return unit < luma_ ? 0 : unit - luma_ + 1;
-  }
   /// The number of a unit's DC table or of its AC table.
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t table(std::uint32_t unit, bool is_dc) const {
     return tables_ >> (unit * 4 + (is_dc ? 0U : 2U)) & 3U;
@@ -79,7 +90,6 @@ class jpeg_units {
 
  private:
   std::uint32_t count_;
-  std::uint32_t luma_;
   std::uint32_t tables_ = 0;  ///< of all units, so that a register has them
 };
 
@@ -104,7 +114,7 @@ class jpeg_segment_reader {
     while (reader.position() < end) {
       const jpeg_code code = find(at, reader.peek());
       reader.skip(code.length() + code.bits());
-      pass(at, code);
+      (void)pass(at, code);
     }
     return {point_of(reader, at), at.block};
   }
@@ -116,22 +126,19 @@ class jpeg_segment_reader {
                                               const jpeg_coefficient_writer& coefficients) {
     jpeg_bit_reader reader{bits_, from.point.position};
     place at{from.point.unit, from.point.passed, from.blocks};
+    jpeg_segment_writer writer{coefficients, at.block, at.passed};
     while (reader.position() < end && at.block < blocks_) {
       const std::uint32_t next = reader.peek();
-      const place before = at;
+      const std::uint32_t block = at.block;
       const jpeg_code code = find(at, next);
       if (reader.position() + code.length() + code.bits() > bits_.count) break;
       reader.skip(code.length() + code.bits());
       if (code.length() > 16) last_unknown_ = reader.position();
-      pass(at, code);
+      const std::uint32_t passed = pass(at, code);
       if (code.bits() == 0) continue;
-      const std::int32_t value = jpeg_value(next << code.length(), code.bits());
-      if (before.passed == 0)
-        coefficients.write_difference(before.block, value);
-      else
-        coefficients.write(before.block, units_.component(before.unit),
-                           before.passed + code.passed() - 1, value);
+      writer.write(block, passed - 1, jpeg_value(next << code.length(), code.bits()));
     }
+    writer.end();
     return {point_of(reader, at), at.block};
   }
 
@@ -151,16 +158,21 @@ class jpeg_segment_reader {
             static_cast<std::uint16_t>(at.passed)};
   }
   [[nodiscard]] FEEDLINE_HOST_DEVICE jpeg_code find(const place& at, std::uint32_t next) const {
-    const std::uint32_t table = units_.table(at.unit, at.passed == 0);
-    const std::uint32_t found = tables_.codes[table][next >> (32 - jpeg_segment_tables::bits)];
-    return {found != 0 ? found : longer_.table[table].find(next, jpeg_segment_tables::bits + 1)};
+    const bool is_dc = at.passed == 0;
+    const std::uint32_t table = units_.table(at.unit, is_dc);
+    const std::uint32_t found = tables_.codes[tables_.place_of(table, is_dc, next)];
+    return {found != 0 ? found : longer_.table[table].find(next, tables_.bits(is_dc) + 1)};
   }
-  FEEDLINE_HOST_DEVICE void pass(place& at, const jpeg_code& code) const {
-    at.passed = at.passed == 0 ? 1 : at.passed + code.passed();
-    if (at.passed < jpeg_scan_step::all) return;
-    at.passed = 0;
-    at.unit = units_.behind(at.unit);
-    ++at.block;
+  /// @return How many of the block's coefficients are passed then, 1 at least.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t pass(place& at, const jpeg_code& code) const {
+    const std::uint32_t passed = at.passed == 0 ? 1 : at.passed + code.passed();
+    at.passed = passed;
+    if (passed >= jpeg_scan_step::all) {
+      at.passed = 0;
+      at.unit = units_.behind(at.unit);
+      ++at.block;
+    }
+    return passed;
   }
 
   const jpeg_segment_tables& tables_;

@@ -86,7 +86,8 @@ class jpeg_scan_segments {
     team_.each([&](std::uint32_t lane) {
       for (std::uint32_t table = 0; table < 4; ++table)
         if (scan_.frame.huffman[table] != 0)
-          for (std::uint32_t entry = lane; entry < tables_.entries; entry += Team::lanes)
+          for (std::uint32_t entry = lane; entry < 1U << tables_.bits(table < 2);
+               entry += Team::lanes)
             tables_.build(scan_.tables, table, entry);
     });
   }
@@ -135,7 +136,6 @@ class jpeg_scan_segments {
 
   /// Makes first coefficients of differences. A lane has some MCUs behind each other.
   FEEDLINE_HOST_DEVICE void sum_differences() {
-    const jpeg_units units{scan_.frame};
     const std::uint32_t blocks = scan_.frame.blocks();
     const auto for_blocks = [&](std::uint32_t lane, const auto& function) {
       const auto mcus = [&](std::uint32_t end) {
@@ -143,26 +143,26 @@ class jpeg_scan_segments {
       };
       for (std::uint32_t mcu = mcus(lane); mcu < mcus(lane + 1); ++mcu)
         for (std::uint32_t unit = 0; unit < blocks; ++unit)
-          function(mcu * blocks + unit, units.component(unit));
+          function(mcu * blocks + unit, scan_.frame.component(unit));
     };
     per_lane<std::uint32_t> sums[3];
     team_.each([&](std::uint32_t lane) {
       for (per_lane<std::uint32_t>& each : sums) each[lane] = 0;
       for_blocks(lane, [&](std::uint32_t block, std::uint32_t component) {
-        const auto difference = static_cast<std::uint32_t>(coefficients_.difference(block));
+        const auto difference = static_cast<std::uint32_t>(coefficients_.first(block));
         for (std::uint32_t i = 0; i < 3; ++i) sums[i][lane] += i == component ? difference : 0;
       });
     });
     for (per_lane<std::uint32_t>& each : sums) each = team_.sum_before(each);
     team_.each([&](std::uint32_t lane) {
       for_blocks(lane, [&](std::uint32_t block, std::uint32_t component) {
-        const auto difference = static_cast<std::uint32_t>(coefficients_.difference(block));
+        const auto difference = static_cast<std::uint32_t>(coefficients_.first(block));
         std::uint32_t sum = 0;
         for (std::uint32_t i = 0; i < 3; ++i) {
           sums[i][lane] += i == component ? difference : 0;
           if (i == component) sum = sums[i][lane];
         }
-        coefficients_.write(block, component, 0, static_cast<std::int32_t>(sum));
+        coefficients_.write(block, 0, static_cast<std::int32_t>(sum));
       });
     });
   }

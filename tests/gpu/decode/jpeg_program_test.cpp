@@ -125,15 +125,16 @@ TEST_CASE("jpeg batch: images stand beside each other, as many as there is room 
   const image_row row{.height = 5, .width = 6};
   // A header; three rows of 32 bytes for each of pixels; at 4:4:4 or 4:2:0 two MCUs of 16 x 16, of
   // at most 12 blocks; taps.
+  constexpr std::size_t header = 512;
   constexpr std::size_t pixels = 1792;
   constexpr std::size_t taps = 8 + std::size_t{4} * (17 + 15 + 10 + 18);
-  constexpr std::size_t each = 256 + pixels + std::size_t{24} * 128 + 256;
+  constexpr std::size_t each = header + pixels + std::size_t{24} * 128 + 256;
   static_assert(pixels >= 17UL * 96 && pixels - 17UL * 96 < 256 && taps <= 256);
   SECTION("at most 256") {
     CHECK(place_jpeg_batch(images, 1 << 25, row) == 256);
-    CHECK(images[0].pixels_at == table + 256);
+    CHECK(images[0].pixels_at == table + header);
     CHECK(images[0].taps_at == table + each - 256);
-    CHECK(images[255].pixels_at == table + 255 * each + 256);
+    CHECK(images[255].pixels_at == table + 255 * each + header);
   }
   SECTION("the last one exactly fits") {
     const std::size_t four = table + 4 * each - 256 + taps;

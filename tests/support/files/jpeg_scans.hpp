@@ -40,7 +40,7 @@ struct jpeg_file {
 
 /// What became of a scan.
 struct jpeg_scan_result {
-  std::vector<std::int16_t> blocks;  ///< coefficients
+  std::vector<std::int16_t> blocks;  ///< coefficients, as the scan has them
   bool is_whole = false;
   detail::jpeg_verdict verdict = detail::jpeg_verdict::unsure;  ///< of segments
   int rounds = 0;  ///< in which lanes decoded once more
@@ -81,14 +81,12 @@ void read(const detail::jpeg_scan& scan, const detail::jpeg_coefficient_writer& 
 /// @throws std::logic_error if what is found depends on the order of lanes.
 template <std::uint32_t Lanes>
 jpeg_scan_result read_jpeg_scan(const jpeg_file& file, std::uint32_t count, std::size_t room) {
-  detail::jpeg_factors factors;
-  detail::build(factors, file.data, file.frame);
   const auto tables = jpeg_scans::make_dirty<detail::jpeg_scan_tables>();
   const detail::jpeg_scan scan{file.data, file.bytes, file.frame, *tables};
   const auto read = [&](bool last_first) {
     jpeg_scan_result found{
         std::vector<std::int16_t>(std::size_t{file.blocks()} * detail::jpeg_block_samples)};
-    const detail::jpeg_coefficient_writer writer{factors, found.blocks.data(), count};
+    const detail::jpeg_coefficient_writer writer{found.blocks.data(), count};
     if constexpr (Lanes == 0) {
       host_warp<4> team;
       detail::build_tables(team, scan);
@@ -112,6 +110,24 @@ jpeg_scan_result read_jpeg_scan(const jpeg_file& file, std::uint32_t count, std:
 template <std::uint32_t Lanes>
 jpeg_scan_result read_jpeg_scan(const jpeg_file& file) {
   return read_jpeg_scan<Lanes>(file, file.blocks(), file.bytes + 20);
+}
+
+/// The coefficients of blocks as an inverse transform takes them: row after row, and multiplied.
+inline std::vector<std::int16_t> jpeg_coefficients(const jpeg_file& file,
+                                                   const std::vector<std::int16_t>& blocks) {
+  detail::jpeg_factors factors;
+  detail::build(factors, file.data, file.frame);
+  std::vector<std::int16_t> found(blocks.size());
+  for (std::uint32_t block = 0; block < file.blocks(); ++block) {
+    const std::size_t begin = std::size_t{block} * detail::jpeg_block_samples;
+    const auto& factors_of = factors.of[file.frame.component(block % file.frame.blocks())];
+    for (std::uint32_t k = 0; k < detail::jpeg_block_samples; ++k) {
+      const auto place = static_cast<std::size_t>(detail::jpeg_places(k) & 255U);
+      found[begin + place % 8 * 8 + place / 8] =
+          detail::jpeg_product(blocks[begin + k], factors_of[k]);
+    }
+  }
+  return found;
 }
 
 }  // namespace feedline::test

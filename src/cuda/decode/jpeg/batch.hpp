@@ -68,11 +68,11 @@ struct jpeg_taps {
   std::uint32_t column_pairs;
 };
 
-// Where the kernels that decode find an image's memory, which begins with its file's `jpeg_frame`:
-// pixels, behind them blocks, and behind these taps.
+// Where the kernels that decode find an image's memory, which begins with what they say of it to
+// each other: pixels, behind them blocks, and behind these taps.
 
 /// Bytes before an image's pixels.
-inline constexpr std::size_t jpeg_header_bytes = 256;
+inline constexpr std::size_t jpeg_header_bytes = 512;
 
 /// The blocks that a file of three components can have at most: at 4:4:4, of a whole number of MCUs
 /// at any sampling.

@@ -2,6 +2,7 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/launch.cuh"
 #include "cuda/kernel/warp.cuh"
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/idct.hpp"
 #include "image/jpeg/pixels.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t threads = 256;
 /// Thread blocks that share an image's blocks or rows.
-constexpr std::uint32_t shares = 32;
+constexpr std::uint32_t shares = 16;
 
 /// A part of a batch's images, as a kernel's parameters have room for it.
 struct given_images {
@@ -26,27 +27,55 @@ __global__ void __launch_bounds__(max_given_images)
   if (threadIdx.x < count) table[threadIdx.x] = given.image[threadIdx.x];
 }
 
-/// Eight threads make a block: each a column, then a row.
+/// Where a thread of a block puts the coefficients that it reads.
+__constant__ constexpr std::uint64_t eight_places[8] = {
+    jpeg_places(0),  jpeg_places(8),  jpeg_places(16), jpeg_places(24),
+    jpeg_places(32), jpeg_places(40), jpeg_places(48), jpeg_places(56)};
+
+/// Eight threads make a block: each reads eight coefficients and puts them where they belong, then
+/// has a column, then a row.
 __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__ jpeg_batch batch) {
-  constexpr std::uint32_t warp_blocks = warp_team::width / 8;
-  __shared__ std::int32_t columns[threads / 8][8][9];  // 9: no two threads use one bank
+  // A block's coefficients, then its columns. 9: no two threads use one bank.
+  alignas(uint4) __shared__ std::int32_t columns[threads / 8][8][9];
   const image_memory memory{batch, batch.images[blockIdx.y]};
-  const std::uint32_t count = memory.header->frame.components == 0
-                                  ? 0
-                                  : memory.header->frame.mcus() * memory.header->frame.blocks();
+  const jpeg_frame frame = memory.header->frame;
+  if (frame.components == 0) return;
+  constexpr std::uint32_t warp_blocks = warp_team::width / 8;
+  constexpr std::uint32_t apart = shares * (threads / 8);
+  const std::uint32_t count = memory.header->blocks;
   const std::uint32_t mine = threadIdx.x / 8;
   const std::uint32_t line = threadIdx.x % 8;
-  const std::uint32_t first = blockIdx.x * (threads / 8) + mine / warp_blocks * warp_blocks;
-  for (std::uint32_t begin = first; begin < count; begin += shares * (threads / 8)) {
-    const std::uint32_t number = begin + mine % warp_blocks;
+  const std::uint64_t places = eight_places[line];
+  auto* const coefficients = reinterpret_cast<std::int16_t*>(columns[mine]);
+  const std::uint32_t first = blockIdx.x * (threads / 8) + mine;
+  std::uint32_t unit = first % frame.blocks();
+  const std::uint32_t units_apart = apart % frame.blocks();
+  for (std::uint32_t number = first; number - mine % warp_blocks < count; number += apart) {
     std::int16_t* const block = memory.blocks + std::size_t{number} * jpeg_block_samples;
     if (number < count) {
-      jpeg_idct_line column;
-      for (std::uint32_t y = 0; y < 8; ++y) column.value[y] = block[y * 8 + line];
-      jpeg_idct_column(column);
-      for (std::uint32_t y = 0; y < 8; ++y) columns[mine][line][y] = column.value[y];
+      const uint4 read = reinterpret_cast<const uint4*>(block)[line];
+      const uint2 factors =
+          reinterpret_cast<const uint2*>(memory.header->factors.of[frame.component(unit)])[line];
+      const std::uint32_t pairs[4] = {read.x, read.y, read.z, read.w};
+      for (std::uint32_t i = 0; i < 8; ++i) {
+        const std::uint32_t factor = (i < 4 ? factors.x : factors.y) >> i % 4 * 8 & 255U;
+        coefficients[places >> i * 8 & 255U] =
+            jpeg_product(static_cast<std::int16_t>(pairs[i / 2] >> i % 2 * 16), factor);
+      }
     }
-    __syncwarp();  // a warp's blocks are all read before one is written, and the columns there
+    __syncwarp();
+    jpeg_idct_line column;
+    if (number < count) {
+      const uint4 own = reinterpret_cast<const uint4*>(coefficients)[line];
+      const std::uint32_t pairs[4] = {own.x, own.y, own.z, own.w};
+      for (std::uint32_t y = 0; y < 8; ++y)
+        column.value[y] = static_cast<std::int16_t>(pairs[y / 2] >> y % 2 * 16);
+      jpeg_idct_column(column);
+    }
+    __syncwarp();  // a warp's coefficients are all read before columns take their place
+    if (number < count)
+      for (std::uint32_t y = 0; y < 8; ++y) columns[mine][line][y] = column.value[y];
+    __syncwarp();
     if (number < count) {
       jpeg_idct_line row;
       for (std::uint32_t x = 0; x < 8; ++x) row.value[x] = columns[mine][x][line];
@@ -57,12 +86,15 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
       reinterpret_cast<uint2*>(block)[line] = {words[0], words[1]};
     }
     __syncwarp();
+    unit += units_apart;
+    if (unit >= frame.blocks()) unit -= frame.blocks();
   }
 }
 
 /// A thread block makes tiles of an image. Chroma is laid into rows first, for its neighbours are
 /// read across blocks; each thread then makes a square of pixels.
-__global__ void __launch_bounds__(threads) pixel_kernel(const __grid_constant__ jpeg_batch batch) {
+__global__ void __launch_bounds__(threads, 6)
+    pixel_kernel(const __grid_constant__ jpeg_batch batch) {
   using tile = jpeg_chroma_tile;
   constexpr std::uint32_t squares = tile::width / jpeg_pixels::square;
   static_assert(squares * tile::height / jpeg_pixels::square == threads);

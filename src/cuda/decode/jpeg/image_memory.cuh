@@ -2,6 +2,7 @@
 
 #include "cuda/decode/jpeg/batch.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
+#include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/scan_segments.hpp"
 
@@ -11,8 +12,10 @@ namespace feedline::detail {
 
 /// What kernels say of an image to those behind them.
 struct image_header {
-  jpeg_frame frame;  ///< its file's; no components: there is no image
+  jpeg_frame frame;      ///< its file's; no components: there is no image
+  std::uint32_t blocks;  ///< of the scan
   jpeg_verdict scan;
+  jpeg_factors factors;
 };
 static_assert(sizeof(image_header) <= jpeg_header_bytes);
 

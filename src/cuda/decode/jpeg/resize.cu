@@ -123,7 +123,7 @@ __device__ void add_columns(std::uint32_t (&sums)[thread_pixels][3], const tile_
       sums[i][channel] += added[i][channel].sum();
 }
 
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(threads, 5)
     resize_kernel(const __grid_constant__ jpeg_batch batch, const __grid_constant__ image_row row) {
   alignas(sizeof(uint4)) __shared__ tile_lines lines;
   const jpeg_image image = batch.images[blockIdx.z];

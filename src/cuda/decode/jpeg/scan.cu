@@ -22,7 +22,6 @@ struct scan_memory {
   scan_team::memory team;
   jpeg_scan_tables tables;
   jpeg_frame frame;
-  jpeg_factors factors;
 };
 struct segments_memory : scan_memory {
   jpeg_segment_tables segment_tables;
@@ -41,10 +40,31 @@ constexpr std::uint32_t scan_teams(std::size_t shared_bytes) {
 static_assert(scan_teams(std::size_t{48} << 10) > 0);
 static_assert(scan_teams(std::size_t{164} << 10) == max_scan_teams);
 
-/// Whether a file has this image, and a place for its blocks.
-__device__ bool read_header(const jpeg_image& image, jpeg_frame& frame) {
-  return read_jpeg_frame(image.file, image.bytes, frame) && frame.height == image.extents.height &&
-         frame.width == image.extents.width && frame.components == 3;
+/// Reads a file's header. A lane reads it byte by byte, each behind the one before: from shared
+/// memory, if it is no longer than most.
+/// @return Whether the file has this image, and a place for its blocks.
+__device__ bool read_header(scan_team& team, const jpeg_image& image, segments_memory& shared,
+                            image_header& header) {
+  constexpr std::uint32_t usual_bytes = 2048;
+  static_assert(usual_bytes <= sizeof shared.segment_tables);
+  auto* const words = reinterpret_cast<std::uint32_t*>(shared.segment_tables.codes);
+  const std::uint32_t count = min(image.bytes, usual_bytes) / 4;
+  for (std::uint32_t i = scan_team::lane(); i < count; i += scan_team::lanes)
+    words[i] = reinterpret_cast<const std::uint32_t*>(image.file)[i];
+  team.sync();
+  return team.once([&] {
+    jpeg_frame& frame = shared.frame;
+    const auto* file = reinterpret_cast<const std::uint8_t*>(words);
+    if (!read_jpeg_frame(file, std::size_t{4} * count, frame)) {
+      file = image.file;
+      if (!read_jpeg_frame(file, image.bytes, frame)) return false;
+    }
+    if (frame.height != image.extents.height || frame.width != image.extents.width ||
+        frame.components != 3)
+      return false;
+    build(header.factors, file, frame);
+    return true;
+  });
 }
 
 __device__ void end_scan(const jpeg_batch& batch, const jpeg_image& image, image_header& header,
@@ -64,12 +84,7 @@ __global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
   const jpeg_image& image = batch.images[number];
   const image_memory memory{batch, image};
   scan_team team{shared.team};
-  const bool is_read = team.once([&] {
-    if (!read_header(image, shared.frame)) return false;
-    build(shared.factors, image.file, shared.frame);
-    return true;
-  });
-  if (!is_read) {
+  if (!read_header(team, image, shared, *memory.header)) {
     if (scan_team::lane() == 0) {
       memory.header->frame = {};
       memory.header->scan = jpeg_verdict::broken;
@@ -77,8 +92,11 @@ __global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
     }
     return;
   }
-  if (scan_team::lane() == 0) memory.header->frame = shared.frame;
   const std::uint32_t count = shared.frame.mcus() * shared.frame.blocks();
+  if (scan_team::lane() == 0) {
+    memory.header->frame = shared.frame;
+    memory.header->blocks = count;
+  }
   auto* const words = reinterpret_cast<uint4*>(memory.blocks);
   constexpr std::uint32_t block_words = jpeg_block_samples * sizeof(std::int16_t) / sizeof(uint4);
   for (std::uint32_t i = scan_team::lane(); i < count * block_words; i += scan_team::lanes)
@@ -87,8 +105,7 @@ __global__ void __launch_bounds__(max_scan_teams* scan_team::lanes, 1)
   const jpeg_scan scan{image.file, image.bytes, shared.frame, shared.tables};
   const jpeg_scan_room room{reinterpret_cast<std::uint32_t*>(memory.pixels),
                             4 * image.extents.pixels()};
-  jpeg_scan_segments segments{
-      team, scan, {shared.factors, memory.blocks, count}, shared.segment_tables, room};
+  jpeg_scan_segments segments{team, scan, {memory.blocks, count}, shared.segment_tables, room};
   end_scan(batch, image, *memory.header, segments.read());
 }
 
@@ -102,12 +119,10 @@ __global__ void __launch_bounds__(scan_team::lanes, 4)
   scan_team team{shared.team};
   team.once([&] {
     shared.frame = memory.header->frame;
-    build(shared.factors, image.file, shared.frame);
     return true;
   });
   const jpeg_frame& frame = shared.frame;
-  const jpeg_coefficient_writer writer{shared.factors, memory.blocks,
-                                       frame.mcus() * frame.blocks()};
+  const jpeg_coefficient_writer writer{memory.blocks, frame.mcus() * frame.blocks()};
   const bool is_whole =
       is_jpeg_scan_whole(team, {image.file, image.bytes, frame, shared.tables}, writer);
   end_scan(batch, image, *memory.header, is_whole ? jpeg_verdict::whole : jpeg_verdict::broken);

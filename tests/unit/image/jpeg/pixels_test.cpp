@@ -18,6 +18,7 @@
 using namespace feedline;
 using test::byte_vector;
 using test::jpeg_bytes;
+using test::jpeg_coefficients;
 using test::jpeg_file;
 using test::jpeg_scan_result;
 using test::jpeg_style;
@@ -77,9 +78,9 @@ pixels decode(const byte_vector& bytes) {
   const jpeg_file file{bytes};
   const detail::jpeg_frame& frame = file.frame;
   REQUIRE(file.is_read);
-  jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
+  const jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
   REQUIRE(found.is_whole);
-  std::vector<std::int16_t>& blocks = found.blocks;
+  std::vector<std::int16_t> blocks = jpeg_coefficients(file, found.blocks);
   transform(blocks);
   return make_pixels(frame, reinterpret_cast<const std::uint8_t*>(blocks.data()));
 }
