@@ -60,6 +60,7 @@ programs/convert/output"
 cuda"
   "python: dataset ragged image formats hdf5 sampler device statistics batch transform loader \
 interop cuda"
+  "python/loader: sampler device statistics batch transform loader interop python"
 )
 
 set(known "")

@@ -2,8 +2,8 @@
 #include <feedline/feedline.hpp>
 
 #include "python/bindings.hpp"
-#include "python/epoch.hpp"
-#include "python/loader_core.hpp"
+#include "python/loader/core.hpp"
+#include "python/loader/epoch.hpp"
 #include "python/named.hpp"
 #include "python/stream.hpp"
 

@@ -1,4 +1,4 @@
-#include "python/batch.hpp"
+#include "python/loader/batch.hpp"
 
 #include <feedline/interop/dlpack.hpp>
 

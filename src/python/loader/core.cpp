@@ -1,4 +1,4 @@
-#include "python/loader_core.hpp"
+#include "python/loader/core.hpp"
 
 #include <feedline/error.hpp>
 

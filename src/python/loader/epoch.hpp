@@ -3,8 +3,8 @@
 #include <feedline/deadline_error.hpp>
 #include <feedline/loader/epoch_range.hpp>
 
-#include "python/batch.hpp"
-#include "python/loader_core.hpp"
+#include "python/loader/batch.hpp"
+#include "python/loader/core.hpp"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "python/epoch.hpp"
+#include "python/loader/epoch.hpp"
 
 #include <algorithm>
 #include <memory>
