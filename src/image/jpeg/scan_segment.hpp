@@ -50,7 +50,8 @@ struct jpeg_segment_tables {
   static constexpr std::uint32_t dc_entries = 1U << 9U;
   static constexpr std::uint32_t ac_entries = 1U << 11U;
 
-  std::uint16_t codes[2 * (dc_entries + ac_entries)];  ///< 0: a longer one
+  /// 0: a longer one.
+  alignas(std::uint32_t) std::uint16_t codes[2 * (dc_entries + ac_entries)];
 
   /// @param table As `jpeg_scan_tables` has them. @param next The next 32 bits.
   [[nodiscard]] FEEDLINE_HOST_DEVICE static std::uint32_t place_of(std::uint32_t table, bool is_dc,

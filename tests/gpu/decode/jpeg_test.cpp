@@ -190,6 +190,25 @@ TEST_CASE("jpeg on the GPU: all samplings and qualities, restarts and own codes 
   check_images("samplings", {.height = 150, .width = 170}, images);
 }
 
+TEST_CASE("jpeg on the GPU: headers of any length are read", "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const arriving_image plain = smooth_jpeg(40, 61);
+  std::vector<arriving_image> images{plain};
+  std::vector<std::size_t> lengths{1000, 4000, 65000};  // of a comment
+  for (std::size_t length = 1300; length < 1600; ++length) lengths.push_back(length);
+  for (const std::size_t length : lengths) {
+    byte_vector comment(2 + length, std::byte{0x20});
+    comment[0] = std::byte{0xFF};
+    comment[1] = std::byte{0xFE};
+    comment[2] = std::byte(length >> 8U);
+    comment[3] = std::byte(length & 0xFFU);
+    images.push_back(plain);
+    byte_vector& file = images.back().stored;
+    file.insert(file.begin() + 2, comment.begin(), comment.end());
+  }
+  check_images("comments", {.height = 32, .width = 32}, images);
+}
+
 TEST_CASE("jpeg on the GPU: more images than a batch, and of many sizes, are decoded in one call",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();

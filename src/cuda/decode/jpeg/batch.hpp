@@ -20,7 +20,7 @@ inline constexpr std::uint64_t max_jpeg_pixels = std::uint64_t{4096} * 4096;
 
 /// A file on the GPU, and the row that it becomes.
 struct jpeg_image {
-  const unsigned char* file = nullptr;
+  const unsigned char* file = nullptr;  ///< a multiple of 16
   std::uint32_t bytes = 0;
   std::uint32_t number = 0;  ///< of its load
   std::byte* row = nullptr;
