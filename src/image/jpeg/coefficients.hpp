@@ -102,7 +102,7 @@ class jpeg_coefficient_writer {
 /// a GPU write to blocks of their own, so each store is a transaction of its own.
 class jpeg_segment_writer {
  public:
-  /// @param block, passed Where the segment begins: coefficients before are the segment's before.
+  /// @param block, passed Where the segment begins. What lies in front is another segment's.
   FEEDLINE_HOST_DEVICE jpeg_segment_writer(const jpeg_coefficient_writer& to, std::uint32_t block,
                                            std::uint32_t passed)
       : to_{to}, number_{block * fours + passed / 4}, begin_{passed % 4} {}

@@ -40,15 +40,17 @@ struct jpeg_code {
 };
 
 /// What the next bits begin with, of each of a scan's tables: so many bits that longer codes are
-/// rare, and lanes that decode side by side seldom wait for one that has such a code. (Of codes of
-/// photographs, one in 75 is longer than 10 bits, and one in 230 longer than 11.)
+/// rare, and lanes that decode side by side seldom wait for one that has such a code.
 struct jpeg_segment_tables {
-  /// Bits that the entries of a table are found by.
+  // Bits that the entries of a table are found by. DC codes are shorter.
+  static constexpr std::uint32_t dc_bits = 9;
+  static constexpr std::uint32_t ac_bits = 11;
+  static constexpr std::uint32_t dc_entries = 1U << dc_bits;
+  static constexpr std::uint32_t ac_entries = 1U << ac_bits;
+
   [[nodiscard]] FEEDLINE_HOST_DEVICE static constexpr std::uint32_t bits(bool is_dc) {
-    return is_dc ? 9 : 11;
+    return is_dc ? dc_bits : ac_bits;
   }
-  static constexpr std::uint32_t dc_entries = 1U << 9U;
-  static constexpr std::uint32_t ac_entries = 1U << 11U;
 
   /// 0: a longer one.
   alignas(std::uint32_t) std::uint16_t codes[2 * (dc_entries + ac_entries)];
