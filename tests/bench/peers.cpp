@@ -49,8 +49,8 @@ void run(const common_options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Loops written by hand, to compare with"};
+  test::command_line line{"Loops written by hand, to compare with"};
   common_options options;
-  add_common_options(app, options);
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -234,14 +234,14 @@ int run_all(const settings& asked) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Batches on a GPU, compared word by word"};
+  command_line line{"Batches on a GPU, compared word by word"};
   settings asked;
-  app.add_option("--batches", asked.batches, "to compare, at least")->capture_default_str();
-  app.add_option("--seed", asked.seed, "seed of the first round; each next one's is one more");
-  app.add_option("--rounds", asked.rounds, "rounds at most");
-  app.add_option("--flip", asked.flip, "change a bit in one of so many batches");
-  app.add_option("--forget-waits", asked.forget_waits, "leave out one in so many stream waits");
-  CLI11_PARSE(app, argc, argv);
+  line.add_option("--batches", asked.batches, "to compare, at least");
+  line.add_option("--seed", asked.seed, "seed of the first round; each next one's is one more");
+  line.add_option("--rounds", asked.rounds, "rounds at most");
+  line.add_option("--flip", asked.flip, "change a bit in one of so many batches");
+  line.add_option("--forget-waits", asked.forget_waits, "leave out one in so many stream waits");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   if (cuda_device_count() == 0) {
     std::puts("[feedline skip] no GPU");
     return 0;

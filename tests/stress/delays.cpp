@@ -194,16 +194,15 @@ int run_processes(const settings& asked, tally& done) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Loaders with random delays at every stage"};
+  command_line line{"Loaders with random delays at every stage"};
   settings asked;
-  app.add_option("--seconds", asked.seconds, "how long to go on, at least")->capture_default_str();
-  app.add_option("--batches", asked.batches, "how many batches to take in all, at least");
-  app.add_option("--seed", asked.seed, "seed of the first round; each next one's is one more");
-  app.add_option("--rounds", asked.rounds, "rounds of a process, at most");
-  app.add_option("--processes", asked.processes, "at once; each next one's seeds are 10^9 higher")
-      ->check(CLI::Range(std::size_t{1}, max_processes))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.add_option("--seconds", asked.seconds, "how long to go on, at least");
+  line.add_option("--batches", asked.batches, "how many batches to take in all, at least");
+  line.add_option("--seed", asked.seed, "seed of the first round; each next one's is one more");
+  line.add_option("--rounds", asked.rounds, "rounds of a process, at most");
+  line.add_option("--processes", asked.processes, "at once; each next one's seeds are 10^9 higher")
+      .between(std::size_t{1}, max_processes);
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
 
   void* const shared =
       ::mmap(nullptr, sizeof(tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

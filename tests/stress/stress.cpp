@@ -244,16 +244,15 @@ class watchdog {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Randomized stress of feedline's pipeline"};
+  command_line line{"Randomized stress of feedline's pipeline"};
   double seconds = 2;
   std::uint64_t seed = std::random_device{}();
   std::uint64_t rounds = UINT64_MAX;
-  app.add_option("--seconds", seconds, "how long to go on")
-      ->envname("FEEDLINE_STRESS_SECONDS")
-      ->capture_default_str();
-  app.add_option("--seed", seed, "seed of the first round; each next one's is one more");
-  app.add_option("--rounds", rounds, "rounds at most");
-  CLI11_PARSE(app, argc, argv);
+  line.add_option("--seconds", seconds, "how long to go on")
+      .from_environment("FEEDLINE_STRESS_SECONDS");
+  line.add_option("--seed", seed, "seed of the first round; each next one's is one more");
+  line.add_option("--rounds", rounds, "rounds at most");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
 
   spdlog::set_level(spdlog::level::warn);
   std::printf("stress: from seed %llu, for %.0f s\n", static_cast<unsigned long long>(seed),

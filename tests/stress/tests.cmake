@@ -2,7 +2,8 @@
 
 # Runs as long as FEEDLINE_STRESS_SECONDS says, by default briefly.
 add_executable(feedline_stress stress/stress.cpp)
-target_link_libraries(feedline_stress PRIVATE feedline_test_support CLI11::CLI11 spdlog::spdlog)
+target_link_libraries(feedline_stress
+  PRIVATE feedline_test_support feedline_command_line spdlog::spdlog)
 feedline_private_options(feedline_stress)
 add_test(NAME "feedline_stress" COMMAND feedline_stress)
 set_tests_properties("feedline_stress" PROPERTIES TIMEOUT 3600 RUN_SERIAL ON
@@ -10,7 +11,7 @@ set_tests_properties("feedline_stress" PROPERTIES TIMEOUT 3600 RUN_SERIAL ON
 
 # Random delays at every stage.
 add_executable(feedline_stress_delays stress/delays.cpp)
-target_link_libraries(feedline_stress_delays PRIVATE feedline_test_support CLI11::CLI11)
+target_link_libraries(feedline_stress_delays PRIVATE feedline_test_support feedline_command_line)
 feedline_private_options(feedline_stress_delays)
 add_test(NAME "feedline_stress_delays" COMMAND feedline_stress_delays)
 set_tests_properties("feedline_stress_delays" PROPERTIES TIMEOUT ${feedline_test_timeout}
@@ -20,7 +21,7 @@ set_tests_properties("feedline_stress_delays" PROPERTIES TIMEOUT ${feedline_test
 if(FEEDLINE_HAS_CUDA)
   add_executable(feedline_stress_cuda_words stress/cuda_words.cpp stress/words.cu)
   target_link_libraries(feedline_stress_cuda_words PRIVATE
-    feedline_test_support feedline::cuda CUDA::cudart_static CLI11::CLI11)
+    feedline_test_support feedline::cuda CUDA::cudart_static feedline_command_line)
   set_property(TARGET feedline_stress_cuda_words PROPERTY CUDA_RUNTIME_LIBRARY Static)
   feedline_private_options(feedline_stress_cuda_words)
   add_test(NAME "feedline_stress_cuda_words" COMMAND feedline_stress_cuda_words --batches 20000)

@@ -195,18 +195,16 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Who decodes compressed chunks: readers, or the GPU"};
+  test::command_line line{"Who decodes compressed chunks: readers, or the GPU"};
   options options;
-  add_common_options(app, options);
-  app.remove_option(app.get_option("--shape"));
-  app.add_option("--encoding", options.encoding, "one of them");
-  app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
-  app.add_option("--alone", options.alone, "chunks at a time, for the decoder alone")
-      ->delimiter(',');
-  app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
-  app.add_option("--window", options.window, "chunks")->capture_default_str();
-  app.add_option("--chunks", options.chunks, "of a file")->capture_default_str();
-  app.add_option("--folder", options.folder, "where the files are written")->capture_default_str();
-  app.add_flag("--keep", options.keep, "leaves the files there");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_run_options(line, options);
+  line.add_option("--encoding", options.encoding, "one of them");
+  line.add_option("--readers", options.readers, "numbers of readers to try");
+  line.add_option("--alone", options.alone, "chunks at a time, for the decoder alone");
+  line.add_option("--batch-size", options.batch_size, "samples");
+  line.add_option("--window", options.window, "chunks");
+  line.add_option("--chunks", options.chunks, "of a file");
+  line.add_option("--folder", options.folder, "where the files are written");
+  line.add_flag("--keep", options.keep, "leaves the files there");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -164,17 +164,14 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Delivery of rows of HDF5 files to the GPU"};
+  test::command_line line{"Delivery of rows of HDF5 files to the GPU"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "numbers of readers to try with deflated chunks")
-      ->delimiter(',');
-  app.add_option("--raw-readers", options.raw_readers, "readers of all others")
-      ->capture_default_str();
-  app.add_option("--windows", options.windows, "in an epoch, at least, with deflated chunks")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--folder", options.folder, "where the files are written")->capture_default_str();
-  app.add_flag("--keep", options.keep, "leaves the files there");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "numbers of readers to try with deflated chunks");
+  line.add_option("--raw-readers", options.raw_readers, "readers of all others");
+  line.add_option("--windows", options.windows, "in an epoch, at least, with deflated chunks")
+      .positive();
+  line.add_option("--folder", options.folder, "where the files are written");
+  line.add_flag("--keep", options.keep, "leaves the files there");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

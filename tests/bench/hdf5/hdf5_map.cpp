@@ -72,10 +72,10 @@ void run(std::uint64_t chunks) {
 
 int main(int argc, char* argv[]) {
   std::uint64_t chunks = 1'000'000;
-  CLI::App app{"How long it takes to find all chunks of an HDF5 dataset"};
-  app.add_option("--chunks", chunks, "of each dataset; default: a million")
-      ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100'000'000}));
-  CLI11_PARSE(app, argc, argv);
+  test::command_line line{"How long it takes to find all chunks of an HDF5 dataset"};
+  line.add_option("--chunks", chunks, "of each dataset")
+      .between(std::uint64_t{1000}, std::uint64_t{100'000'000});
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     run(chunks);
     return 0;

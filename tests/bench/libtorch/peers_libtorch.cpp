@@ -131,12 +131,11 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"libtorch's loader, to compare with"};
+  feedline::test::command_line line{"libtorch's loader, to compare with"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--workers", options.workers, "numbers of workers to try")->delimiter(',');
-  app.add_option("--jobs-per-worker", options.jobs_a_worker, "batches under way a worker")
-      ->capture_default_str();
+  add_common_options(line, options);
+  line.add_option("--workers", options.workers, "numbers of workers to try");
+  line.add_option("--jobs-per-worker", options.jobs_a_worker, "batches under way a worker");
   return run_program(
-      app, argc, argv, [] { return torch::cuda::is_available(); }, [&] { run(options); });
+      line, argc, argv, [] { return torch::cuda::is_available(); }, [&] { run(options); });
 }

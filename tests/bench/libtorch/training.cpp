@@ -256,44 +256,33 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"What feeding costs a training loop"};
+  feedline::test::command_line line{"What feeding costs a training loop"};
   options options;
-  app.add_option("--networks", options.networks, "of resnet18, resnet50")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"resnet18", "resnet50"}));
-  app.add_option(
-         "--feeds", options.feeds,
-         "of stream, gather, resident, jpeg, jpeg-cpu, beside a fixed batch; else jpeg where a "
-         "folder is given, and stream and resident where none is")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"stream", "gather", "resident", "jpeg", "jpeg-cpu"}));
-  app.add_option("--folder", options.folder, "JPEGs in a folder for each class");
-  app.add_flag("--allow-damaged", options.allow_damaged,
-               "JPEGs that the GPU decodes are not checked for damage");
-  app.add_flag("--high-priority", options.high_priority,
-               "the networks' kernels go before those that decode");
-  app.add_option("--readers", options.readers, "reader threads, but for gather")
-      ->capture_default_str();
-  app.add_option("--flip", options.flip, "probability that an image is flipped")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--steps", options.steps, "of a turn")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--warm-up", options.warm_up,
-                 "steps before each turn that are not measured, beside those on batches that lie "
-                 "ready")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--runs", options.runs, "rounds, of which the median counts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds,
-                 "for a network: a round that would end later is left out, but for the first")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--json", options.json, "file that the results go to, for report.py");
-  return run_program(app, argc, argv, has_gpu, [&] {
+  line.add_option("--networks", options.networks, "of resnet18, resnet50")
+      .one_of({"resnet18", "resnet50"});
+  line.add_option(
+          "--feeds", options.feeds,
+          "of stream, gather, resident, jpeg, jpeg-cpu, beside a fixed batch; else jpeg where a "
+          "folder is given, and stream and resident where none is")
+      .one_of({"stream", "gather", "resident", "jpeg", "jpeg-cpu"});
+  line.add_option("--folder", options.folder, "JPEGs in a folder for each class");
+  line.add_flag("--allow-damaged", options.allow_damaged,
+                "JPEGs that the GPU decodes are not checked for damage");
+  line.add_flag("--high-priority", options.high_priority,
+                "the networks' kernels go before those that decode");
+  line.add_option("--readers", options.readers, "reader threads, but for gather");
+  line.add_option("--flip", options.flip, "probability that an image is flipped").between(0.0, 1.0);
+  line.add_option("--steps", options.steps, "of a turn").positive();
+  line.add_option("--warm-up", options.warm_up,
+                  "steps before each turn that are not measured, beside those on batches that lie "
+                  "ready")
+      .positive();
+  line.add_option("--runs", options.runs, "rounds, of which the median counts").positive();
+  line.add_option("--seconds", options.seconds,
+                  "for a network: a round that would end later is left out, but for the first")
+      .positive();
+  line.add_option("--json", options.json, "file that the results go to, for report.py");
+  return run_program(line, argc, argv, has_gpu, [&] {
     using names = std::vector<std::string>;
     if (options.feeds.empty())
       options.feeds = options.folder.empty() ? names{"stream", "resident"} : names{"jpeg"};

@@ -44,15 +44,14 @@ void run(const common_options& options, const std::vector<std::string>& wanted) 
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"The limits of the machine: bus, calls, pinning, caches, gathers"};
+  feedline::test::command_line line{
+      "The limits of the machine: bus, calls, pinning, caches, gathers"};
   common_options options;
   options.seconds = 0.05;
   std::vector<std::string> names;
   for (const auto& each : all_parts()) names.push_back(each.first);
   std::vector<std::string> wanted = names;
-  add_common_options(app, options);
-  app.add_option("--part", wanted, "what to measure; default: all")
-      ->delimiter(',')
-      ->check(CLI::IsMember(names));
-  return run_program(app, argc, argv, has_gpu, [&] { run(options, wanted); });
+  add_common_options(line, options);
+  line.add_option("--part", wanted, "what to measure").one_of(names);
+  return run_program(line, argc, argv, has_gpu, [&] { run(options, wanted); });
 }

@@ -279,9 +279,9 @@ void run(const common_options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"The time of one assembly of a slot on the GPU"};
+  test::command_line line{"The time of one assembly of a slot on the GPU"};
   common_options options;
   options.seconds = 0.1;
-  add_common_options(app, options);
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -261,17 +261,15 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"A plain loop and feedline's, drawn on one scale of time"};
+  test::command_line line{"A plain loop and feedline's, drawn on one scale of time"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
-  app.add_option("--batches", options.batches, "of each loop")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--step-us", options.step_us,
-                 "length of a step; 0: 1.25 times what the loader alone needs for a batch");
-  app.add_flag("--pageable", options.pageable, "the plain loop copies from memory not pinned");
-  app.add_option("--svg", options.svg, "file for the drawing");
-  app.add_option("--page", options.page, "file for a page");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "reader threads");
+  line.add_option("--batches", options.batches, "of each loop").positive();
+  line.add_option("--step-us", options.step_us,
+                  "length of a step; 0: 1.25 times what the loader alone needs for a batch");
+  line.add_flag("--pageable", options.pageable, "the plain loop copies from memory not pinned");
+  line.add_option("--svg", options.svg, "file for the drawing");
+  line.add_option("--page", options.page, "file for a page");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

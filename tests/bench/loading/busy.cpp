@@ -246,13 +246,12 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"What feeding costs a busy GPU, for every placement"};
+  test::command_line line{"What feeding costs a busy GPU, for every placement"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--placement", options.placements, "of stream, gather, resident")->delimiter(',');
-  app.add_option("--readers", options.readers, "reader threads, but for gather")
-      ->capture_default_str();
-  app.add_option("--products", options.products, "matrix products in a step")->delimiter(',');
-  app.add_option("--page", options.page, "file for a page of the last loop of products");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--placement", options.placements, "of stream, gather, resident");
+  line.add_option("--readers", options.readers, "reader threads, but for gather");
+  line.add_option("--products", options.products, "matrix products in a step");
+  line.add_option("--page", options.page, "file for a page of the last loop of products");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -161,13 +161,11 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"CPU time of feeding, and of waiting"};
+  test::command_line line{"CPU time of feeding, and of waiting"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "numbers of reader threads to try; -1: automatic")
-      ->delimiter(',');
-  app.add_option("--idle-seconds", options.idle_seconds, "how long the consumer stays away")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "numbers of reader threads to try; -1: automatic");
+  line.add_option("--idle-seconds", options.idle_seconds, "how long the consumer stays away")
+      .positive();
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

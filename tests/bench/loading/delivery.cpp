@@ -142,23 +142,19 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Delivery of batches to the GPU, beside the rate of plain pinned copies"};
+  test::command_line line{"Delivery of batches to the GPU, beside the rate of plain pinned copies"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--placement", options.placements, "of stream, gather, cached, resident")
-      ->delimiter(',');
-  app.add_option("--readers", options.readers,
-                 "numbers of reader threads to try with the stream placement")
-      ->delimiter(',');
-  app.add_option("--other-readers", options.other_readers,
-                 "reader threads of the other placements; -1: automatic")
-      ->capture_default_str();
-  app.add_option("--cached-share", options.cached_share, "of the rows' bytes, for cached")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
-  app.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
-  app.add_option("--staging-slots", options.staging_slots, "0: automatic");
-  app.add_option("--device-slots", options.device_slots, "0: automatic");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--placement", options.placements, "of stream, gather, cached, resident");
+  line.add_option("--readers", options.readers,
+                  "numbers of reader threads to try with the stream placement");
+  line.add_option("--other-readers", options.other_readers,
+                  "reader threads of the other placements; -1: automatic");
+  line.add_option("--cached-share", options.cached_share, "of the rows' bytes, for cached")
+      .between(0.0, 1.0);
+  line.add_option("--batches-per-slot", options.batches_per_slot, "0: automatic");
+  line.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
+  line.add_option("--staging-slots", options.staging_slots, "0: automatic");
+  line.add_option("--device-slots", options.device_slots, "0: automatic");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -267,9 +267,9 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Exposed time, as feedline tells it and by the GPU's clock"};
+  test::command_line line{"Exposed time, as feedline tells it and by the GPU's clock"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "reader threads");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -267,21 +267,20 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Delivery of batches to several GPUs at once, beside pinned copies to all of them"};
+  test::command_line line{
+      "Delivery of batches to several GPUs at once, beside pinned copies to all of them"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "numbers of reader threads to try, for each GPU")
-      ->delimiter(',');
-  app.add_option("--gpus", options.gpus, "numbers of GPUs to try; all powers of two, and all")
-      ->delimiter(',');
-  app.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
-  app.add_option("--staging-slots", options.staging_slots, "0: automatic");
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "numbers of reader threads to try, for each GPU");
+  line.add_option("--gpus", options.gpus, "numbers of GPUs to try; all powers of two, and all");
+  line.add_option("--piece-bytes", options.piece_bytes, "0: automatic");
+  line.add_option("--staging-slots", options.staging_slots, "0: automatic");
 #ifdef FEEDLINE_BENCH_NCCL
   // A kernel that is loaded when it is first called may wait for a sum that waits for another GPU.
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  app.add_option("--all-reduce-mib", options.all_reduce_mib,
-                 "MiB that NCCL sums over the GPUs, back to back, beside the delivery; 0: nothing")
-      ->check(CLI::Range(0, 16384));
+  line.add_option("--all-reduce-mib", options.all_reduce_mib,
+                  "MiB that NCCL sums over the GPUs, back to back, beside the delivery; 0: nothing")
+      .between(0, 16384);
 #endif
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -218,14 +218,12 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Start-up, epoch edges, and the consumer's time a batch"};
+  test::command_line line{"Start-up, epoch edges, and the consumer's time a batch"};
   options options;
-  app.add_option("--shape", options.shape, "default: all but small-dram");
-  app.add_option("--json", options.json, "file that the results go to, for report.py");
-  app.add_option("--readers", options.readers, "reader threads; -1: automatic")
-      ->capture_default_str();
-  app.add_option("--constructions", options.constructions, "loaders to make")
-      ->capture_default_str();
-  app.add_option("--epochs", options.epochs, "epochs to step through")->capture_default_str();
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  line.add_option("--shape", options.shape, "default: all but small-dram");
+  line.add_option("--json", options.json, "file that the results go to, for report.py");
+  line.add_option("--readers", options.readers, "reader threads; -1: automatic");
+  line.add_option("--constructions", options.constructions, "loaders to make");
+  line.add_option("--epochs", options.epochs, "epochs to step through");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

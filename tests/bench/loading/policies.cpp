@@ -150,10 +150,11 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Error policies where all samples can be read, and what it costs to note reads"};
+  test::command_line line{
+      "Error policies where all samples can be read, and what it costs to note reads"};
   options options;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "reader threads");
   return run_program(
-      app, argc, argv, [] { return true; }, [&] { run(options); });
+      line, argc, argv, [] { return true; }, [&] { run(options); });
 }

@@ -287,13 +287,12 @@ void run(const options& chosen) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Results back to the CPU while batches go to the GPU, beside plain copies"};
+  test::command_line line{
+      "Results back to the CPU while batches go to the GPU, beside plain copies"};
   options chosen;
-  add_common_options(app, chosen);
-  app.add_option("--mib", chosen.mib, "sizes of a batch and its result, MiB")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--slots", chosen.slots, "of the result ring")->capture_default_str();
-  app.add_option("--readers", chosen.readers, "reader threads; -1: automatic");
-  return run_program(app, argc, argv, has_gpu, [&] { run(chosen); });
+  add_common_options(line, chosen);
+  line.add_option("--mib", chosen.mib, "sizes of a batch and its result, MiB").between(1, 1024);
+  line.add_option("--slots", chosen.slots, "of the result ring");
+  line.add_option("--readers", chosen.readers, "reader threads; -1: automatic");
+  return run_program(line, argc, argv, has_gpu, [&] { run(chosen); });
 }

@@ -165,10 +165,10 @@ void run(const common_options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Nanoseconds a draw of every sampler"};
+  test::command_line line{"Nanoseconds a draw of every sampler"};
   common_options options;
   options.seconds = 0.1;
-  add_common_options(app, options);
+  add_common_options(line, options);
   return run_program(
-      app, argc, argv, [] { return true; }, [&] { run(options); });
+      line, argc, argv, [] { return true; }, [&] { run(options); });
 }

@@ -123,10 +123,9 @@ void run(int places) {
 
 int main(int argc, char* argv[]) {
   int places = 2000;
-  CLI::App app{"How long a loader takes to find its place"};
-  app.option_defaults()->always_capture_default();
-  app.add_option("--places", places, "to seek to")->check(CLI::Range(1, 1'000'000));
-  CLI11_PARSE(app, argc, argv);
+  test::command_line line{"How long a loader takes to find its place"};
+  line.add_option("--places", places, "to seek to").between(1, 1'000'000);
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     run(places);
     return 0;

@@ -106,13 +106,12 @@ double nanoseconds(const Order& order, std::uint64_t samples, std::size_t run) {
 
 int main(int argc, char** argv) {
   options options;
-  CLI::App app{"How well shuffle within windows of chunks mixes, and what it costs"};
-  app.option_defaults()->always_capture_default();
-  app.add_option("--samples", options.samples)->check(CLI::Range(10'000U, 1U << 30));
-  app.add_option("--classes", options.classes)->check(CLI::Range(2U, 1000U));
-  app.add_option("--batch-size", options.batch_size)->check(CLI::Range(2U, 4096U));
-  app.add_option("--epochs", options.epochs)->check(CLI::Range(1U, 1U << 20));
-  CLI11_PARSE(app, argc, argv);
+  test::command_line line{"How well shuffle within windows of chunks mixes, and what it costs"};
+  line.add_option("--samples", options.samples, "of the dataset").between(10'000U, 1U << 30);
+  line.add_option("--classes", options.classes, "that they have").between(2U, 1000U);
+  line.add_option("--batch-size", options.batch_size, "samples").between(2U, 4096U);
+  line.add_option("--epochs", options.epochs, "to count over").between(1U, 1U << 20);
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
 
   std::printf(
       "%llu samples sorted by %llu classes, batches of %llu, %llu epochs: variance of a batch's "

@@ -185,10 +185,10 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"How well transfer hides behind compute"};
+  test::command_line line{"How well transfer hides behind compute"};
   options options;
   options.seconds = 0.2;
-  add_common_options(app, options);
-  app.add_option("--readers", options.readers, "reader threads")->capture_default_str();
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_common_options(line, options);
+  line.add_option("--readers", options.readers, "reader threads");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

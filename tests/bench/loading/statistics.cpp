@@ -79,14 +79,14 @@ void print_parts(const feedline::loader& loader) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"What it costs that loaders measure themselves."};
+  feedline::test::command_line line{"What it costs that loaders measure themselves."};
   std::uint64_t batch_size = 64;
   int readers = 1;
   std::uint64_t epochs = 20;
-  app.add_option("--batch", batch_size, "samples a batch");
-  app.add_option("--readers", readers, "reader threads");
-  app.add_option("--epochs", epochs, "of 60,000 samples, of which the median is printed");
-  CLI11_PARSE(app, argc, argv);
+  line.add_option("--batch", batch_size, "samples a batch");
+  line.add_option("--readers", readers, "reader threads");
+  line.add_option("--epochs", epochs, "of 60,000 samples, of which the median is printed");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
 
   feedline::loader loader = make_loader(batch_size, readers);
 #ifdef FEEDLINE_BENCH_MEASURES

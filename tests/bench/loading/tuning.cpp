@@ -279,14 +279,14 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"What tuning finds, beside the best of a grid search."};
+  test::command_line line{"What tuning finds, beside the best of a grid search."};
   options options;
-  app.add_option("--readers", options.readers, "most reader threads")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "of one measurement")->capture_default_str();
-  app.add_option("--runs", options.runs, "of which the median counts")->capture_default_str();
-  app.add_option("--case", options.name, "a part of the names of those to run");
-  app.add_flag("--gpu", options.gpu, "GPU 0 instead of the host device");
-  CLI11_PARSE(app, argc, argv);
+  line.add_option("--readers", options.readers, "most reader threads");
+  line.add_option("--seconds", options.seconds, "of one measurement");
+  line.add_option("--runs", options.runs, "of which the median counts");
+  line.add_option("--case", options.name, "a part of the names of those to run");
+  line.add_flag("--gpu", options.gpu, "GPU 0 instead of the host device");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   try {
     run(options);
   } catch (const std::exception& problem) {

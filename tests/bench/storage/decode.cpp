@@ -220,13 +220,13 @@ void measure_all(const options& chosen, std::size_t row_bytes, std::size_t per_c
 
 int main(int argc, char* argv[]) {
   options chosen;
-  CLI::App app{"How fast chunks of HDF5 files are decoded, filter by filter"};
-  app.add_option("--row", chosen.row_bytes, "bytes of a row")->delimiter(',');
-  app.add_option("--rows-per-chunk", chosen.rows_per_chunk, "0: about 64 KiB")->delimiter(',');
-  app.add_option("--threads", chosen.threads, "default: 1, 2, 4, … all")->delimiter(',');
-  app.add_option("--filter", chosen.filter, "only those whose name has this part");
-  app.add_option("--seconds", chosen.seconds, "of each measurement");
-  CLI11_PARSE(app, argc, argv);
+  test::command_line line{"How fast chunks of HDF5 files are decoded, filter by filter"};
+  line.add_option("--row", chosen.row_bytes, "bytes of a row");
+  line.add_option("--rows-per-chunk", chosen.rows_per_chunk, "0: about 64 KiB");
+  line.add_option("--threads", chosen.threads, "default: 1, 2, 4, … all");
+  line.add_option("--filter", chosen.filter, "only those whose name has this part");
+  line.add_option("--seconds", chosen.seconds, "of each measurement");
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
 
   const int all = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   if (chosen.threads.empty()) {

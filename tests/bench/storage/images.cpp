@@ -198,27 +198,21 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Images a second out of a folder of JPEGs"};
+  test::command_line line{"Images a second out of a folder of JPEGs"};
   options options;
   options.seconds = 3;
   options.runs = 3;
-  add_common_options(app, options);
-  app.add_option("--make", options.make, "make a folder of images there, and measure nothing");
-  app.add_option("--folder", options.folder, "of images by class; default: one is made");
-  app.add_option("--images", options.images, "in a folder that is made")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--different", options.different, "of them")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--readers", options.readers, "numbers of reader threads; begin with 1")
-      ->delimiter(',');
-  app.add_option("--batch-size", options.batch_size)->capture_default_str();
-  app.add_option("--height", options.image.height)->capture_default_str();
-  app.add_option("--width", options.image.width)->capture_default_str();
-  app.add_option("--shorter-side", options.image.shorter_side,
-                 "0: stretch; else resize to this and cut the middle out")
-      ->capture_default_str();
+  add_common_options(line, options);
+  line.add_option("--make", options.make, "make a folder of images there, and measure nothing");
+  line.add_option("--folder", options.folder, "of images by class; default: one is made");
+  line.add_option("--images", options.images, "in a folder that is made").positive();
+  line.add_option("--different", options.different, "of them").positive();
+  line.add_option("--readers", options.readers, "numbers of reader threads; begin with 1");
+  line.add_option("--batch-size", options.batch_size, "samples");
+  line.add_option("--height", options.image.height, "pixels");
+  line.add_option("--width", options.image.width, "pixels");
+  line.add_option("--shorter-side", options.image.shorter_side,
+                  "0: stretch; else resize to this and cut the middle out");
   return run_program(
-      app, argc, argv, [] { return true; }, [&] { run(options); });
+      line, argc, argv, [] { return true; }, [&] { run(options); });
 }

@@ -117,18 +117,16 @@ void run(const options& options) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  CLI::App app{"Who decodes JPEGs: readers, or the GPU"};
+  test::command_line line{"Who decodes JPEGs: readers, or the GPU"};
   options options;
-  add_common_options(app, options);
-  app.remove_option(app.get_option("--shape"));
-  auto* const source = app.add_option_group("source")->require_option(1);
-  source->add_option("--folder", options.folder, "images in a folder for each class");
-  source->add_option("--shards", options.shards, "tar shards with images")->delimiter(',');
-  app.add_option("--readers", options.readers, "numbers of readers to try")->delimiter(',');
-  app.add_option("--batch-size", options.batch_size, "samples")->capture_default_str();
-  app.add_option("--decodes", options.decodes, "who does: some of cpu, device")
-      ->delimiter(',')
-      ->check(CLI::IsMember(decodings));
-  app.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
-  return run_program(app, argc, argv, has_gpu, [&] { run(options); });
+  add_run_options(line, options);
+  line.add_option("--folder", options.folder, "images in a folder for each class");
+  line.add_option("--shards", options.shards, "tar shards with images");
+  line.require_one("source", {"--folder", "--shards"});
+  line.add_option("--readers", options.readers, "numbers of readers to try");
+  line.add_option("--batch-size", options.batch_size, "samples");
+  line.add_option("--decodes", options.decodes, "who does: some of cpu, device")
+      .one_of({"cpu", "device"});
+  line.add_flag("--allow-damaged", options.allow_damaged, "scans are not checked for damage");
+  return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

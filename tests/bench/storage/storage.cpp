@@ -234,19 +234,18 @@ void describe(const storage_options& options) {
 
 int main(int argc, char* argv[]) {
   using namespace feedline::bench;
-  CLI::App app{"Rows read at random out of files, warm and cold, beside the same rows in RAM"};
+  feedline::test::command_line line{
+      "Rows read at random out of files, warm and cold, beside the same rows in RAM"};
   storage_options options;
-  add_common_options(app, options.common);
-  app.add_option("--folder", options.folder,
-                 "where the file is made; decides what disk is measured")
-      ->capture_default_str();
-  app.add_option("--mebibytes", options.mebibytes,
-                 "size of the file; less than the memory there is")
-      ->check(CLI::Range(64U, 1U << 24))
-      ->capture_default_str();
-  app.add_option("--readers", options.readers, "numbers of reader threads")->delimiter(',');
+  add_common_options(line, options.common);
+  line.add_option("--folder", options.folder,
+                  "where the file is made; decides what disk is measured");
+  line.add_option("--mebibytes", options.mebibytes,
+                  "size of the file; less than the memory there is")
+      .between(64U, 1U << 24);
+  line.add_option("--readers", options.readers, "numbers of reader threads");
   return run_program(
-      app, argc, argv, [] { return true; },
+      line, argc, argv, [] { return true; },
       [&] {
         const int most = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
         if (options.readers.empty())

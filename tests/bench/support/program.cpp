@@ -7,22 +7,22 @@
 
 namespace feedline::bench {
 
-void add_common_options(CLI::App& app, common_options& options) {
-  app.add_option("--shape", options.shape,
-                 "one of mnist64, mnist1024, cifar256, imagenet256, small-dram; default: all that "
-                 "the benchmark is about");
-  app.add_option("--seconds", options.seconds, "of one run")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--runs", options.runs, "runs a cell, of which the median counts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--json", options.json, "file that the results go to, for report.py");
+void add_common_options(test::command_line& line, common_options& options) {
+  line.add_option("--shape", options.shape,
+                  "one of mnist64, mnist1024, cifar256, imagenet256, small-dram; default: all that "
+                  "the benchmark is about");
+  add_run_options(line, options);
 }
 
-int run_program(CLI::App& app, int argc, char* argv[], const std::function<bool()>& has_gpu,
-                const std::function<void()>& run) {
-  CLI11_PARSE(app, argc, argv);
+void add_run_options(test::command_line& line, common_options& options) {
+  line.add_option("--seconds", options.seconds, "of one run").positive();
+  line.add_option("--runs", options.runs, "runs a cell, of which the median counts").positive();
+  line.add_option("--json", options.json, "file that the results go to, for report.py");
+}
+
+int run_program(test::command_line& line, int argc, char* argv[],
+                const std::function<bool()>& has_gpu, const std::function<void()>& run) {
+  if (const auto exit_code = line.parse(argc, argv)) return *exit_code;
   spdlog::set_level(spdlog::level::warn);
   try {
     if (!has_gpu()) {

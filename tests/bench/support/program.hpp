@@ -15,11 +15,13 @@ struct common_options {
   std::string json;      ///< file for the results; empty: none
 };
 
-void add_common_options(CLI::App& app, common_options& options);
+void add_common_options(test::command_line& line, common_options& options);
+/// All of them but the shape.
+void add_run_options(test::command_line& line, common_options& options);
 
 /// What the main of every benchmark does: reads the command line, looks for a GPU, runs, and
 /// reports an error in one line.
-int run_program(CLI::App& app, int argc, char* argv[], const std::function<bool()>& has_gpu,
-                const std::function<void()>& run);
+int run_program(test::command_line& line, int argc, char* argv[],
+                const std::function<bool()>& has_gpu, const std::function<void()>& run);
 
 }  // namespace feedline::bench
