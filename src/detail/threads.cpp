@@ -1,15 +1,14 @@
 #include "detail/threads.hpp"
 
+#include "detail/cores.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <vector>
-
-#include <sched.h>
 
 namespace feedline::detail {
 namespace {
@@ -18,15 +17,8 @@ constexpr unsigned no_limit = std::numeric_limits<unsigned>::max();
 
 /// By the affinity mask; no limit if it cannot be had.
 unsigned affinity_cores() {
-  constexpr std::size_t most = 1 << 16;  // the kernel wants room for all CPUs it may ever have
-  for (std::size_t count = 1024; count <= most; count *= 4) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set{CPU_ALLOC(count),
-                                                               [](cpu_set_t* of) { CPU_FREE(of); }};
-    const std::size_t bytes = CPU_ALLOC_SIZE(count);
-    if (set && ::sched_getaffinity(0, bytes, set.get()) == 0)
-      return static_cast<unsigned>(CPU_COUNT_S(bytes, set.get()));
-  }
-  return no_limit;
+  const std::size_t allowed = allowed_cores().size();
+  return allowed == 0 ? no_limit : static_cast<unsigned>(allowed);
 }
 
 /// Quota and period in microseconds, as whole cores; no limit unless both are numbers: "max" in
