@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
 
@@ -25,6 +26,8 @@ struct device_capabilities {
   device_id id = {};           ///< for those whom batches are handed to
   std::shared_ptr<const block_decoders> decodes = nullptr;    ///< null: it decodes no blocks
   std::shared_ptr<const file_readers> reads_files = nullptr;  ///< null: it reads no files itself
+  std::vector<unsigned> near_cores = {};  ///< of the host, on the NUMA node that the device is
+                                          ///< attached to, ascending; empty: unknown
 };
 
 /// An event's handle; what it points to is the device's affair.

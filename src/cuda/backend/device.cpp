@@ -11,6 +11,7 @@
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
 #include "cuda/storage/file_reader.hpp"
+#include "detail/cores.hpp"
 #include "detail/threads.hpp"
 
 #include <cuda_runtime_api.h>
@@ -43,26 +44,40 @@ std::string name_of(int ordinal) {
   return "cuda:" + std::to_string(ordinal) + " " + properties.name;
 }
 
+/// On the GPU's NUMA node; empty if the system does not tell.
+detail::core_list cores_near(int ordinal) {
+  char address[32] = {};  // on the PCI bus
+  const cudaError_t status = cudaDeviceGetPCIBusId(address, sizeof address, ordinal);
+  if (status == cudaSuccess) return detail::cores_near("/", address);
+  detail::clear_error(status);
+  return {};
+}
+
 class cuda_device final : public device {
  public:
   explicit cuda_device(int ordinal)
       : ordinal_{ordinal},
         name_{name_of(ordinal)},
         decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
-        reads_files_{detail::make_cuda_file_readers(ordinal)} {}
+        reads_files_{detail::make_cuda_file_readers(ordinal)},
+        near_cores_{cores_near(ordinal)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
     return {.name = name_,
             .reads_staging = false,
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
             .decodes = decodes_,
-            .reads_files = reads_files_};
+            .reads_files = reads_files_,
+            .near_cores = near_cores_};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    const cuda_current_device current{context_};
-    void* const memory = kind == memory_kind::staging ? detail::allocate_pinned(bytes)
-                                                      : detail::allocate_on_gpu(bytes);
+    void* memory = nullptr;
+    detail::run_near(kind == memory_kind::staging ? near_cores_ : detail::core_list{}, [&] {
+      const cuda_current_device current{context_};
+      memory = kind == memory_kind::staging ? detail::allocate_pinned(bytes)
+                                            : detail::allocate_on_gpu(bytes);
+    });
     if (memory != nullptr) return memory;
     throw out_of_memory{
         bytes, kind,
@@ -246,6 +261,7 @@ class cuda_device final : public device {
   const std::string name_;
   const std::shared_ptr<const block_decoders> decodes_;
   const std::shared_ptr<const file_readers> reads_files_;
+  const detail::core_list near_cores_;
   mutable detail::cuda_context context_{ordinal_};
   const detail::profiler_ranges ranges_;
 };
