@@ -150,6 +150,8 @@ std::string to_string(const loader_plan& plan) {
       (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))
     text += fmt::format("; tuned, from {} and {} staging slots", plan.first_readers,
                         plan.first_staging_slots);
+  if (!plan.cores.empty())
+    text += fmt::format("; on the {} cores near the device", plan.cores.size());
   return text;
 }
 

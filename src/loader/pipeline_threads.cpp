@@ -1,5 +1,6 @@
 // What the threads of a pipeline do.
 
+#include "detail/cores.hpp"
 #include "detail/threads.hpp"
 #include "loader/pipeline.hpp"
 
@@ -20,6 +21,7 @@ void pipeline::start_threads() {
 
 void pipeline::drive_reader(int number) {
   name_this_thread("fl-reader-" + std::to_string(number));
+  bind_this_thread(plan_.cores);
   device_->begin_thread();
   reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
   const in_activity reading{&use.clock, activity::busy};
@@ -37,6 +39,7 @@ void pipeline::drive_reader(int number) {
 
 void pipeline::drive_transfer() {
   name_this_thread("fl-transfer");
+  bind_this_thread(plan_.cores);
   device_->begin_thread();
   if (plan_.readers == 0) {
     while (advance()) {

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "detail/cores.hpp"
 #include "detail/threads.hpp"
 #include "loader/decoding_choice.hpp"
 
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -84,6 +86,13 @@ int reader_count(const loader_options& options, placement placement, read_concur
   if (placement == placement::gather) return 0;
   if (concurrency == read_concurrency::serialized) return 1;
   return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
+}
+
+/// Where the loader's threads run: near the device, if readers find a core each there.
+std::vector<unsigned> cores_for(int readers, const device_capabilities& device) {
+  std::vector<unsigned> cores = choose_cores(device.near_cores);
+  if (cores.size() < static_cast<std::size_t>(readers)) cores.clear();
+  return cores;
 }
 
 std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
@@ -193,6 +202,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.min_requests = sizes.min_requests();
   plan.first_readers = plan.readers = readers;
   plan.background = options.readers != 0;
+  if (plan.background && options.near_device) plan.cores = cores_for(readers, device);
   return plan;
 }
 

@@ -56,6 +56,8 @@ void bind_plan(nb::module_& module) {
       .def_ro("device_bytes", &plan::device_bytes)
       .def_ro("readers", &plan::readers)
       .def_ro("background", &plan::background)
+      .def_ro("cores", &plan::cores,
+              "Near the device, which the loader's threads run on; empty: on any.")
       .def("__str__", [](const plan& self) { return to_string(self); });
 }
 

@@ -29,6 +29,7 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/fork_test.cpp
   pipeline/held_batches_test.cpp
   pipeline/moved_test.cpp
+  pipeline/near_device_test.cpp
   pipeline/nested_test.cpp
   pipeline/order_test.cpp
   pipeline/piece_test.cpp

@@ -112,8 +112,10 @@ def test_every_option_reaches_the_loader(numbered):
         staging_slots=3,
         leave_reads_after=datetime.timedelta(seconds=5),
         tuning=feedline.TuningBudget(max_readers=3),
+        near_device=False,
     )
     plan = loader.plan()
+    assert plan.cores == []
     assert (plan.batch_size, plan.batches_per_epoch, plan.shard.rank) == (30, 16, 1)
     assert (plan.batches_per_slot, plan.staging_slots, plan.readers) == (2, 3, 3)
     assert plan.placement == "stream"

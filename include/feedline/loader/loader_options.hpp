@@ -44,7 +44,7 @@ struct expected_field {
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
 /// max_device_bytes, placement, max_device_cache_bytes, decode_on, direct_storage, transforms,
 /// transform_seed, mixing, batch_transform, expected_fields, errors, leave_reads_after,
-/// trace_events, tuning. Set one by one, in any.
+/// trace_events, tuning, near_device. Set one by one, in any.
 struct loader_options {
   std::uint64_t batch_size = 1;  ///< samples in a batch; with a `shard`, in one rank's
   feedline::partial_batch partial_batch =
@@ -99,6 +99,8 @@ struct loader_options {
           ///< each; 0: there is no trace
   tuning_budget tuning = {};  ///< readers and staging slots are sought while the loader works,
                               ///< within this; all 0: they stay as they are
+  bool near_device = true;    ///< the loader's threads run on those cores alone that are on the
+                              ///< device's NUMA node, where the process may use one for each reader
 };
 
 /// Checks what can be checked without a dataset, and returns the options.

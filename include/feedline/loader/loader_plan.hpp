@@ -62,6 +62,8 @@ struct loader_plan {
   int first_readers = 0;          ///< of these, that take requests at first
   bool background = true;  ///< threads of the loader's own work ahead; false: all is done on the
                            ///< calling thread
+  std::vector<unsigned> cores = {};  ///< near the device, which the loader's threads run on; empty:
+                                     ///< on all that the process may use
 };
 
 /// One line for people: slots, sizes, totals.

@@ -163,7 +163,7 @@ void bind_loader(nb::module_& module) {
          bool direct_storage, std::vector<field_transform> transforms, std::uint64_t transform_seed,
          std::optional<mixing> mixed, const std::vector<wanted_field>& expected,
          const error_policy& errors, std::chrono::milliseconds leave_reads_after,
-         std::size_t trace_events, const tuning_budget& tuning) {
+         std::size_t trace_events, const tuning_budget& tuning, bool near_device) {
         loader_options options{.batch_size = batch_size,
                                .partial_batch = partial,
                                .shard = part,
@@ -187,7 +187,8 @@ void bind_loader(nb::module_& module) {
                                .errors = errors,
                                .leave_reads_after = leave_reads_after,
                                .trace_events = trace_events,
-                               .tuning = tuning};
+                               .tuning = tuning,
+                               .near_device = near_device};
         new (self) loader_object{std::move(of), order, device, std::move(options)};
       },
       "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
@@ -202,7 +203,8 @@ void bind_loader(nb::module_& module) {
       "transforms"_a = o.transforms, "transform_seed"_a = o.transform_seed, "mixing"_a = nb::none(),
       "expected_fields"_a = std::vector<wanted_field>{}, "errors"_a = o.errors,
       "leave_reads_after"_a = o.leave_reads_after, "trace_events"_a = o.trace_events,
-      "tuning"_a = o.tuning, "No sampler: the dataset's order; no device: the host's.");
+      "tuning"_a = o.tuning, "near_device"_a = o.near_device,
+      "No sampler: the dataset's order; no device: the host's.");
   bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
             nb::rv_policy::take_ownership,
             nb::sig("def epoch(self, number: int, stream: typing.Any = None) -> Epoch"),

@@ -71,3 +71,11 @@ TEST_CASE("loader plan: its line says where slots grow", "[loader][host]") {
         "938 batches of 64 an epoch, 1 to 166 a slot; staging 4 × 8.0 MiB = 32.0 MiB, read in "
         "place; 8 readers");
 }
+
+TEST_CASE("loader plan: its line says how many cores the threads run on, if not on any",
+          "[loader][host]") {
+  loader_plan plan = mnist_plan();
+  CHECK(to_string(plan).find("core") == std::string::npos);
+  plan.cores = {0, 1, 2, 3, 8, 9, 10, 11};
+  CHECK(to_string(plan).find("; 8 readers; on the 8 cores near the device") != std::string::npos);
+}
