@@ -3,11 +3,10 @@ set(feedline_computing_sources
   "^(unit/image/jpeg/|unit/device/(lz|lz4|zstd)/|support/files/image_bytes)")
 
 # feedline_optimize_computing(SOURCES…): optimizes these of SOURCES, in a build with a sanitizer,
-# which optimizes no other test. They cannot have the others' precompiled headers.
+# which optimizes no other test.
 function(feedline_optimize_computing)
   list(FILTER ARGN INCLUDE REGEX "${feedline_computing_sources}")
   if(ARGN)
-    set_source_files_properties(${ARGN} PROPERTIES
-      COMPILE_OPTIONS "-O1" SKIP_PRECOMPILE_HEADERS ON)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1")
   endif()
 endfunction()

@@ -27,8 +27,7 @@ folder=build/release
 mkdir -p "$folder"
 stage="configuring"
 echo "tests/run.sh: configuring $folder"
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}  # for precompiled headers
-if ! cmake --preset release -D FEEDLINE_TEST_PCH=ON -D FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
+if ! cmake --preset release -D CMAKE_UNITY_BUILD=ON -D FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
   >"$folder/configure.log" 2>&1; then
   cat "$folder/configure.log"
   exit 1

@@ -6,7 +6,8 @@
 # which it extends there. Fails on any finding: a crash, a sanitizer's report, a hang, more than
 # 1 GiB of memory. A finding's input lies in build/fuzz/findings; give it a unit test, and the
 # corpus the file.
-# FEEDLINE_FUZZ_CXX names the compiler where it is not clang++ or clang++-14.
+# FEEDLINE_FUZZ_CXX names the compiler where it is not clang++ or clang++-14. A build/fuzz that was
+# configured before keeps its compiler.
 set -euo pipefail
 
 seconds=${1:-60}
@@ -14,19 +15,18 @@ wanted=("${@:2}")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 build_dir=$source_dir/build/fuzz
 
-compiler=${FEEDLINE_FUZZ_CXX:-}
-for candidate in clang++ clang++-14 clang++-18; do
-  [[ -n $compiler ]] || compiler=$(command -v "$candidate" || true)
-done
-[[ -n $compiler ]] || { echo "tests/fuzz/run.sh: clang++ is needed for libFuzzer" >&2; exit 1; }
-
-generator=()
-command -v ninja > /dev/null && generator=(-G Ninja)
-cmake -S "$source_dir" -B "$build_dir" "${generator[@]}" --log-level=WARNING \
-  -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=40 \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFEEDLINE_FUZZ=ON \
-  -DFEEDLINE_CUDA=OFF -DFEEDLINE_GPL=ON -DFEEDLINE_HDF5=AUTO \
-  -DFEEDLINE_PROGRAMS=OFF -DFEEDLINE_SAMPLES=OFF
+if [[ ! -e $build_dir/build.ninja ]]; then
+  compiler=${FEEDLINE_FUZZ_CXX:-}
+  for candidate in clang++ clang++-14 clang++-18; do
+    [[ -n $compiler ]] || compiler=$(command -v "$candidate" || true)
+  done
+  [[ -n $compiler ]] || { echo "tests/fuzz/run.sh: clang++ is needed for libFuzzer" >&2; exit 1; }
+  cmake --preset host-asan -S "$source_dir" -B "$build_dir" --log-level=WARNING \
+    -D CMAKE_CXX_COMPILER="$compiler" -D FEEDLINE_FUZZ=ON -D CMAKE_UNITY_BUILD=ON \
+    -D FEEDLINE_PROGRAMS=OFF -D FEEDLINE_SAMPLES=OFF
+fi
+# A target that is new is in the list once the build has been configured with it.
+cmake "$build_dir" --log-level=WARNING
 
 declare -A max_bytes=()
 all=()

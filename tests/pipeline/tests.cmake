@@ -60,7 +60,7 @@ feedline_add_tests(feedline_mixing_tests SOURCES
 # These compute what devices draw, in arithmetic of which no product may be fused with a sum.
 set_source_files_properties(pipeline/mixing/mixing_test.cpp pipeline/mixing/unreadable_test.cpp
   unit/device/mix_on_host_test.cpp unit/device/sample_mix_test.cpp PROPERTIES
-  COMPILE_OPTIONS "-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
+  COMPILE_OPTIONS "-ffp-contract=off")
 
 feedline_add_tests(feedline_results_tests SOURCES
   pipeline/results/edge_test.cpp

@@ -26,9 +26,9 @@ using feedline::detail::help_requests;
 
 namespace {
 
-constexpr std::uint64_t rows_per_block = 2;
+constexpr std::uint64_t rows_of_block = 2;
 constexpr std::uint64_t block_count = 100;
-constexpr std::uint64_t row_count = rows_per_block * block_count;
+constexpr std::uint64_t row_count = rows_of_block * block_count;
 
 /// Blocks of rows of a byte, each its number, with something done as each is read.
 class gated_blocks final : public detail::hdf5_blocks {
@@ -39,7 +39,7 @@ class gated_blocks final : public detail::hdf5_blocks {
   void read(std::uint64_t block, std::span<std::byte> out) const override {
     on_read_(block);
     for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = static_cast<std::byte>(block * ::rows_per_block + i);
+      out[i] = static_cast<std::byte>(block * rows_of_block + i);
   }
 
  private:
@@ -74,7 +74,7 @@ class read_blocks {
 };
 
 detail::row_extent rows_of(std::uint64_t kept) {
-  return {.rows = row_count, .row_bytes = 1, .rows_per_chunk = rows_per_block, .chunks_kept = kept};
+  return {.rows = row_count, .row_bytes = 1, .rows_per_chunk = rows_of_block, .chunks_kept = kept};
 }
 
 std::vector<std::byte> read_rows(const hdf5_cached_rows& rows, std::vector<sample_index> samples) {
