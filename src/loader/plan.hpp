@@ -110,6 +110,7 @@ class slot_memory {
   [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
   [[nodiscard]] std::size_t bytes_per_sample() const;
   [[nodiscard]] slot_layout staged(std::uint64_t samples) const;
+  [[nodiscard]] std::vector<bool> passing_fields() const;
 
   std::vector<field> rows_;
   converted_fields converted_;

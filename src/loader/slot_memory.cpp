@@ -13,6 +13,8 @@
 namespace feedline::detail {
 namespace {
 
+/// Of a row: two of what a GPU asks of the bus at once.
+constexpr std::size_t least_passing_bytes = 256;
 constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
 /// Of a slot, at least: then readers end it together, though one request takes longer than others.
 constexpr std::uint64_t requests_a_reader = 4;
@@ -171,6 +173,23 @@ std::size_t slot_memory::bytes_per_sample() const {
   return in_place_ ? std::max(row_bytes, delivered(1).sample_bytes()) : row_bytes;
 }
 
+/// Rows that are gathered and then converted come as they are first: that takes few of the device's
+/// multiprocessors for as long as the bus takes, and then all of them for a moment. Not images with
+/// an augmentation, or of which half or more is cropped: more would cross the bus than is used.
+/// Nor short rows: the bus brings more than they are.
+std::vector<bool> slot_memory::passing_fields() const {
+  std::vector<bool> passing(rows_.size(), false);
+  if (placement_ != placement::gather) return passing;
+  for (std::size_t place = 0; place < rows_.size(); ++place) {
+    const field_conversion& by = converted_.conversions[place];
+    const std::uint64_t pixels = std::uint64_t{by.height} * by.width;
+    passing[place] = by.what == field_conversion::operation::convert && !by.augmentation.any() &&
+                     2 * std::uint64_t{by.to_height} * by.to_width > pixels &&
+                     sample_bytes(rows_[place]) >= least_passing_bytes;
+  }
+  return passing;
+}
+
 landing_layout slot_memory::landing_buffer(std::uint64_t batches) const {
   const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
   const std::uint64_t samples = piece_samples(batches);
@@ -182,7 +201,8 @@ landing_layout slot_memory::landing_buffer(std::uint64_t batches) const {
           arrive ? samples : 0,
           keeps,
           request_partition::more_requests(min_requests_),
-          loads_bytes_};
+          loads_bytes_,
+          passing_fields()};
 }
 
 slot_layout slot_memory::piece(std::uint64_t batches) const {

@@ -41,8 +41,11 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
 
 landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
                                std::uint64_t arriving, bool keeps, std::uint64_t more_runs,
-                               std::size_t loads_bytes)
-    : row_bytes_{rows.row_bytes()}, varies_{varies}, keeps_{keeps} {
+                               std::size_t loads_bytes, const std::vector<bool>& passes)
+    : row_bytes_{rows.row_bytes()},
+      passes_at_(rows.row_bytes().size(), 0),
+      varies_{varies},
+      keeps_{keeps} {
   const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
   random_bits_at_ = table;
@@ -59,6 +62,11 @@ landing_layout::landing_layout(const slot_layout& rows, const request_layout& ru
   if (arriving != 0) slot_bytes_ += more_runs * (fields() + 1) * alignment;  // each rounds them up
   landing_bytes_ = round_up(slot_bytes_, slot_layout::alignment);
   slot_bytes_ = landing_bytes_ + round_up(loads_bytes, slot_layout::alignment);
+  for (std::size_t place = 0; place < passes.size(); ++place) {
+    if (!passes[place]) continue;
+    passes_at_[place] = landing_bytes_;
+    landing_bytes_ += round_up(samples * row_bytes_[place], slot_layout::alignment);
+  }
   if (slot_bytes_ / alignment > std::numeric_limits<std::uint32_t>::max() ||
       samples >= assembly::arrived) {
     throw usage_error{"a slot of " + std::to_string(samples) + " samples in " +

@@ -67,6 +67,8 @@ class slot_layout {
 ///
 ///     | sources | random bits | directory | chunk | chunk | … as many as are needed
 ///
+/// Behind all that a landing buffer may have room for rows that the device fetches itself.
+///
 /// Chunks are claimed in the order in which runs are read. So what must be copied is a prefix, and
 /// a slot whose rows are all kept on the device is its tables alone.
 class landing_layout {
@@ -81,9 +83,11 @@ class landing_layout {
   /// @param arriving Samples whose rows may have to be copied: there is room for so many.
   /// @param keeps    Rows that arrive may be kept.
   /// @param loads_bytes For blocks that the device decodes, from `chunks_at` on, with their table.
+  /// @param passes One a field, whether its rows pass through the landing buffer alone, on their
+  ///               way from mapped memory to a conversion; empty: no field's do.
   landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
                  std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0,
-                 std::size_t loads_bytes = 0);
+                 std::size_t loads_bytes = 0, const std::vector<bool>& passes = {});
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }
@@ -113,6 +117,10 @@ class landing_layout {
     return row_bytes_[place];
   }
   [[nodiscard]] std::size_t fields() const noexcept { return row_bytes_.size(); }
+  /// Where a field's rows pass through; 0 if they do not.
+  [[nodiscard]] std::size_t passes_at(std::size_t place) const noexcept {
+    return passes_at_[place];
+  }
 
   /// Of a slot all of whose rows arrive.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
@@ -121,6 +129,7 @@ class landing_layout {
 
  private:
   std::vector<std::size_t> row_bytes_;
+  std::vector<std::size_t> passes_at_;
   bool varies_;
   bool keeps_;
   std::size_t random_bits_at_ = 0;

@@ -165,9 +165,12 @@ void assembling_transfer::assemble(const staging_slot& from, const landing_buffe
                                    device_slot& to, std::uint64_t samples, bool keeps,
                                    stream_ref stream) {
   ticket_samples_ = samples + (from.work.begin == 0 ? 0 : ticket_samples_);
-  for (std::size_t place = 0; place < fields_.size(); ++place)
+  for (std::size_t place = 0; place < fields_.size(); ++place) {
     fields_[place].to_offset =
         formats_.batches.field_offset(place) + from.work.begin * formats_.batches.row_bytes(place);
+    const std::size_t passes_at = formats_.landing_buffer.passes_at(place);
+    fields_[place].passing = passes_at == 0 ? nullptr : through.data + passes_at;
+  }
   if (samples != 0)
     device_->assemble({.slot = batch_stage_ ? batch_stage_->input() : to.data,
                        .batch_size = formats_.batches.batch_size(),

@@ -49,9 +49,12 @@ struct field_assembly {
   const std::byte* cached = nullptr;  ///< row r of the cached rows is at cached + r × row_bytes
   bool cached_on_host = false;        ///< they are mapped host memory, read over the bus
   std::byte* keep = nullptr;          ///< the same memory, to keep rows in; null: none are
-  std::size_t row_bytes = 0;          ///< of the dataset's rows
-  std::size_t to_offset = 0;          ///< of the field within a batch of the slot
-  std::size_t to_row_bytes = 0;       ///< of the batch's rows
+  std::byte* passing = nullptr;  ///< device memory for the rows of the slot's samples, dense: read
+                                 ///< over the bus they may lie there before they are converted;
+                                 ///< null: they are converted on their way. Only if none arrives
+  std::size_t row_bytes = 0;     ///< of the dataset's rows
+  std::size_t to_offset = 0;     ///< of the field within a batch of the slot
+  std::size_t to_row_bytes = 0;  ///< of the batch's rows
   field_conversion conversion;
 };
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace feedline::detail {
 namespace {
@@ -152,12 +153,14 @@ class launcher {
   launch<Part> launch_;
 };
 
-/// What makes the slot's rows.
-void issue_rows(const assembly& work, const slot_frame& frame, cudaStream_t stream) {
+/// Makes rows of the slot, of those fields for whose places `wanted` is true.
+template <class Wanted>
+void issue_rows(const assembly& work, const slot_frame& frame, const Wanted& wanted,
+                cudaStream_t stream) {
   field_parts planned;
   const auto for_each_part = [&](const auto& add) {
     for (std::size_t place = 0; place < work.fields.size(); ++place) {
-      if (gather_by_copy_engine(work, work.fields[place], stream)) continue;
+      if (!wanted(place) || gather_by_copy_engine(work, work.fields[place], stream)) continue;
       plan_field(work, place, planned);
       for (std::size_t i = 0; i < planned.count; ++i) add(planned.parts[i]);
     }
@@ -176,12 +179,44 @@ void issue_rows(const assembly& work, const slot_frame& frame, cudaStream_t stre
   converts.flush();
 }
 
+/// The same of all fields. Rows that pass through other memory are gathered there as they are, and
+/// converted then.
+void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t stream) {
+  const auto passes = [&](std::size_t place) {
+    return work.fields[place].passing != nullptr && work.fields[place].cached_on_host;
+  };
+  issue_rows(
+      work, frame, [&](std::size_t place) { return !passes(place); }, stream);
+  std::vector<field_assembly> passed{work.fields.begin(), work.fields.end()};
+  for (std::size_t place = 0; place < passed.size(); ++place) {
+    if (!passes(place)) continue;
+    field_assembly& field = passed[place];
+    field_assembly gathered = field;
+    gathered.conversion = {};
+    gathered.to_offset = 0;
+    gathered.to_row_bytes = field.row_bytes;
+    assembly gather = work;
+    gather.slot = field.passing;
+    gather.batch_size = work.samples;
+    gather.fields = {&gathered, 1};
+    issue_rows(
+        gather, plan_frame(gather), [](std::size_t) { return true; }, stream);
+    field.cached = field.passing;
+    field.cached_on_host = false;
+  }
+  assembly convert = work;
+  convert.fields = passed;
+  slot_frame in_order = frame;
+  in_order.sources = nullptr;
+  issue_rows(convert, in_order, passes, stream);
+}
+
 }  // namespace
 
 void issue_assembly(const assembly& work, cudaStream_t stream) {
   const slot_frame frame = plan_frame(work);
   const mix_parts mixes = plan_mixing(work);
-  issue_rows(work, frame, stream);
+  issue_all_rows(work, frame, stream);
   launcher<mix_part> mixing{mix_kernel, frame, stream};
   for (std::size_t i = 0; i < mixes.count; ++i) mixing.add(mixes.parts[i]);
   mixing.flush();

@@ -18,7 +18,7 @@ namespace feedline::detail {
 /// What all fields of an assembly share.
 struct slot_frame {
   const std::byte* landing_buffer = nullptr;
-  const std::uint32_t* sources = nullptr;
+  const std::uint32_t* sources = nullptr;      ///< null: sample i's row is row i
   const std::uint32_t* random_bits = nullptr;  ///< null: none
   const std::uint32_t* directory = nullptr;
   std::size_t batch_bytes = 0;

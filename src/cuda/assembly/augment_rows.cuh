@@ -97,7 +97,7 @@ __device__ float mean_of_image(resized_tile_memory& shared, const conversion& by
                                                          const conversion& by,
                                                          std::uint32_t sample) {
   const std::uint32_t random_bits = random_bits_of_sample(frame, sample);
-  drawn_sample drawn{{sample_row(frame, part, sample, __ldg(frame.sources + sample)),
+  drawn_sample drawn{{sample_row(frame, part, sample, source_of(frame, sample)),
                       {},
                       {},
                       is_flipped(by, random_bits)},

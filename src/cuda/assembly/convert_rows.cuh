@@ -83,7 +83,7 @@ __device__ __forceinline__ void convert_samples(const slot_frame& frame, const a
       const std::uint64_t item = first + i * block_threads;
       // Past the end, the item before it once more: loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
-      rows[i] = sample_row(frame, part, places[i].row, __ldg(frame.sources + places[i].row));
+      rows[i] = sample_row(frame, part, places[i].row, source_of(frame, places[i].row));
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < groups_a_thread; ++i)
@@ -126,8 +126,7 @@ __device__ __forceinline__ void convert_singly(const slot_frame& frame, const as
   for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
        each += std::uint64_t{part.blocks} * block_threads) {
     const row_item place = split(part, each);
-    const std::byte* const row =
-        sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+    const std::byte* const row = sample_row(frame, part, place.row, source_of(frame, place.row));
     std::byte* const to = slot_row(frame, part, place.row);
     const image_window window = window_of(by, random_bits_of_sample(frame, place.row));
     const std::uint32_t first = place.item * group_elements;
@@ -160,8 +159,7 @@ __device__ inline void write_classes(const slot_frame& frame, const assembly_par
   for (std::uint64_t each = std::uint64_t{block} * block_threads + threadIdx.x; each < part.items;
        each += std::uint64_t{part.blocks} * block_threads) {
     const row_item place = split(part, each);
-    const std::byte* const row =
-        sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+    const std::byte* const row = sample_row(frame, part, place.row, source_of(frame, place.row));
     std::uint64_t index = 0;
     visit_element(by.from, [&](auto type) {
       index = to_index(load_element<decltype(type)>(row, 0, by.aligned_loads));

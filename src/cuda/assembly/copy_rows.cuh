@@ -25,7 +25,7 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
       const std::uint64_t item = first + i * block_threads;
       // Past the end, the item before it once more: loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
-      sources[i] = __ldg(frame.sources + places[i].row);
+      sources[i] = source_of(frame, places[i].row);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i)
@@ -74,7 +74,7 @@ __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assemb
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
       const std::uint64_t item = first + i * block_threads;
       places[i] = split(part, item < part.items ? item : part.items - 1);
-      sources[i] = __ldg(frame.sources + places[i].row);
+      sources[i] = source_of(frame, places[i].row);
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {

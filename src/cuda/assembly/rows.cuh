@@ -31,6 +31,11 @@ __device__ inline const std::byte* chunk_rows(const slot_frame& frame, const ass
   return frame.landing_buffer + std::size_t{__ldg(entry + 2 + part.field)} * 16;
 }
 
+/// A sample's source: the number of a cached row, or which row of its run's chunk.
+__device__ inline std::uint32_t source_of(const slot_frame& frame, std::uint32_t sample) {
+  return frame.sources == nullptr ? sample : __ldg(frame.sources + sample);
+}
+
 /// The dataset's row of a sample, by its source.
 __device__ inline const std::byte* sample_row(const slot_frame& frame, const assembly_part& part,
                                               std::uint32_t sample, std::uint32_t source) {

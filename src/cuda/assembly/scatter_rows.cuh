@@ -62,8 +62,8 @@ __device__ __forceinline__ void scatter_samples(const slot_frame& frame, const a
        each += std::uint64_t{part.blocks} * block_threads) {
     const row_item place = split(part, each);
     const image_window window = window_of(by, random_bits_of_sample(frame, place.row));
-    const line_piece piece = piece_of(
-        part, sample_row(frame, part, place.row, __ldg(frame.sources + place.row)), place.item);
+    const line_piece piece =
+        piece_of(part, sample_row(frame, part, place.row, source_of(frame, place.row)), place.item);
     const std::int32_t begin = piece.offset / element_bytes;
     const std::int32_t last = min(begin + 16 / element_bytes, row_elements) - 1;
     if (piece.wanted && !is_left_out(by, window, static_cast<std::uint32_t>(max(begin, 0)),

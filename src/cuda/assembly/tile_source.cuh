@@ -33,7 +33,7 @@ __device__ __forceinline__ image_tile tile_at(const slot_frame& frame, const ass
   image_tile at;
   const auto row_bytes = static_cast<std::uint32_t>(part.row_bytes);
   at.vector_offsets = row_bytes < 16 ? 0 : row_bytes - 15;
-  at.row = sample_row(frame, part, place.row, __ldg(frame.sources + place.row));
+  at.row = sample_row(frame, part, place.row, source_of(frame, place.row));
   at.to = slot_row(frame, part, place.row);
   at.window = window_of(by, random_bits_of_sample(frame, place.row));
   const std::uint32_t down = tiles.across.quotient(place.item);

@@ -58,7 +58,7 @@ __device__ __forceinline__ void widen_samples(const slot_frame& frame, const ass
       // Past the end, the item before it once more: loads need no branch.
       places[i] = split(part, item < part.items ? item : part.items - 1);
       const std::byte* const row =
-          sample_row(frame, part, places[i].row, __ldg(frame.sources + places[i].row));
+          sample_row(frame, part, places[i].row, source_of(frame, places[i].row));
       vectors[i] = load_vector<uint4>(row, places[i].item);
     }
 #pragma unroll

@@ -37,14 +37,19 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
   const gpu_copy landing_buffer{device, each.landing_buffer()};
   std::vector<std::unique_ptr<gpu_copy>> on_device;
   std::vector<std::unique_ptr<mapped_copy>> on_host;
+  std::vector<std::unique_ptr<gpu_copy>> passing;
   std::vector<field_assembly> fields;
   for (std::size_t i = 0; i < each.fields().size(); ++i) {
     INFO(i << ": " << describe(each.fields()[i]));
     const auto& cached = each.fields()[i].cached;
-    if (where == kept_in::host) {
+    if (where != kept_in::device) {
       on_host.push_back(std::make_unique<mapped_copy>(device, cached, shift));
       fields.push_back(each.field(i, on_host.back()->data(), nullptr));
       fields.back().cached_on_host = true;
+      if (where != kept_in::host_passing) continue;
+      passing.push_back(std::make_unique<gpu_copy>(
+          device, std::vector<std::byte>(options.samples * fields.back().row_bytes)));
+      fields.back().passing = passing.back()->data();
     } else {
       on_device.push_back(std::make_unique<gpu_copy>(device, cached, shift));
       std::byte* const at = on_device.back()->data();
@@ -57,6 +62,7 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
   FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   const auto expected = each.reference();
   check_same(slot.read_back(), expected[0], "the slot");
+  for (const auto& each_passing : passing) (void)each_passing->read_back();  // looks at the guards
   for (std::size_t i = 0; i < on_device.size(); ++i)
     check_same(on_device[i]->read_back(), expected[i + 1],
                "cached rows of field " + std::to_string(i));

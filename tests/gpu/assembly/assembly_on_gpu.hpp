@@ -15,7 +15,8 @@
 namespace feedline::test {
 
 /// Where cached rows lie, for the GPU.
-enum class kept_in { device, host };
+/// Where cached rows are; of `host_passing`, that pass through other memory of the device.
+enum class kept_in { device, host, host_passing };
 
 /// A copy of host bytes in memory that the GPU reads and writes, between guards.
 class gpu_copy {

@@ -144,6 +144,21 @@ TEST_CASE("assembly: every element type becomes every target as on the host, bit
                {converted(from, to, random), converted(from, to, random)}, seed, where);
 }
 
+TEST_CASE("assembly: rows of host memory that pass through the device's are converted all the same",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto from = GENERATE(from_range(std::begin(all_types), std::end(all_types)));
+  const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{6}));
+  const std::size_t shift = seed % 2 == 0 ? 0 : 2 * seed - 1;
+  std::mt19937_64 random{seed};
+  std::vector<case_field> fields{copied(784), one_hot(element_type::i64, element_type::f32, 10)};
+  for (const element_type to : all_targets) fields.push_back(converted(from, to, random));
+  fields.push_back(copied(detail::least_copied_row_bytes));
+  // Of the last batch there is a part; each sample's draws must come with its own row.
+  check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 8, .from = rows_from::cached},
+               fields, seed, kept_in::host_passing, shift, seed % 2 == 0);
+}
+
 TEST_CASE("assembly: bytes that stay in their order are widened as on the host, bit for bit",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();

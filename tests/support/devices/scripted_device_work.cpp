@@ -84,6 +84,9 @@ bool scripted_device::may_run(operation& next) {
         next.started = true;
         const assembly& work = next.assembled;
         poison_slot(work, next.fields);
+        for (const field_assembly& field : next.fields)  // a device may use it
+          if (field.passing != nullptr)
+            std::memset(field.passing, static_cast<int>(poison), work.samples * field.row_bytes);
         ++started_assemblies_;
         changed_.notify_all();
       }

@@ -65,6 +65,30 @@ TEST_CASE("slot memory: bytes cross as the dataset has them, and are delivered a
   CHECK(made.landing_bytes(2) == assembling_transfer::landing_buffers * made.staging_bytes(2));
 }
 
+TEST_CASE("slot memory: rows that are gathered and then converted pass through landing buffers",
+          "[loader][host]") {
+  const auto landing = [](placement where, const loader_options& options) {
+    const slot_memory made = sizes(where, 1, options);
+    return made.landing_bytes(2) - assembling_transfer::landing_buffers * made.staging_bytes(2);
+  };
+  CHECK(landing(placement::gather, converting()) ==
+        assembling_transfer::landing_buffers * 2 * 64 * 784);
+  CHECK(landing(placement::gather, {.batch_size = 64}) == 0);
+  CHECK(landing(placement::resident, converting()) == 0);
+  const auto cropped = [](std::uint64_t side) {
+    return loader_options{
+        .batch_size = 64,
+        .transforms = {{.field = "image", .layout = image_layout::hwc, .crop = {{side, side}}}}};
+  };
+  CHECK(landing(placement::gather, cropped(20)) != 0);
+  CHECK(landing(placement::gather, cropped(19)) == 0);
+  CHECK(landing(placement::gather,
+                {.batch_size = 64,
+                 .transforms = {
+                     {.field = "image", .layout = image_layout::hwc, .resize = {{14, 14}}}}}) == 0);
+  CHECK(landing(placement::gather, {.batch_size = 64, .transforms = {{.field = "label"}}}) == 0);
+}
+
 TEST_CASE("slot memory: the largest form of a batch counts, be it read, converted or delivered",
           "[loader][host]") {
   const auto largest = [](const loader_options& options, bool reads_staging) {

@@ -116,6 +116,23 @@ TEST_CASE("landing buffer layout: no two parts overlap, and the worst slot fits"
   }
 }
 
+TEST_CASE(
+    "landing buffer layout: rows that pass through lie behind the slot, aligned, in its buffer",
+    "[staging][host]") {
+  const slot_layout rows{mnist, 50, 3};
+  const request_layout runs{50, 20};
+  const landing_layout plain{rows, runs, true, 0, false};
+  const landing_layout image{rows, runs, true, 0, false, 0, 0, {true, false}};
+  const landing_layout both{rows, runs, true, 0, false, 0, 1'000, {true, true}};
+  CHECK(plain.passes_at(0) == 0);
+  CHECK(image.passes_at(0) == plain.landing_bytes());
+  CHECK(image.passes_at(1) == 0);
+  CHECK(image.slot_bytes() == plain.slot_bytes());
+  CHECK(image.landing_bytes() == plain.landing_bytes() + round_up<std::size_t>(150 * 784, 256));
+  CHECK(both.passes_at(1) == image.landing_bytes());
+  CHECK(both.landing_bytes() == image.landing_bytes() + 256);
+}
+
 TEST_CASE("landing buffer layout: the worst slot leaves less than 256 bytes over",
           "[staging][host]") {
   std::mt19937_64 random{5};
