@@ -88,7 +88,7 @@ cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF -D CMAKE_UNITY_BUILD=ON
   { cat "$build/configure.log"; exit 1; }
 tail -n 4 "$build/configure.log" | grep feedline
 stage="building"
-echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes some 3 minutes the first" \
+echo "run_mnist.sh: building with $(nproc) jobs; on two cores this takes a few minutes the first" \
   "time"
 cmake --build "$build" --parallel "$(nproc)" \
   --target mnist_trainer make_digits src/programs/all 2>&1 |
