@@ -1,3 +1,5 @@
+// Over 250 lines: what a slot takes in one form follows from the others, a ring from all.
+
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"

@@ -15,13 +15,13 @@ wanted=("${@:2}")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 build_dir=$source_dir/build/fuzz
 
-if [[ ! -e $build_dir/build.ninja ]]; then
+if ! grep -qs '^FEEDLINE_SANITIZE:.*=address$' "$build_dir/CMakeCache.txt"; then
   compiler=${FEEDLINE_FUZZ_CXX:-}
   for candidate in clang++ clang++-14 clang++-18; do
     [[ -n $compiler ]] || compiler=$(command -v "$candidate" || true)
   done
   [[ -n $compiler ]] || { echo "tests/fuzz/run.sh: clang++ is needed for libFuzzer" >&2; exit 1; }
-  cmake --preset host-asan -S "$source_dir" -B "$build_dir" --log-level=WARNING \
+  cmake --fresh --preset host-asan -S "$source_dir" -B "$build_dir" --log-level=WARNING \
     -D CMAKE_CXX_COMPILER="$compiler" -D FEEDLINE_FUZZ=ON -D CMAKE_UNITY_BUILD=ON \
     -D FEEDLINE_PROGRAMS=OFF -D FEEDLINE_SAMPLES=OFF
 fi
