@@ -122,9 +122,9 @@ class pipeline {
     std::chrono::milliseconds before_warning = std::chrono::seconds{10};
   };
   void set(wait_limits limits) noexcept { limits_ = limits; }
-  /// How long a setting is measured at least, where it is tuned. Consumer, before `next`.
-  void set_tuning_window(std::chrono::nanoseconds least) noexcept {
-    if (tuning_) tuning_->set_window(least);
+  /// As `tuning::search_eagerly`, where it is tuned. Consumer, before `next`.
+  void tune_eagerly() noexcept {
+    if (tuning_) tuning_->search_eagerly();
   }
 
   /// Ends everything: all threads end by themselves, ranges end at their next step. Any thread;

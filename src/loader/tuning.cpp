@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t windows_an_epoch = 64;
 constexpr std::uint64_t fewest_batches = 4;
 constexpr std::uint64_t most_batches = 32;
+constexpr std::chrono::milliseconds shortest_window{100};
 constexpr std::uint64_t fewest_tuned_slots = 4;
 /// Slots grow until then, where readers are fast.
 constexpr std::uint64_t first_slots = 12;
@@ -43,7 +44,7 @@ bool tuning::ends_window(const stage_clock& consumer) noexcept {
   if (!measuring_) return true;
   const stage_totals now = consumer.look(consumer.since());
   return now.batches - began_batches_ >= window_batches_ &&
-         working_time(now) - began_time_ >= window_time_;
+         (eager_ || working_time(now) - began_time_ >= shortest_window);
 }
 
 void tuning::learn(loader_statistics now) noexcept {
@@ -53,7 +54,9 @@ void tuning::learn(loader_statistics now) noexcept {
     const tuner::setting before = tuner_.current();
     const bool had_settled = tuner_.settled();
     try {
-      changed = !(tuner_.learn(now.since(began_)) == before);
+      loader_statistics window = now.since(began_);
+      if (eager_) window.exposed = window.consumer.time();
+      changed = !(tuner_.learn(window) == before);
     } catch (...) {  // no memory to note what was measured
       changed = true;
     }

@@ -29,8 +29,9 @@ class tuning {
   tuning(const loader_plan& plan, active_readers& readers, staging_ring& staging,
          activity_recorder& recorder);
 
-  /// How long a window is at least. Before the first slot.
-  void set_window(std::chrono::nanoseconds least) noexcept { window_time_ = least; }
+  /// For tests: windows of any length, in which the consumer counts as waiting all the time. So
+  /// settings change, however fast the machine is. Before the first slot.
+  void search_eagerly() noexcept { eager_ = true; }
 
   /// A slot was taken: whether it ends a window, so that `learn` is to be called.
   [[nodiscard]] bool ends_window(const stage_clock& consumer) noexcept;
@@ -52,7 +53,7 @@ class tuning {
   activity_recorder& recorder_;
   const tuner::setting most_;
   const std::uint64_t window_batches_;
-  std::chrono::nanoseconds window_time_ = std::chrono::milliseconds{100};
+  bool eager_ = false;
 
   // The consumer's.
   bool measuring_ = false;   ///< else what was begun before the last change passes

@@ -9,7 +9,6 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
-#include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
@@ -353,10 +352,9 @@ TEST_CASE("trace: the last mark is what tuning has set at last", "[statistics][h
   loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1};
   options.tuning = {.max_readers = 6};
   options.trace_events = 100;
-  const auto data = gated(make_identity_dataset(403, 37),
-                          [](auto) { std::this_thread::sleep_for(std::chrono::microseconds{20}); });
-  detail::pipeline under_test{data, sequential{}, make_host_device(), options};
-  under_test.set_tuning_window(std::chrono::nanoseconds{0});
+  detail::pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
+                              options};
+  under_test.tune_eagerly();
   const auto run = under_test.claim(0, {});
   while (under_test.next(run, {})) {
   }

@@ -19,7 +19,6 @@
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/ways.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -55,17 +54,6 @@ loader_options untuned() {
   return options;
 }
 
-using use_time = std::atomic<std::chrono::nanoseconds>;
-
-/// Reads that take so long that the consumer waits, and the tuner has something to do: on a slow
-/// machine, too.
-/// @param use What the consumer takes for a batch.
-dataset_ptr slow(const dataset_ptr& data, const use_time& use) {
-  return gated(data, [&use](auto) {
-    std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(20us, 2 * use.load()));
-  });
-}
-
 /// The same where blocks are decoded: a slot has room for one, and the budget for slots of one.
 loader_options for_way(way through, loader_options options) {
   if (through != way::decoded) return options;
@@ -76,16 +64,14 @@ loader_options for_way(way through, loader_options options) {
 
 /// A pipeline that is tuned at every fourth slot, and a consumer that writes down what it gets.
 struct consumer {
-  /// @param time Gets what it takes for a batch.
   consumer(const travelling& on, const dataset_ptr& data, const sampler& order,
-           const loader_options& options, use_time& time)
+           const loader_options& options)
       : by{on},
-        use{time},
         record{on.looks()},
         under_test{
             std::make_shared<pipeline>(stored_for(by.through, data, order), order, by.device,
                                        on_way(by.through, *data, for_way(by.through, options)))} {
-    under_test->set_tuning_window(0ns);
+    under_test->tune_eagerly();
   }
 
   /// So many batches of an epoch, or all; then it is left.
@@ -94,17 +80,14 @@ struct consumer {
     for (std::uint64_t i = 0; i < most; ++i) {
       const auto taken = under_test->next(run, by.stream);
       if (!taken) return;
-      const auto began = std::chrono::steady_clock::now();
       record(*taken);
       settings.insert(
           {under_test->statistics().tuning.readers, under_test->statistics().tuning.staging_slots});
-      use.store(std::chrono::steady_clock::now() - began);
     }
     under_test->abandon(run);
   }
 
   travelling by;
-  use_time& use;
   recorder record;
   std::shared_ptr<pipeline> under_test;
   std::set<std::pair<std::uint64_t, std::uint64_t>> settings = {};
@@ -113,9 +96,8 @@ struct consumer {
 /// What an untuned loader without readers delivers where a tuned one takes the same steps.
 template <class Steps>
 void check_same(way through, const dataset_ptr& data, const sampler& order, const Steps& steps) {
-  use_time use{};
-  consumer reference{travelling{through}, data, order, untuned(), use};
-  consumer changing{travelling{through}, slow(data, use), order, tuned(), use};
+  consumer reference{travelling{through}, data, order, untuned()};
+  consumer changing{travelling{through}, data, order, tuned()};
   steps(reference);
   steps(changing);
   CHECK(changing.settings.size() > 1);
@@ -212,9 +194,7 @@ TEST_CASE("tuning: readers that rest do not read, and end with the loader", "[lo
 TEST_CASE("tuning: a loader goes away, or stops, while readers rest and slots are kept back",
           "[loader][host]") {
   const bool begun = GENERATE(false, true);
-  const use_time none{};
-  loader loader{slow(make_identity_dataset(samples, 37), none), sequential{}, make_host_device(),
-                tuned()};
+  loader loader{make_identity_dataset(samples, 37), sequential{}, make_host_device(), tuned()};
   if (!begun) return;
   auto epoch = loader.epoch(0);
   CHECK(epoch.next());
