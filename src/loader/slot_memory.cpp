@@ -28,9 +28,9 @@ constexpr std::uint64_t max_requests = 60'000;
 /// And those of small slots, which are cut for all readers.
 constexpr std::uint64_t max_more_requests = 5'000;
 
-/// Requests that a slot is cut into at least, so that all readers share it.
+/// Requests that a slot is cut into at least: so that all readers share it, and none reads on for
+/// long where its epoch is left.
 std::uint64_t shared_requests(int readers, std::size_t slots) {
-  if (readers < 2) return 0;
   const std::uint64_t wanted = requests_a_reader * static_cast<std::uint64_t>(readers);
   const std::uint64_t room = max_more_requests / slots;
   return std::min(wanted, room < 4 ? 0 : room / 2 - 1);

@@ -116,11 +116,10 @@ class request_partition {
   /// @param resting Of the plan's readers, those that take no requests.
   [[nodiscard]] request_layout next(std::uint64_t samples, int resting = 0) const {
     if (!rows_are_read()) return numbering_;
-    const auto readers = static_cast<std::uint64_t>(std::max(readers_ - resting, 0));
-    if (min_requests_ == 0 || (resting != 0 && readers < 2)) return {batch_size_, request_samples_};
+    if (min_requests_ == 0) return {batch_size_, request_samples_};
+    const auto readers = static_cast<std::uint64_t>(std::max(readers_ - resting, 1));
     const std::uint64_t least =
-        resting == 0 ? min_requests_
-                     : divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
+        divide_up(min_requests_ * readers, static_cast<std::uint64_t>(readers_));
     return {batch_size_, std::min(request_samples_, divide_up(samples, least))};
   }
   /// How a ticket is cut into pieces, by which its `requests` are to be understood. A slot of which

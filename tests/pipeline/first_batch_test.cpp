@@ -1,5 +1,6 @@
 /// What a first batch waits for: its own samples, and none that come after it.
 
+#include <feedline/device/host_device.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
@@ -16,6 +17,7 @@
 #include <future>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 using namespace feedline;
@@ -140,4 +142,32 @@ TEST_CASE("loader: with zero readers nothing behind the first batch is read for 
     CHECK_FALSE(gate.read_behind.load());
     for (std::uint64_t i = 0; i < 10 * epoch; ++i) (void)range.next();  // and the rest is left
   }
+}
+
+TEST_CASE("loader: an epoch that is left has a reader end a quarter of a batch, no more",
+          "[loader][host]") {
+  std::mutex mutex;
+  std::vector<std::vector<std::uint64_t>> reads;
+  gate_behind_first gate;
+  const dataset_ptr data = gated(gate.data(), [&](std::span<const sample_index> samples) {
+    const std::scoped_lock lock{mutex};
+    auto& read = reads.emplace_back();
+    for (const sample_index sample : samples) read.push_back(sample.value);
+  });
+  loader_options options{.batch_size = batch_size, .readers = 1};
+  options.piece_bytes = batch_size * 20;
+  loader loader{data, sequential{}, make_host_device(), options};
+  REQUIRE(loader.plan().batches_per_slot == 1);
+  REQUIRE(loader.plan().piece_samples == batch_size);
+  {
+    auto left = loader.epoch(0);
+    CHECK(left.next().has_value());
+    while (!gate.read_behind.load()) std::this_thread::yield();
+  }
+  gate.open();
+  CHECK(loader.epoch(1).next().has_value());
+  const std::scoped_lock lock{mutex};
+  REQUIRE(reads.size() >= 6);
+  CHECK(reads[4] == std::vector<std::uint64_t>{16, 17, 18, 19});
+  CHECK(reads[5] == std::vector<std::uint64_t>{0, 1, 2, 3});
 }

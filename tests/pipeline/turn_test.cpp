@@ -173,7 +173,9 @@ TEST_CASE(
         --depth;
       },
       read_concurrency::serialized);
-  loader once{whole, sequential{}, make_host_device(), {.batch_size = 64, .readers = 1}};
+  loader_options options{.batch_size = 64, .readers = 1};
+  options.request_bytes = 64 * 1024;  // the batch is one read
+  loader once{whole, sequential{}, make_host_device(), options};
   for (batch& batch : once.epoch(0)) CHECK(batch["value"].values<std::uint32_t>()[63] == 63);
   CHECK(depths == std::vector<int>{1, 2});
 }

@@ -41,7 +41,8 @@ struct loader_plan {
   std::uint64_t slots_per_epoch = 0;  ///< if all are full; more while they grow
   std::uint64_t request_samples = 0;  ///< samples a reader takes at a time, at most
   std::uint64_t min_requests = 0;    ///< that a slot is cut into if it has so many samples, so that
-                                     ///< readers share its first batch; 0: any number
+                                     ///< readers share its first batch, and are soon done with an
+                                     ///< epoch that is left; 0: any number
   std::uint64_t cached_samples = 0;  ///< whose rows the device keeps (resident, cached) or reads in
                                      ///< the dataset's memory (gather)
   std::size_t batch_bytes = 0;       ///< of one batch within a device slot, each field aligned

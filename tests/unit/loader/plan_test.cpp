@@ -220,7 +220,8 @@ TEST_CASE("plan: a request is at least a sample, at most a slot, and their numbe
 TEST_CASE("plan: readers share small slots, unless requests were sized by the user",
           "[loader][host]") {
   CHECK(plan(6'400, {.batch_size = 64, .readers = 8}).min_requests == 32);
-  CHECK(plan(6'400, {.batch_size = 64, .readers = 1}).min_requests == 0);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 1}).min_requests == 4);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 0}).min_requests == 0);
   CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .request_bytes = 1'000}).min_requests == 0);
   CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .batches_per_slot = 2}).min_requests == 0);
   for (const std::size_t slots : {2U, 100U, 4'096U}) {

@@ -63,7 +63,7 @@ TEST_CASE("active readers: a slot is cut for those that are active", "[reader][h
                {.batch_size = 64, .readers = 4}};
   epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
   slot_scheduler under_test{parts.slots, schedule, *parts.staging};
-  for (const auto& [active, requests] : {std::pair{4, 16U}, {2, 8U}, {1, 1U}}) {
+  for (const auto& [active, requests] : {std::pair{4, 16U}, {2, 8U}, {1, 4U}}) {
     under_test.active().set(active);
     const request first = under_test.next().value();
     CHECK((*parts.staging)[slot_index{first.slot}].work.requests() == requests);

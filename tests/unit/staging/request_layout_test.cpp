@@ -183,7 +183,7 @@ TEST_CASE("request partition: a slot is cut for the readers that do not rest", "
   CHECK(under_test.next(256, 0).requests(256) == 32);
   CHECK(under_test.next(256, 4).requests(256) == 16);
   CHECK(under_test.next(256, 6).requests(256) == 8);
-  CHECK(under_test.next(256, 7).requests(256) == 1);  // as for a loader of one reader
+  CHECK(under_test.next(256, 7).requests(256) == 4);
 }
 
 TEST_CASE("request partition: a slot of few samples is shared by all readers", "[reader][host]") {
