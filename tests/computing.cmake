@@ -1,6 +1,6 @@
 # Tests that compute much, in headers of kernels or by themselves.
 set(feedline_computing_sources
-  "^(unit/image/jpeg/|unit/device/(lz|lz4|zstd)/|support/files/image_bytes)")
+  "^(unit/image/jpeg/|unit/device/(lz|lz4|zstd)/|unit/sampler/chunk_|support/files/image_bytes)")
 
 # feedline_optimize_computing(SOURCES…): optimizes these of SOURCES, in a build with a sanitizer,
 # which optimizes no other test.
