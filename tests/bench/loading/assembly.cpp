@@ -7,9 +7,12 @@
 /// of rows at random places:
 /// - "device": cached in device memory; "arrived": in the landing buffer; "host": cached in mapped
 ///   host memory;
-/// - as they are, or with images as HWC bytes converted to CHW floats.
-/// GB/s is of what is delivered. The host's time is that of the call; the stream's, of its share of
-/// a long run, between two events. Slots and landing buffers go round in fours, as a loader's do.
+/// - as they are, or with images, HWC bytes, normalized to floats: HWC or CHW, flipped at random,
+///   with a random crop of seven eighths of each side.
+/// GB/s is of what is delivered. "to copy" is the stream's time relative to that of a copy in
+/// device memory that reads and writes as many bytes, by the rate of copies of 256 MiB. The host's
+/// time is that of the call; the stream's, of its share of a long run, between two events. Slots
+/// and landing buffers go round in fours, as a loader's do.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/device/assembly.hpp>
@@ -93,18 +96,45 @@ struct shape_rows {
   std::vector<std::byte> labels;
 };
 
-field_conversion to_float(const shape& shape) {
+/// What becomes of images.
+struct conversion_kind {
+  const char* name;
+  element_type to = element_type::u8;  ///< u8: they stay as they are
+  bool to_channels_last = false;
+  bool flips = false;
+  bool crops = false;
+};
+
+constexpr std::array kinds{
+    conversion_kind{"as they are"},
+    conversion_kind{"f32, chw", element_type::f32},
+    conversion_kind{"f16, hwc", element_type::f16, true},
+    conversion_kind{"f16, hwc, flip", element_type::f16, true, true},
+    conversion_kind{"f16, hwc, flip, crop", element_type::f16, true, true, true},
+    conversion_kind{"f16, chw", element_type::f16, false},
+    conversion_kind{"f16, chw, flip", element_type::f16, false, true},
+    conversion_kind{"f16, chw, flip, crop", element_type::f16, false, true, true},
+    conversion_kind{"bf16, hwc", element_type::bf16, true},
+    conversion_kind{"bf16, hwc, flip, crop", element_type::bf16, true, true, true},
+    conversion_kind{"bf16, chw", element_type::bf16, false},
+    conversion_kind{"bf16, chw, flip, crop", element_type::bf16, false, true, true}};
+
+field_conversion conversion_of(const shape& shape, const conversion_kind& kind) {
   field_conversion conversion;
+  if (kind.to == element_type::u8) return conversion;
   conversion.what = field_conversion::operation::convert;
-  conversion.to = element_type::f32;
+  conversion.to = kind.to;
   conversion.channels_last = true;
+  conversion.to_channels_last = kind.to_channels_last;
   conversion.per_channel = true;
   const bool is_cifar = shape.row.size() == 3 && shape.row[0] == 3;
   conversion.height = static_cast<std::uint32_t>(is_cifar ? shape.row[1] : shape.row[0]);
   conversion.width = static_cast<std::uint32_t>(is_cifar ? shape.row[2] : shape.row[1]);
   conversion.channels = shape.row.size() == 3 ? 3 : 1;
-  conversion.to_height = conversion.height;
-  conversion.to_width = conversion.width;
+  conversion.to_height = kind.crops ? conversion.height / 8 * 7 : conversion.height;
+  conversion.to_width = kind.crops ? conversion.width / 8 * 7 : conversion.width;
+  conversion.random_crop = kind.crops;
+  conversion.flip_below = kind.flips ? std::uint64_t{1} << 31 : 0;
   std::fill(std::begin(conversion.scale), std::end(conversion.scale), 1.0F / 255.0F);
   std::fill(std::begin(conversion.offset), std::end(conversion.offset), -0.5F);
   return conversion;
@@ -113,10 +143,17 @@ field_conversion to_float(const shape& shape) {
 /// The work on four slots, ready to be issued.
 class slots {
  public:
-  slots(const shape_rows& rows, rows_in where, bool converts)
+  slots(const shape_rows& rows, rows_in where, const conversion_kind& kind)
       : rows_{rows},
-        format_{.row_bytes = {rows.image_bytes, 1}, .batch_size = rows.shape.batch_size} {
-    const std::size_t to_bytes = converts ? 4 * rows.image_bytes : rows.image_bytes;
+        format_{.row_bytes = {rows.image_bytes, 1},
+                .batch_size = rows.shape.batch_size,
+                .varies = kind.flips || kind.crops} {
+    const field_conversion conversion = conversion_of(rows.shape, kind);
+    const bool converts = conversion.what == field_conversion::operation::convert;
+    const std::size_t elements =
+        converts ? std::size_t{conversion.to_height} * conversion.to_width * conversion.channels
+                 : rows.image_bytes;
+    const std::size_t to_bytes = elements * size_bytes(kind.to);
     const std::size_t labels_at = in_lines(to_bytes * format_.batch_size);
     batch_bytes_ = labels_at + in_lines(format_.batch_size);
     const std::size_t from_bytes = rows.image_bytes * format_.batch_size;
@@ -126,11 +163,12 @@ class slots {
                                                     format_.batch_size);
     format_.runs_per_batch = (format_.batch_size + format_.run_samples - 1) / format_.run_samples;
     delivered_bytes_ = samples_ * (to_bytes + 1);
+    read_bytes_ = samples_ * (elements + 1);
     place_rows(where);
     field_assembly& image = fields_[0];
     image.row_bytes = rows.image_bytes;
     image.to_row_bytes = to_bytes;
-    if (converts) image.conversion = to_float(rows.shape);
+    image.conversion = conversion;
     field_assembly& label = fields_[1];
     label.row_bytes = 1;
     label.to_row_bytes = 1;
@@ -141,6 +179,7 @@ class slots {
   slots& operator=(const slots&) = delete;
 
   [[nodiscard]] std::size_t delivered_bytes() const { return delivered_bytes_; }
+  [[nodiscard]] std::size_t read_bytes() const { return read_bytes_; }
   void issue(std::size_t number, const gpu_stream& stream) const {
     rows_.device->assemble(works_[number % places], stream_ref{stream.get()});
   }
@@ -162,6 +201,7 @@ class slots {
     for (auto& each : sources) {
       each.arrives = arrive;
       each.row = random() % rows_.shape.samples;
+      each.random_bits = static_cast<std::uint32_t>(random());
     }
     const std::array all{std::span{rows_.images}, std::span{rows_.labels}};
     const auto image =
@@ -187,6 +227,7 @@ class slots {
   std::size_t batch_bytes_ = 0;
   std::uint64_t samples_ = 0;
   std::size_t delivered_bytes_ = 0;
+  std::size_t read_bytes_ = 0;
   std::vector<detail::device_memory> on_device_;
   std::vector<detail::device_memory> landing_buffers_;
   std::vector<detail::device_memory> slots_;
@@ -233,10 +274,28 @@ call_times time_calls(const slots& work, const gpu_stream& stream, std::size_t c
   return {begin.seconds_to(end) / count, issued / count};
 }
 
-void measure(const shape_rows& rows, rows_in where, bool converts, const common_options& options,
-             results& found) {
+/// Bytes read and written in a second by copies within device memory.
+double memory_rate(const device_ptr& device, const gpu_stream& stream) {
+  constexpr std::size_t bytes = std::size_t{256} << 20;
+  constexpr int copies = 50;
+  const detail::device_memory memory{device, memory_kind::device, 2 * bytes};
+  const auto copy = [&] {
+    FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(memory.data() + bytes, memory.data(), bytes,
+                                        cudaMemcpyDeviceToDevice, stream.get()));
+  };
+  time_mark begin;
+  time_mark end;
+  copy();
+  begin.record(stream);
+  for (int i = 0; i < copies; ++i) copy();
+  end.record(stream);
+  return copies * 2.0 * static_cast<double>(bytes) / begin.seconds_to(end);
+}
+
+void measure(const shape_rows& rows, rows_in where, const conversion_kind& kind, double rate,
+             const common_options& options, results& found) {
   const gpu_stream stream;
-  const slots work{rows, where, converts};
+  const slots work{rows, where, kind};
   const double guess = time_calls(work, stream, 64).stream_seconds;
   const auto calls = static_cast<std::size_t>(std::clamp(options.seconds / guess, 16.0, 100'000.0));
   std::vector<double> on_stream;
@@ -250,13 +309,22 @@ void measure(const shape_rows& rows, rows_in where, bool converts, const common_
   const double seconds = median(on_stream);
   const auto delivered = static_cast<double>(work.delivered_bytes());
   constexpr std::array names{"device", "arrived", "host"};
-  std::printf("%-12s %-8s %-12s %9.2f %10.2f %10.1f %9.2f\n", rows.shape.name.c_str(),
-              names[static_cast<std::size_t>(where)], converts ? "u8 to f32" : "as they are",
-              delivered / (1 << 20), 1e6 * seconds, 1e-9 * delivered / seconds, 1e6 * on_host);
+  std::printf("%-12s %-8s %-22s %9.2f %10.2f %10.1f", rows.shape.name.c_str(),
+              names[static_cast<std::size_t>(where)], kind.name, delivered / (1 << 20),
+              1e6 * seconds, 1e-9 * delivered / seconds);
+  const double moved = delivered + static_cast<double>(work.read_bytes());
+  const double to_copy = where == rows_in::host ? 0 : seconds * rate / moved;
+  if (to_copy != 0) {
+    std::printf(" %8.2f", to_copy);
+  } else {
+    std::printf(" %8s", "-");
+  }
+  std::printf(" %9.2f\n", 1e6 * on_host);
   std::fflush(stdout);
   found.add({{"shape", rows.shape.name},
              {"rows_in", names[static_cast<std::size_t>(where)]},
-             {"converts", converts},
+             {"conversion", kind.name},
+             {"to_copy", to_copy},
              {"bytes", work.delivered_bytes()},
              {"stream_seconds", seconds},
              {"host_seconds", on_host}});
@@ -264,13 +332,16 @@ void measure(const shape_rows& rows, rows_in where, bool converts, const common_
 
 void run(const common_options& options) {
   results found{"assembly", machine_facts()};
-  std::printf("%s\n%-12s %-8s %-12s %9s %10s %10s %9s\n", describe_machine().c_str(), "shape",
-              "rows in", "converted", "slot, MiB", "stream, us", "GB/s", "host, us");
+  const double rate = memory_rate(make_cuda_device(0), gpu_stream{});
+  std::printf("%s\ncopies of 256 MiB in device memory read and write %.0f GB/s\n\n",
+              describe_machine().c_str(), 1e-9 * rate);
+  std::printf("%-12s %-8s %-22s %9s %10s %10s %8s %9s\n", "shape", "rows in", "images", "slot, MiB",
+              "stream, us", "GB/s", "to copy", "host, us");
   for (const shape& shape : main_shapes(options.shape)) {
     const shape_rows rows{make_cuda_device(0), shape};
-    for (const bool converts : {false, true}) {
+    for (const conversion_kind& kind : kinds) {
       for (const auto where : {rows_in::device, rows_in::arrived, rows_in::host})
-        measure(rows, where, converts, options, found);
+        measure(rows, where, kind, rate, options, found);
     }
   }
   found.write(options.json);

@@ -11,8 +11,10 @@
 /// has), or a copy of 256 MiB. Three loops over the same number of batches, each until the
 /// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
 /// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
-/// over that. Medians of the runs, each a round of all three. With `--page` the last loop of
-/// products is traced, which costs time, and becomes a page and a drawing (`.html`, `.svg`).
+/// over that. Medians of the runs, each a round of all three. First, for comparison, what feeding
+/// costs at least: instead of a loader, copies of 8 MiB out of pinned memory that nobody fills,
+/// into four slots in turns. With `--page` the last loop of products is traced, which costs time,
+/// and becomes a page and a drawing (`.html`, `.svg`).
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -32,9 +34,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -142,6 +146,58 @@ double consume(loader& loader, std::uint64_t& epoch, work* busy, const step_kind
   return seconds_since(start);
 }
 
+/// Batches that are copied out of pinned memory as it is: feeding without readers, and at its best.
+class bare_copies {
+ public:
+  bare_copies(const device_ptr& device, std::size_t batch_bytes)
+      : batch_bytes_{batch_bytes},
+        pinned_{device, memory_kind::staging, 4 * piece_bytes},
+        slots_{device, memory_kind::device, slots * batch_bytes} {
+    std::memset(pinned_.data(), 1, pinned_.bytes());
+    for (auto* events : {&copied_, &used_})
+      for (cudaEvent_t& each : *events)
+        FEEDLINE_CUDA_CHECK(cudaEventCreateWithFlags(&each, cudaEventDisableTiming));
+  }
+  bare_copies(const bare_copies&) = delete;
+  bare_copies& operator=(const bare_copies&) = delete;
+  ~bare_copies() {
+    FEEDLINE_CUDA_LOG(cudaStreamSynchronize(copying_.get()));
+    for (auto* events : {&copied_, &used_})
+      for (const cudaEvent_t each : *events) FEEDLINE_CUDA_LOG(cudaEventDestroy(each));
+  }
+
+  /// As `consume`.
+  double feed(work* busy, const step_kind& step, std::uint64_t batches, const gpu_stream& stream) {
+    const auto start = clock_type::now();
+    for (std::uint64_t i = 0; i < batches; ++i) {
+      const std::size_t slot = i % slots;
+      FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(copying_.get(), used_[slot]));
+      for (std::size_t at = 0; at < batch_bytes_; at += piece_bytes, ++pieces_)
+        FEEDLINE_CUDA_CHECK(cudaMemcpyAsync(
+            slots_.data() + slot * batch_bytes_ + at, pinned_.data() + pieces_ % 4 * piece_bytes,
+            std::min(piece_bytes, batch_bytes_ - at), cudaMemcpyHostToDevice, copying_.get()));
+      FEEDLINE_CUDA_CHECK(cudaEventRecord(copied_[slot], copying_.get()));
+      FEEDLINE_CUDA_CHECK(cudaStreamWaitEvent(stream.get(), copied_[slot]));
+      if (busy != nullptr) step.issue(*busy);
+      FEEDLINE_CUDA_CHECK(cudaEventRecord(used_[slot], stream.get()));
+    }
+    stream.sync();
+    return seconds_since(start);
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t slots = 4;
+
+  const std::size_t batch_bytes_;
+  std::uint64_t pieces_ = 0;
+  detail::device_memory pinned_;
+  detail::device_memory slots_;
+  gpu_stream copying_;
+  std::array<cudaEvent_t, slots> copied_{};
+  std::array<cudaEvent_t, slots> used_{};
+};
+
 struct way {
   std::string name;
   placement where;
@@ -177,6 +233,50 @@ void draw(const loader& loader, std::uint64_t epoch, const std::string& title,
   write_trace_svg(drawn, std::filesystem::path{page}.replace_extension(".svg").string(), title);
 }
 
+/// A loop over so many batches, in seconds. @param busy Null: an empty consumer.
+using feeding_loop = std::function<double(work* busy, const step_kind&, std::uint64_t batches)>;
+
+/// @param an_epoch Batches; a loop has whole epochs.
+void measure_step(const std::string& shape, const std::string& way, const step_kind& step,
+                  std::uint64_t an_epoch, const feeding_loop& feed, const options& options,
+                  work& busy, const gpu_stream& stream, results& found) {
+  const double guess = std::max(steps_alone(busy, step, 16, stream) / 16, 1e-4);
+  const auto wanted = static_cast<std::uint64_t>(options.seconds / guess);
+  const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
+  std::vector<double> alone;
+  std::vector<double> feeding;
+  std::vector<double> both;
+  std::vector<double> ratios;
+  for (int i = 0; i < options.runs; ++i) {
+    alone.push_back(steps_alone(busy, step, batches, stream));
+    feeding.push_back(feed(nullptr, step, batches));
+    both.push_back(feed(&busy, step, batches));
+    ratios.push_back(both.back() / std::max(alone.back(), feeding.back()));
+  }
+  const double each = 1e6 / static_cast<double>(batches);
+  std::printf("%-12s %-20s %-12s %9.1f %9.1f %9.1f %8.3f [%5.3f, %5.3f]\n", shape.c_str(),
+              way.c_str(), step.name.c_str(), median(alone) * each, median(feeding) * each,
+              median(both) * each, median(ratios), quantile(ratios, 0), quantile(ratios, 1));
+  std::fflush(stdout);
+  found.add({{"shape", shape},
+             {"way", way},
+             {"step", step.name},
+             {"alone_us", median(alone) * each},
+             {"feeding_us", median(feeding) * each},
+             {"both_us", median(both) * each},
+             {"ratio", median(ratios)}});
+}
+
+void run_copies(const shape& shape, const options& options, work& busy, const gpu_stream& stream,
+                results& found) {
+  bare_copies copies{make_cuda_device(0), shape.batch_size * sample_bytes(shape)};
+  const feeding_loop feed = [&](work* with, const step_kind& step, std::uint64_t batches) {
+    return copies.feed(with, step, batches, stream);
+  };
+  for (const step_kind& step : step_kinds(options))
+    measure_step(shape.name, "bare copies", step, 1, feed, options, busy, stream, found);
+}
+
 void run_way(const shape& shape, const dataset_ptr& data, const way& through,
              const options& options, work& busy, const gpu_stream& stream, results& found) {
   loader loader{
@@ -192,33 +292,11 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, nullptr, {}, an_epoch, stream);  // warm up, and fill the cache
+  const feeding_loop feed = [&](work* with, const step_kind& step, std::uint64_t batches) {
+    return consume(loader, epoch, with, step, batches, stream);
+  };
   for (const step_kind& step : step_kinds(options)) {
-    const double guess = std::max(steps_alone(busy, step, 16, stream) / 16, 1e-4);
-    const auto wanted = static_cast<std::uint64_t>(options.seconds / guess);
-    const std::uint64_t batches = (wanted / an_epoch + 1) * an_epoch;
-    std::vector<double> alone;
-    std::vector<double> feeding;
-    std::vector<double> both;
-    std::vector<double> ratios;
-    for (int i = 0; i < options.runs; ++i) {
-      alone.push_back(steps_alone(busy, step, batches, stream));
-      feeding.push_back(consume(loader, epoch, nullptr, step, batches, stream));
-      both.push_back(consume(loader, epoch, &busy, step, batches, stream));
-      ratios.push_back(both.back() / std::max(alone.back(), feeding.back()));
-    }
-    const double each = 1e6 / static_cast<double>(batches);
-    std::printf("%-12s %-20s %-12s %9.1f %9.1f %9.1f %8.3f [%5.3f, %5.3f]\n", shape.name.c_str(),
-                through.name.c_str(), step.name.c_str(), median(alone) * each,
-                median(feeding) * each, median(both) * each, median(ratios), quantile(ratios, 0),
-                quantile(ratios, 1));
-    std::fflush(stdout);
-    found.add({{"shape", shape.name},
-               {"way", through.name},
-               {"step", step.name},
-               {"alone_us", median(alone) * each},
-               {"feeding_us", median(feeding) * each},
-               {"both_us", median(both) * each},
-               {"ratio", median(ratios)}});
+    measure_step(shape.name, through.name, step, an_epoch, feed, options, busy, stream, found);
     if (!options.page.empty() && step.name.find("product") != std::string::npos)
       draw(loader, epoch - 1, shape.name + ", " + through.name + ", " + step.name, options.page);
   }
@@ -237,6 +315,7 @@ void run(const options& options) {
   work busy{stream};
   for (const shape& shape : shapes_named(options.shape.empty() ? "imagenet256" : options.shape)) {
     const auto data = make_data(shape);
+    run_copies(shape, options, busy, stream, found);
     for (const way& through : ways_of(shape, options))
       run_way(shape, data, through, options, busy, stream, found);
   }
