@@ -1,9 +1,8 @@
 # Tests that compute much, in headers of kernels or by themselves.
 set(feedline_computing_sources
-  "^(unit/image/jpeg/|unit/device/(lz|lz4|zstd)/|unit/sampler/chunk_|support/files/image_bytes)")
+  "^(gpu|unit/image/jpeg|unit/device/(lz|lz4|zstd)|unit/sampler|support/files/image_bytes).*cpp$")
 
-# feedline_optimize_computing(SOURCES…): optimizes these of SOURCES, in a build with a sanitizer,
-# which optimizes no other test.
+# feedline_optimize_computing(SOURCES…): optimizes these of SOURCES, and no other test.
 function(feedline_optimize_computing)
   list(FILTER ARGN INCLUDE REGEX "${feedline_computing_sources}")
   if(ARGN)
