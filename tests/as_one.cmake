@@ -34,12 +34,12 @@ function(feedline_compile_as_one target)
   endforeach()
 endfunction()
 
-# feedline_add_units(TARGET OPTIONS SOURCES…): adds units of SOURCES to TARGET, and has them
-# compiled with OPTIONS, unless that is NOTFOUND.
+# feedline_add_units(TARGET OPTIONS SOURCES…): adds units of SOURCES to TARGET, as many in each as
+# the library's units have, and has them compiled with OPTIONS, unless that is NOTFOUND.
 function(feedline_add_units target options)
   set(sources ${ARGN})
   while(sources)
-    list(SUBLIST sources 0 16 part)
+    list(SUBLIST sources 0 ${CMAKE_UNITY_BUILD_BATCH_SIZE} part)
     list(REMOVE_ITEM sources ${part})
     set(includes "")
     set(bodies "")
