@@ -7,7 +7,7 @@
 /// feedline have FEEDLINE_SHARED defined. A static library exports nothing, so that a plugin that
 /// is built with one keeps it to itself.
 #ifdef FEEDLINE_SHARED
-#define FEEDLINE_EXPORT __attribute__((visibility("default")))
+#define FEEDLINE_EXPORT [[gnu::visibility("default")]]
 #else
 #define FEEDLINE_EXPORT
 #endif
