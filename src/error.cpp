@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 std::string describe(const dataset_location& where, std::string_view message) {

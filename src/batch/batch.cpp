@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 batch::batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
              std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept

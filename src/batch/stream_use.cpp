@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
     : batch_{std::move(used)}, stream_{stream}, begun_by_{std::this_thread::get_id()} {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 class raw_decoder final : public decoder {

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 std::string_view to_string(element_type type) noexcept {
   constexpr std::array<std::string_view, 13> names{

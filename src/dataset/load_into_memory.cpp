@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// A thread reads about this much at a time: enough that what a call costs does not matter, and

@@ -12,7 +12,7 @@
 #include <concepts>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// The transform's input is read in pieces of about this size, which stay in a core's cache between

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 thread_local detail::read_tally* tally = nullptr;

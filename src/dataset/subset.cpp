@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 struct listed : detail::scattered {

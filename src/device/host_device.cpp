@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr std::align_val_t page{4096};

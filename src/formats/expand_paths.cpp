@@ -12,7 +12,7 @@
 
 #include <glob.h>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr std::uint64_t max_numbers = 1'000'000;

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace detail {
 namespace {
 

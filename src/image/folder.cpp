@@ -14,7 +14,7 @@
 #include <atomic>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr const char* image_field = "image";

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 namespace abi = detail::dlpack;

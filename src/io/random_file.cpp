@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 // A static, as the handler of SIGBUS is that it keeps away. It needs no construction.

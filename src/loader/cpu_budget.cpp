@@ -2,7 +2,7 @@
 
 #include "reader/reader_turns.hpp"
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 void set_cpu_budget(unsigned readers) {
   detail::reader_turns::of_process().set_limit(readers);

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 std::string_view to_string(decode_on who) noexcept {
   switch (who) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// The bytes that rows were to be cached in when a loader did not fit; 0 where there were none, or

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr int max_readers = 1024;

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// What a state of this version begins with: also the mark by which a state is known. Whoever

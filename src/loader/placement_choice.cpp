@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 std::string_view to_string(placement placement) noexcept {
   switch (placement) {

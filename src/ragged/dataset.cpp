@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Rows are asked for in pieces of at most so many, and of about so many bytes.

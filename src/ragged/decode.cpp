@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// The samples of a ragged dataset of bytes.

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// NAME_offsets has one entry more than a row has samples.

@@ -116,7 +116,7 @@ field field_of(const field& element, std::uint64_t count) {
 
 }  // namespace feedline::detail
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 class padded_dataset final : public dataset {

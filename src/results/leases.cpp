@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 result::result(std::shared_ptr<detail::result_slots> slots, slot_index slot,
                std::span<std::byte> bytes, const result_tag& tag, std::uint64_t number) noexcept

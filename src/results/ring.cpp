@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 result_ring::result_ring(const device_ptr& device, const result_options& options)
     : slots_{detail::result_slots::make(device, options)} {}

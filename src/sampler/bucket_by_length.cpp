@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 [[noreturn]] void refuse_without_batches() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr std::uint64_t most_alone = 8;  ///< positions of a run that are asked by themselves

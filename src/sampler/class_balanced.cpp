@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr std::uint64_t round_role = 0xB492'B66F'BE98'F273;

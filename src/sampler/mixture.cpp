@@ -9,7 +9,7 @@
 #include <array>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 constexpr std::uint64_t part_role = 0x8CB9'2BA7'2F3D'8DD7;

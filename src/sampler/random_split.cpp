@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// In the place of an epoch, so that a shuffle with the same seed has another order.

@@ -81,7 +81,7 @@ shard shard_of_environment(const std::function<const char*(const char* name)>& v
 
 }  // namespace feedline::detail
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 shard shard::from_environment() {
   return detail::shard_of_environment([](const char* name) { return std::getenv(name); });

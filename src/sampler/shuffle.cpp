@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// @throws usage_error if the lanes do not divide the batches, or there is nothing to divide.

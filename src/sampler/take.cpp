@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 take::take(sampler of, split_size size, take_from from)
     : of_{std::move(of)}, size_{size}, from_{from} {

@@ -1,6 +1,6 @@
 #include <feedline/statistics/statistics.hpp>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 stage_statistics between(const stage_statistics& earlier, stage_statistics later) {

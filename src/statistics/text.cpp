@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 using detail::json_object;

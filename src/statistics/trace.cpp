@@ -4,7 +4,7 @@
 #include <chrono>
 #include <iterator>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 std::string_view to_string(trace_activity activity) noexcept {
   switch (activity) {

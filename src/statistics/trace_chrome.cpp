@@ -10,7 +10,7 @@
 // The Trace Event Format: https://docs.google.com/document/d/
 // 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (the copy that Perfetto's documentation links).
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// With all three places, so that no nanosecond is lost.

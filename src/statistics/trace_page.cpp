@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Of JSON inside of a page's script: '<' only stands in strings, and could begin "</script>".

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 // In pixels.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 std::string list(std::string_view name, const std::vector<double>& values) {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace detail {
 namespace {
 

@@ -53,9 +53,9 @@ tests and benchmarks may")
     list(APPEND faults
       "${file} names a test case with a semicolon, by which ctest would never run it")
   endif()
-  if(file MATCHES "^include/" AND text MATCHES "\nnamespace feedline {")
+  if(file MATCHES "^(include|src)/" AND text MATCHES "\nnamespace feedline {")
     list(APPEND faults "${file} opens namespace feedline without FEEDLINE_EXPORT \
-(feedline/export.hpp): a shared library would not export it")
+(feedline/export.hpp): a shared library would not export it, by clang not what a source defines")
   endif()
   if(file MATCHES "\\.(hpp|cuh)$" AND NOT text MATCHES "#pragma once")
     list(APPEND faults "${file} has no #pragma once")

@@ -25,7 +25,7 @@
 #include <span>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 using detail::cuda_current_device;

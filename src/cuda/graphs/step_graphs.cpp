@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Frees a graph, and one that can be launched.

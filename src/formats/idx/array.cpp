@@ -11,7 +11,7 @@
 #include <new>
 #include <optional>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace detail {
 namespace {
 

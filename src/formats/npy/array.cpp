@@ -97,7 +97,7 @@ listed_field list_npy(const std::string& file, const std::string& field_name) {
 
 }  // namespace feedline::detail
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// A sample's array: its whole shape is the value's.

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// A member that is to be a field, and what its header says of it.

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 using paths = std::vector<std::string>;

@@ -10,7 +10,7 @@
 #include <array>
 #include <string>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// A file of more records, which the published ones are not, has this many looked at, evenly

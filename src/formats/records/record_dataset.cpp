@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Where the fields lie in a record; the places of their rows count from the first record.

@@ -17,7 +17,7 @@
 #include <cassert>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace detail {
 namespace {
 

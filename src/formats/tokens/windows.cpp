@@ -155,7 +155,7 @@ dataset_ptr make_token_dataset(std::vector<token_shard> shards, const token_opti
 
 }  // namespace feedline::detail
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 
 dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_options& options) {
   if (shards.empty()) throw usage_error{"open_tokens: there is no shard to open"};

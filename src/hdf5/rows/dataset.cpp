@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.

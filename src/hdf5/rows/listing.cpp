@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// A dataset's own field, or those of the members of its records.

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedline {
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 /// Values that lie in the file, or in memory: those that the library read, or that are all empty.
