@@ -11,8 +11,7 @@
 #include <numeric>
 #include <utility>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 /// Memory for the fields that nobody wants, which the other dataset writes all the same.
@@ -164,7 +163,9 @@ dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names)
   return with_fields(of, places_of("open", of->fields(), names));
 }
 
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
   if (!of) throw usage_error{"select: the dataset is null"};

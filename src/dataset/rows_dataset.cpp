@@ -11,8 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 class rows_dataset final : public dataset {
@@ -126,7 +125,9 @@ rows_field rows_in_memory(memory_field column) {
                                       column.bytes, std::move(column.owner))};
 }
 
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 dataset_ptr make_memory_dataset(std::vector<memory_field> columns) {
   std::vector<detail::rows_field> fields;

@@ -14,8 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 constexpr std::uint32_t largest_side = 65535;  // as JPEG's
@@ -157,7 +156,9 @@ std::unique_ptr<image_reader> make_png_reader(const image_options&) {
 }
 #endif
 
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 decoder_ptr make_image_decoder(const image_options& options) {
   return std::make_shared<const detail::image_decoder>(options);

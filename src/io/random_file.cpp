@@ -24,7 +24,9 @@ bool may_map_files() noexcept {
   return is_allowed.load();
 }
 
-namespace detail {
+}  // namespace feedline
+
+namespace feedline::detail {
 namespace {
 
 /// A file that is less in memory than this is cold. A miss costs a disk's latency, a hundred times
@@ -166,5 +168,4 @@ void random_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noe
                           POSIX_FADV_WILLNEED);
 }
 
-}  // namespace detail
-}  // namespace feedline
+}  // namespace feedline::detail

@@ -26,7 +26,9 @@ std::string_view to_string(decode_on who) noexcept {
   return "unknown";
 }
 
-namespace detail {
+}  // namespace feedline
+
+namespace feedline::detail {
 namespace {
 
 /// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
@@ -211,5 +213,4 @@ std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
   return row_bytes;
 }
 
-}  // namespace detail
-}  // namespace feedline
+}  // namespace feedline::detail

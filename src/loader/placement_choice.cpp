@@ -29,7 +29,9 @@ std::string_view to_string(placement placement) noexcept {
   return "unknown";
 }
 
-namespace detail {
+}  // namespace feedline
+
+namespace feedline::detail {
 namespace {
 
 /// A cached row's number has 31 bits in the device's tables.
@@ -127,5 +129,4 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
           device_row_cache::bytes(row_bytes, rows)};
 }
 
-}  // namespace detail
-}  // namespace feedline
+}  // namespace feedline::detail

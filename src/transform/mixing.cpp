@@ -11,8 +11,7 @@
 #include <limits>
 #include <string>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 constexpr double least_alpha = 0.001;
@@ -125,7 +124,9 @@ pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
   return to;
 }
 
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 std::string to_string(const mixing& options) {
   const mixing none;

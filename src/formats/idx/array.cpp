@@ -11,8 +11,7 @@
 #include <new>
 #include <optional>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 /// An IDX file begins with two zero bytes, the element type and the number of dimensions.
@@ -126,8 +125,9 @@ idx_array read_idx(byte_source& file, const file_field& name) {
   return read_content(std::span{magic}.first(got), content, decompressed);
 }
 
-}  // namespace detail
+}  // namespace feedline::detail
 
+namespace FEEDLINE_EXPORT feedline {
 namespace {
 
 detail::idx_array read_file(const detail::file_field& name) {

@@ -17,8 +17,7 @@
 #include <cassert>
 #include <utility>
 
-namespace FEEDLINE_EXPORT feedline {
-namespace detail {
+namespace feedline::detail {
 namespace {
 
 /// Bytes that are sooner read than jumped over.
@@ -176,7 +175,9 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
 }
 
 }  // namespace
-}  // namespace detail
+}  // namespace feedline::detail
+
+namespace FEEDLINE_EXPORT feedline {
 
 dataset_ptr open_tar(const std::vector<std::string>& shards, const std::vector<tar_field>& fields,
                      const tar_options& options) {
