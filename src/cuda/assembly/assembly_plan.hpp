@@ -101,7 +101,6 @@ struct planned_part : assembly_part {
 
 /// Threads of a block, and items that each has under way at once.
 inline constexpr std::uint32_t block_threads = 256;
-inline constexpr std::uint32_t warp_threads = 32;
 inline constexpr std::uint32_t block_warps = block_threads / warp_threads;
 inline constexpr std::uint32_t vectors_a_thread = 4;
 inline constexpr std::uint32_t groups_a_thread = 2;

@@ -4,21 +4,57 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t vector_bytes = widest_vector;
-constexpr std::uint64_t tile_vectors = tile_bytes / vector_bytes;
+/// A tile has no more lines than fill these, unless it is one line: a warp waits for less of it,
+/// and the GPU for fewer warps at the end.
+constexpr std::uint64_t short_vectors = tile_bytes / 2 / vector_bytes;
+/// What device memory is written by: two tiles that share one write it twice.
+constexpr std::uint64_t sector_bytes = 32;
+
+/// Lines of the batch's image that are whole sectors together.
+std::uint64_t sector_lines(const field_conversion& by) {
+  const std::uint64_t line_bytes =
+      by.to_width * size_bytes(by.to) * (by.to_channels_last ? by.channels : 1);
+  return sector_bytes / std::gcd(sector_bytes, line_bytes);
+}
+
+/// As many lines as tiles of at most `most` have: the whole image; or else whole sectors, if any
+/// are, and about the same.
+std::uint64_t lines_of_tiles(const field_conversion& by, std::uint64_t most) {
+  if (by.to_height <= most) return by.to_height;
+  const std::uint64_t together = sector_lines(by) <= most ? sector_lines(by) : 1;
+  const std::uint64_t units = divide_up<std::uint64_t>(by.to_height, together);
+  return together * divide_up(units, divide_up(units, most / together));
+}
+
+/// Fours of pixels that are whole vectors: two if they lie side by side in each tile, from line to
+/// line too.
+std::uint8_t fours_at_once(const field_conversion& by, const tile_shape& tiles,
+                           std::size_t to_alignment) {
+  const bool fit = 8 * size_bytes(by.to) <= vector_bytes && to_alignment >= vector_bytes;
+  const std::uint64_t last_lines = by.to_height % tiles.lines.divisor();
+  const bool all_pairs = tiles.width % 8 == 0 && by.to_width % 8 == 0;
+  const bool pairs_of_tiles = tiles.across.divisor() == 1 &&
+                              by.to_width * std::uint64_t{tiles.lines.divisor()} % 8 == 0 &&
+                              by.to_width * last_lines % 8 == 0;
+  return fit && (all_pairs || pairs_of_tiles) ? 2 : 1;
+}
 
 }  // namespace
 
 std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t alignment,
                                      std::size_t to_alignment) {
   const std::uint64_t width = by.to_width;
-  const std::uint64_t height = by.to_height;
   const std::uint64_t planes = by.channels_last ? 1 : by.channels;
   const std::uint64_t pixel_bytes = size_bytes(by.from) * (by.channels_last ? by.channels : 1);
+  const bool rgb = by.from == element_type::u8 && by.channels == 3;
+  const std::uint64_t tile_vectors =
+      (rgb && by.to_channels_last ? rgb_tile_bytes : tile_bytes) / vector_bytes;
   // A line may begin at a vector's last byte.
   const std::uint64_t most_bytes = tile_vectors / planes * vector_bytes;
   if (most_bytes < vector_bytes - 1 + pixel_bytes) return std::nullopt;
@@ -27,6 +63,7 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   tile_shape tiles;
   tiles.has_ends = alignment < vector_bytes;
   for (const std::uint32_t pixels : group_pixels) {
+    if (rgb && pixels > 4) continue;  // two fours at once may be of two lines
     tiles.pixels = static_cast<std::uint8_t>(pixels);
     if (width % pixels == 0 && most_pixels >= pixels &&
         to_alignment >= std::min(pixels * size_bytes(by.to), vector_bytes))
@@ -39,13 +76,14 @@ std::optional<tile_shape> plan_tiles(const field_conversion& by, std::size_t ali
   const std::uint64_t groups = divide_up(width, fewest * pixels);
   const std::uint64_t line_bytes = groups * pixels * pixel_bytes;
   const std::uint64_t vectors = divide_up(line_bytes + vector_bytes - 1, vector_bytes);
-  const std::uint64_t most_lines = std::min(tile_vectors / (planes * vectors), height);
+  const std::uint64_t most_lines = std::max<std::uint64_t>(short_vectors / (planes * vectors), 1);
   tiles.width = static_cast<std::uint32_t>(groups * pixels);
   tiles.pixel_bytes = static_cast<std::uint32_t>(pixel_bytes);
   tiles.across = divide_by(divide_up<std::uint64_t>(width, tiles.width));
   tiles.groups = divide_by(groups);
   tiles.vectors = divide_by(vectors);
-  tiles.lines = divide_by(divide_up(height, divide_up(height, most_lines)));
+  tiles.lines = divide_by(lines_of_tiles(by, most_lines));
+  if (rgb && pixels == 4) tiles.fours = fours_at_once(by, tiles, to_alignment);
   return tiles;
 }
 

@@ -31,8 +31,14 @@ inline std::size_t target_alignment(const assembly& work, const field_assembly& 
                           field.to_row_bytes);
 }
 
+inline constexpr std::uint32_t warp_threads = 32;
+
 /// Shared memory that a warp holds a tile's source in: 48 KiB a block, all that needs no asking.
 inline constexpr std::uint32_t tile_bytes = 6144;
+/// The same of images of three channels of bytes whose channels are last in the batch: behind it
+/// lie, of each thread, the three vectors that it makes at once.
+inline constexpr std::uint32_t rgb_tile_bytes =
+    tile_bytes - 3 * warp_threads * std::uint32_t{widest_vector};
 /// Pixels that a thread makes together: the first of these by which lines can be divided so that
 /// their values are whole vectors, or the last.
 inline constexpr std::uint32_t group_pixels[] = {8, 4, 1};
@@ -48,6 +54,7 @@ struct tile_shape {
   std::uint32_t pixel_bytes = 0;  ///< of the source: of all channels if they are last, else of one
   std::uint8_t pixels = 1;        ///< of a group
   bool has_ends = false;          ///< a vector may hold a row's end and what is behind it
+  std::uint8_t fours = 0;  ///< three channels of bytes: fours of pixels that a thread makes at once
 };
 
 /// Cuts what `by` makes of a row.

@@ -2,6 +2,7 @@
 
 #include "cuda/assembly/elements.cuh"
 #include "cuda/assembly/geometry.cuh"
+#include "cuda/assembly/rgb_tile.cuh"
 #include "cuda/assembly/rows.cuh"
 #include "cuda/assembly/tile_source.cuh"
 
@@ -117,35 +118,11 @@ __device__ __forceinline__ void make_pixels(const conversion& by, const tile_gro
   }
 }
 
-/// Makes a group of an image of three channels: what is which is known beforehand.
-/// @tparam Planes Of the batch's row.
-template <class T, std::uint32_t Pixels, bool Planes>
-__device__ __forceinline__ void make_three(const conversion& by, const tile_group& group) {
-  const std::uint32_t begins[3] = {channel_begin<T>(by, group, 0), channel_begin<T>(by, group, 1),
-                                   channel_begin<T>(by, group, 2)};
-  std::uint32_t index = (group.at.y + group.line) * by.to_width + group.at.x + group.x;
-  if (!Planes) index *= 3;
-#pragma unroll
-  for (std::uint32_t store = 0; store < 3; ++store) {
-    float values[Pixels];
-#pragma unroll
-    for (std::uint32_t i = 0; i < Pixels; ++i) {
-      const std::uint32_t element = store * Pixels + i;
-      const std::uint32_t channel = Planes ? store : element % 3;
-      const std::uint32_t place = Planes ? i : element / 3;
-      values[i] = tile_value<T>(by, group, channel, begins[channel] + place * group.step);
-    }
-    store_pixels(by, group, index, values);
-    index += Planes ? by.to_height * by.to_width : Pixels;
-  }
-}
-
 /// Makes a tile whose source is in shared memory: one thread's share.
 template <class T, std::uint32_t Pixels>
 __device__ __forceinline__ void make_tile(const conversion& by, const image_tile& at,
                                           std::uint32_t thread, const uint4* memory) {
   const bool planes = !by.to_channels_last || by.channels == 1;
-  const bool three = sizeof(T) == 1 && by.channels == 3;
   const std::uint32_t groups = by.tiles.groups.divisor();
 #pragma unroll 1
   for (std::uint32_t each = thread; each < at.lines * groups; each += warp_threads) {
@@ -153,11 +130,7 @@ __device__ __forceinline__ void make_tile(const conversion& by, const image_tile
     const std::uint32_t x = (each - line * groups) * Pixels;
     if (x >= at.width) continue;
     const tile_group group = group_at(by, at, memory, line, x);
-    if (three && planes) {
-      make_three<T, Pixels, true>(by, group);
-    } else if (three) {
-      make_three<T, Pixels, false>(by, group);
-    } else if (planes) {
+    if (planes) {
       make_planes<T, Pixels>(by, group);
     } else {
       make_pixels<T, Pixels>(by, group);
@@ -180,6 +153,11 @@ __device__ __forceinline__ void convert_tiles(const slot_frame& frame, const ass
     if (has_padding(by, at)) {
       clear_padding(by, at, thread, memory);
       __syncwarp();
+    }
+    if (by.tiles.fours != 0) {
+      make_rgb_tile(by, at, thread, memory, memory + rgb_tile_bytes / sizeof(uint4));
+      __syncwarp();
+      continue;
     }
     visit_element(by.from, [&](auto type) {
       switch (by.tiles.pixels) {

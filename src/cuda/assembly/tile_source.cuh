@@ -33,9 +33,12 @@ __device__ __forceinline__ image_tile tile_at(const slot_frame& frame, const ass
   image_tile at;
   const auto row_bytes = static_cast<std::uint32_t>(part.row_bytes);
   at.vector_offsets = row_bytes < 16 ? 0 : row_bytes - 15;
-  at.row = sample_row(frame, part, place.row, source_of(frame, place.row));
+  // Both loads are under way before either is waited for.
+  const std::uint32_t source = source_of(frame, place.row);
+  const std::uint32_t random_bits = random_bits_of_sample(frame, place.row);
+  at.row = sample_row(frame, part, place.row, source);
   at.to = slot_row(frame, part, place.row);
-  at.window = window_of(by, random_bits_of_sample(frame, place.row));
+  at.window = window_of(by, random_bits);
   const std::uint32_t down = tiles.across.quotient(place.item);
   at.y = down * tiles.lines.divisor();
   at.x = (place.item - down * tiles.across.divisor()) * tiles.width;
@@ -97,8 +100,9 @@ __device__ __forceinline__ tile_vector tile_vector_at(const conversion& by, cons
   vector.offset = static_cast<std::int32_t>(in_row + static_cast<std::uint32_t>(first));
   vector.begin = max(static_cast<std::int32_t>(at.begin) - first, 0);
   vector.end = in_image ? min(static_cast<std::int32_t>(at.end) - first, 16) : 0;
-  vector.whole =
-      (vector.begin < vector.end) & (static_cast<std::uint32_t>(vector.offset) < at.vector_offsets);
+  const bool has_some =
+      Padded ? vector.begin < vector.end : in_image & (first < static_cast<std::int32_t>(at.end));
+  vector.whole = has_some & (static_cast<std::uint32_t>(vector.offset) < at.vector_offsets);
   return vector;
 }
 
@@ -120,7 +124,7 @@ __device__ __forceinline__ void load_tile(const conversion& by, const image_tile
     const tile_vector vector = tile_vector_at<Planes, Padded>(by, at, index);
     if (vector.whole) {
       __pipeline_memcpy_async(memory + index, at.row + vector.offset, sizeof(uint4));
-    } else {
+    } else if (Padded) {
       memory[index] = make_uint4(0, 0, 0, 0);
     }
   }

@@ -203,12 +203,12 @@ TEST_CASE(
   conversion.channels_last = true;
   const auto planned = [&] { return images.parts().parts[0]; };
   CHECK(planned().kind == part_kind::tile);
-  CHECK(planned().items == 200 * 28);
-  CHECK(planned().blocks == 200 * 28 / 8);
-  CHECK(planned().by.tiles.pixels == 8);
+  CHECK(planned().items == 200 * 56);
+  CHECK(planned().blocks == 200 * 56 / 8);
+  CHECK(planned().by.tiles.fours == 2);
   CHECK(!planned().by.tiles.has_ends);
   images.field.to_offset = 8;  // no wider vectors there
-  CHECK(planned().by.tiles.pixels == 4);
+  CHECK(planned().by.tiles.fours == 1);
   images.field.cached = at(0x100008);
   CHECK(planned().by.tiles.has_ends);
   conversion.channels = 7000;

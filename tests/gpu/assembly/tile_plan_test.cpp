@@ -49,21 +49,21 @@ TEST_CASE("tile plan: a tile has as many lines as fit, wherever each begins in a
           "[cuda][host]") {
   field_conversion by = images(224, 224);
   CHECK(planned(by).vectors.divisor() == 43);  // 672 bytes, and 15 in front
-  CHECK(planned(by).lines.divisor() == 8);
-  CHECK(planned(by).groups.divisor() == 28);
-  CHECK(tile_count(by, planned(by)) == 28);
+  CHECK(planned(by).lines.divisor() == 4);
+  CHECK(planned(by).groups.divisor() == 56);
+  CHECK(tile_count(by, planned(by)) == 56);
   by.channels_last = false;
   CHECK(planned(by).vectors.divisor() == 15);  // of one of three planes
-  CHECK(planned(by).lines.divisor() == 8);
+  CHECK(planned(by).lines.divisor() == 4);
   by.from = element_type::f32;
   CHECK(planned(by).vectors.divisor() == 57);
-  CHECK(planned(by).lines.divisor() == 2);
+  CHECK(planned(by).lines.divisor() == 1);
 }
 
 TEST_CASE("tile plan: tiles share out an image's lines and a line's pixels evenly",
           "[cuda][host]") {
-  const field_conversion tall = images(10, 240);  // 8 would fit
-  CHECK(planned(tall).lines.divisor() == 5);
+  const field_conversion tall = images(9, 240);  // 4 would do
+  CHECK(planned(tall).lines.divisor() == 3);
   const field_conversion wide = images(3, 4000);  // 2040 would
   CHECK(planned(wide).across.divisor() == 2);
   CHECK(planned(wide).width == 2000);
@@ -72,9 +72,55 @@ TEST_CASE("tile plan: tiles share out an image's lines and a line's pixels evenl
   CHECK(tile_count(small, planned(small)) == 1);
 }
 
+TEST_CASE("tile plan: tiles are whole sectors of what is written, where lines allow",
+          "[cuda][host]") {
+  field_conversion by = images(196, 196);  // 392 bytes a line, 5 lines fit
+  CHECK(planned(by).lines.divisor() == 4);
+  by.to_channels_last = true;  // 1176 bytes
+  CHECK(planned(by).lines.divisor() == 4);
+  by.to = element_type::f32;
+  CHECK(planned(by).lines.divisor() == 4);  // two make whole ones
+  by = images(196, 392);                    // 784 bytes a line, two fit
+  CHECK(planned(by).lines.divisor() == 2);
+  by = images(1000, 90);  // 180 bytes, 8 would; 10 fit
+  CHECK(planned(by).lines.divisor() == 8);
+  by = images(100, 222);  // 444 bytes: 8 would
+  CHECK(planned(by).lines.divisor() == 4);
+  by = images(21, 21);  // an image that fits is one tile
+  CHECK(planned(by).lines.divisor() == 21);
+}
+
+TEST_CASE("tile plan: of three channels of bytes a thread makes one or two fours of pixels",
+          "[cuda][host]") {
+  field_conversion by = images(224, 224);
+  CHECK(planned(by).fours == 2);
+  CHECK(planned(by, 16, 8).fours == 1);  // no wider vectors
+  CHECK(planned(by, 16, 4).fours == 0);  // pixel by pixel
+  by.to_channels_last = true;
+  CHECK(planned(by).fours == 2);
+  CHECK(planned(by).lines.divisor() * planned(by).vectors.divisor() * 16 <= rgb_tile_bytes);
+  by.to = element_type::f32;
+  CHECK(planned(by).fours == 1);
+  by.channels = 4;
+  CHECK(planned(by).fours == 0);
+  by = images(224, 224);
+  by.from = element_type::i8;
+  CHECK(planned(by).fours == 0);
+  CHECK(planned(by).pixels == 8);
+
+  // 49 fours a line: tiles of four lines have pairs of them, one of one line has not.
+  CHECK(planned(images(196, 196)).fours == 2);
+  CHECK(planned(images(198, 196)).fours == 2);
+  CHECK(planned(images(197, 196)).fours == 1);
+  CHECK(planned(images(2, 4004)).fours == 1);  // 1001 fours in two tiles
+  CHECK(planned(images(2, 4008)).fours == 1);  // 1002 in two
+  CHECK(planned(images(2, 4000)).fours == 2);
+}
+
 TEST_CASE("tile plan: groups of pixels are stored by whole vectors, or one by one",
           "[cuda][host]") {
   field_conversion by = images(32, 32);
+  by.channels = 4;
   CHECK(planned(by).pixels == 8);
   CHECK(planned(by).groups.divisor() == 4);
   CHECK(planned(by, 16, 8).pixels == 4);
