@@ -10,8 +10,7 @@ namespace feedline::detail {
 namespace {
 
 constexpr std::uint64_t vector_bytes = widest_vector;
-/// A tile has no more lines than fill these, unless it is one line: a warp waits for less of it,
-/// and the GPU for fewer warps at the end.
+/// A tile has no more lines than fill these, unless it is one line: higher ones were slower.
 constexpr std::uint64_t short_vectors = tile_bytes / 2 / vector_bytes;
 /// What device memory is written by: two tiles that share one write it twice.
 constexpr std::uint64_t sector_bytes = 32;
