@@ -165,7 +165,7 @@ __device__ __forceinline__ void store_side_by_side(Vector* to, std::uint32_t ind
   for (std::uint32_t i = 0; i < 3; ++i) {
     const std::uint32_t place = i * warp_threads + thread;
     const std::uint32_t first = __shfl_sync(~0U, index, static_cast<int>(place / 3));
-    if (first != none) to[first + place % 3] = stage[place];
+    if (first != none) __stcs(to + first + place % 3, stage[place]);
   }
   __syncwarp();  // before the next ones take their place
 }
@@ -201,7 +201,7 @@ __device__ __forceinline__ void make_rgb_groups(const conversion& by, const imag
     if constexpr (ToPlanes) {
 #pragma unroll
       for (std::uint32_t i = 0; i < 3; ++i)
-        if (has_group) to[i * plane + group] = vectors[i];
+        if (has_group) __stcs(to + i * plane + group, vectors[i]);
     } else {
       store_side_by_side(to, has_group ? 3 * group : none, none, vectors, thread,
                          reinterpret_cast<vector*>(stage));
