@@ -41,9 +41,9 @@ cmake --build --preset release --parallel "$jobs" 2>&1 | tee "$folder/build.log"
   feedline_show_build tests/run.sh
 
 stage="testing"
-echo "tests/run.sh: running the tests"
+echo "tests/run.sh: running the tests"  # two a core: many of their threads wait for one another
 report=$folder/tests.log
-ctest --preset release --no-tests=error --parallel "$jobs" "$@" 2>&1 | tee "$report" |
+ctest --preset release --no-tests=error --parallel $((2 * jobs)) "$@" 2>&1 | tee "$report" |
   feedline_show_tests tests/run.sh
 feedline_show_skipped "$folder/Testing/Temporary/LastTest.log"
 echo "tests/run.sh: passed; the whole report is in $report"
