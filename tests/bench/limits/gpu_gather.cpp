@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace feedline::bench {
@@ -60,7 +61,8 @@ struct gathering {
   [[nodiscard]] double rate(std::size_t rows_a_launch, unsigned blocks, std::size_t burst,
                             double seconds) const {
     const std::size_t choices = samples.count() / rows_a_launch;
-    const std::size_t places = std::min(choices, ring_places);
+    const std::size_t places =
+        std::min({choices, ring_places, large_bytes / (rows_a_launch * row_bytes)});
     std::size_t launches = 0;
     const auto launch = [&] {
       const std::size_t first = launches % choices * rows_a_launch;
@@ -81,9 +83,10 @@ struct gathering {
   }
 };
 
-void measure_host(const shape& shape, const gathering& gathering, std::size_t rows_a_slot,
-                  const common_options& options, results& found) {
-  std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, "host");
+/// @param from What the rows' memory is called.
+void measure_host(const shape& shape, const char* from, const gathering& gathering,
+                  std::size_t rows_a_slot, const common_options& options, results& found) {
+  std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, from);
   for (const unsigned blocks : {8U, 16U, 32U, 64U, 128U}) {
     const double rate = median_of(
         options.runs, [&] { return gathering.rate(rows_a_slot, blocks, 64, options.seconds); });
@@ -91,6 +94,7 @@ void measure_host(const shape& shape, const gathering& gathering, std::size_t ro
     std::fflush(stdout);
     found.add({{"limit", "host gather"},
                {"shape", shape.name},
+               {"from", from},
                {"row_bytes", gathering.row_bytes},
                {"blocks", blocks},
                {"bytes_per_second", rate}});
@@ -104,7 +108,7 @@ void measure_resident(const shape& shape, const gathering& gathering, std::size_
                       const common_options& options, results& found) {
   std::printf("%-12s %9zu %-9s", shape.name.c_str(), gathering.row_bytes, "resident");
   for (const bool large : {false, true}) {
-    const std::size_t rows = large ? gathering.samples.count() : rows_a_slot;
+    const std::size_t rows = large ? large_bytes / gathering.row_bytes : rows_a_slot;
     double best = 0;
     for (const unsigned blocks : {0U, 132U * 4U, 132U * 2U}) {
       best = std::max(best, median_of(options.runs, [&] {
@@ -127,12 +131,14 @@ void measure_resident(const shape& shape, const gathering& gathering, std::size_
 
 }  // namespace
 
-/// Rows of each shape's own size and number: what of them stays in a cache stays there in a
-/// loader's gathers too.
+/// Rows of each shape's own size and number, and as many draws as there are rows: what of them
+/// stays in a cache stays there in a loader's gathers too.
 void measure_gpu_gather(const common_options& options, results& found) {
   std::printf(
-      "\nrandom rows gathered by a kernel: out of pinned host memory, a launch a slot of 8 MiB, by "
-      "blocks; out of device memory, GB/s and time a launch\n");
+      "\nrandom rows gathered by a kernel: out of host memory that was allocated pinned, and out "
+      "of "
+      "the dataset's that is mapped, a launch a slot of 8 MiB, by blocks; out of device memory, "
+      "GB/s and time a launch\n");
   std::printf("%-12s %9s %-9s %8s %8s %8s %8s %8s\n", "rows of", "row bytes", "from", "8", "16",
               "32", "64", "128");
   const auto device = make_cuda_device(0);
@@ -142,14 +148,22 @@ void measure_gpu_gather(const common_options& options, results& found) {
     const std::size_t row_bytes = sample_bytes(shape) - 1;
     const std::size_t bytes = row_bytes * shape.samples;
     const std::size_t rows_a_slot = std::max<std::size_t>(slot_bytes / row_bytes, 1);
-    const random_samples samples{device, large_bytes / row_bytes, shape.samples};
+    const random_samples samples{
+        device, std::max<std::size_t>(large_bytes / row_bytes, shape.samples), shape.samples};
+    const dataset_ptr data = make_data(shape);
+    const std::span<const std::byte> rows = data->rows().front();
     const detail::device_memory on_gpu{device, memory_kind::device, bytes};
     {
       const detail::device_memory on_host{device, memory_kind::staging, bytes};
-      std::memcpy(on_host.data(), make_data(shape)->rows().front().data(), bytes);
+      std::memcpy(on_host.data(), rows.data(), bytes);
       FEEDLINE_CUDA_CHECK(cudaMemcpy(on_gpu.data(), on_host.data(), bytes, cudaMemcpyHostToDevice));
-      measure_host(shape, {on_host.data(), row_bytes, samples, out.data(), stream}, rows_a_slot,
-                   options, found);
+      measure_host(shape, "host", {on_host.data(), row_bytes, samples, out.data(), stream},
+                   rows_a_slot, options, found);
+    }
+    {
+      const detail::mapped_memory mapped{device, rows};
+      measure_host(shape, "mapped", {mapped.address(), row_bytes, samples, out.data(), stream},
+                   rows_a_slot, options, found);
     }
     measure_resident(shape, {on_gpu.data(), row_bytes, samples, out.data(), stream}, rows_a_slot,
                      options, found);
