@@ -13,9 +13,11 @@
 namespace feedline::detail {
 namespace {
 
-/// Blocks that pull rows over the bus as they are: these keep it full, though several slots' run at
-/// once, and leave the other multiprocessors to the consumer's kernels.
-constexpr std::uint32_t max_bus_copy_blocks = 16;
+/// Blocks that pull rows over the bus as they are, by lines: these keep it full, and leave the
+/// other multiprocessors to the consumer's kernels.
+constexpr std::uint32_t max_bus_line_blocks = 8;
+/// The same of rows that are read element by element, of which a block has less under way.
+constexpr std::uint32_t max_bus_element_blocks = 16;
 /// Blocks that convert them on the way, which takes a block longer; more get in each other's way.
 constexpr std::uint32_t max_bus_blocks = 64;
 /// Rows of fewer lines are read element by element over the bus: whole lines would be mostly of
@@ -82,9 +84,9 @@ assembly_part plan_copy(const assembly& work, std::size_t place) {
   set_vectors(part, work.samples, vector);
   if (is_for_lines(field))
     set_lines(part, work.samples, source_alignment(work, field),
-              {vectors_a_thread, max_bus_copy_blocks});
+              {vectors_a_thread, max_bus_line_blocks});
   else if (field.cached_on_host)
-    part.blocks = std::min(part.blocks, max_bus_copy_blocks);
+    part.blocks = std::min(part.blocks, max_bus_element_blocks);
   return part;
 }
 

@@ -44,7 +44,7 @@ __device__ __forceinline__ void copy_samples(const slot_frame& frame, const asse
   }
 }
 
-/// Stores what of a piece is the row's, by words.
+/// Stores what of a piece is the row's, by words. It is not read again here.
 template <class Word>
 __device__ __forceinline__ void store_piece(const line_piece& piece, const uint4& vector,
                                             std::int32_t row_bytes, std::byte* row) {
@@ -54,17 +54,20 @@ __device__ __forceinline__ void store_piece(const line_piece& piece, const uint4
 #pragma unroll
   for (std::int32_t i = 0; i < 16 / word_bytes; ++i) {
     const std::int32_t at = piece.offset + i * word_bytes;
-    if (at >= 0 && at < row_bytes) *reinterpret_cast<Word*>(row + at) = words[i];
+    if (at >= 0 && at < row_bytes) __stcs(reinterpret_cast<Word*>(row + at), words[i]);
   }
 }
 
 /// The same as `copy_samples` for rows behind the bus: they are read by whole lines, 16 bytes a
-/// thread, whatever their size and address, and stored as it may be.
+/// thread, whatever their size and address, and stored as it may be. A warp's lines follow one
+/// another, and nothing stays in the cache: so the fewest blocks fill the bus.
 template <class Word>
 __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assembly_part& part,
                                            std::uint32_t block) {
   constexpr std::uint32_t tile = block_threads * vectors_a_thread;
-  for (std::uint64_t first = std::uint64_t{block} * tile + threadIdx.x; first < part.items;
+  const std::uint32_t warp = threadIdx.x / warp_threads;
+  const std::uint32_t in_tile = warp * warp_threads * vectors_a_thread + threadIdx.x % warp_threads;
+  for (std::uint64_t first = std::uint64_t{block} * tile + in_tile; first < part.items;
        first += std::uint64_t{part.blocks} * tile) {
     row_item places[vectors_a_thread];
     std::uint32_t sources[vectors_a_thread];
@@ -72,7 +75,7 @@ __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assemb
     uint4 vectors[vectors_a_thread];
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
-      const std::uint64_t item = first + i * block_threads;
+      const std::uint64_t item = first + i * warp_threads;
       places[i] = split(part, item < part.items ? item : part.items - 1);
       sources[i] = source_of(frame, places[i].row);
     }
@@ -80,11 +83,11 @@ __device__ __forceinline__ void copy_lines(const slot_frame& frame, const assemb
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
       const std::byte* const row = sample_row(frame, part, places[i].row, sources[i]);
       pieces[i] = piece_of(part, row, places[i].item);
-      pieces[i].wanted = pieces[i].wanted && first + i * block_threads < part.items;
+      pieces[i].wanted = pieces[i].wanted && first + i * warp_threads < part.items;
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {
-      if (pieces[i].wanted) vectors[i] = load_vector<uint4>(pieces[i].from);
+      if (pieces[i].wanted) vectors[i] = __ldcs(reinterpret_cast<const uint4*>(pieces[i].from));
     }
 #pragma unroll
     for (std::uint32_t i = 0; i < vectors_a_thread; ++i) {

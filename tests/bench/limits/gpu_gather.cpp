@@ -135,10 +135,9 @@ void measure_resident(const shape& shape, const gathering& gathering, std::size_
 /// stays in a cache stays there in a loader's gathers too.
 void measure_gpu_gather(const common_options& options, results& found) {
   std::printf(
-      "\nrandom rows gathered by a kernel: out of host memory that was allocated pinned, and out "
-      "of "
-      "the dataset's that is mapped, a launch a slot of 8 MiB, by blocks; out of device memory, "
-      "GB/s and time a launch\n");
+      "\nrandom rows gathered by a kernel, GB/s: out of host memory that was allocated pinned\n"
+      "(host) or that is a dataset's (mapped), a launch a slot of 8 MiB, by blocks; out of device\n"
+      "memory (resident), with the time a launch\n");
   std::printf("%-12s %9s %-9s %8s %8s %8s %8s %8s\n", "rows of", "row bytes", "from", "8", "16",
               "32", "64", "128");
   const auto device = make_cuda_device(0);

@@ -83,7 +83,7 @@ TEST_CASE("assembly plan: rows in host memory are read by lines, by few blocks",
   const assembly_part part = images.only_part();
   CHECK(part.by_lines);
   CHECK(part.row_items.divisor() == 8 * (1176 + 1));  // room to begin anywhere in a line
-  CHECK(part.blocks == 16);
+  CHECK(part.blocks == 8);
   planned_case labels{1};
   labels.field.cached_on_host = true;
   CHECK(!labels.only_part().by_lines);  // a line is mostly of others
