@@ -104,8 +104,8 @@ std::size_t undo_plain(blosc2_schunk& frame, std::span<std::byte> out) {
 }
 
 /// A frame, whose metadata says whether it is an array. All that decoding needs is in there.
-std::size_t undo(std::span<const unsigned>, std::span<const std::byte> stored,
-                 std::span<std::byte> out, hdf5_decoder&) {
+std::size_t undo_frame(std::span<const unsigned>, std::span<const std::byte> stored,
+                       std::span<std::byte> out, hdf5_decoder&) {
   // b2nd.h leaves what it is given alone, though its type does not say so.
   auto* const bytes =
       const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(stored.data()));
@@ -135,7 +135,7 @@ hdf5_undo undo_of_blosc2(std::span<const unsigned> values) {
                        " dimensions, of which this libblosc2 knows " +
                        std::to_string(B2ND_MAX_DIM)};
   [[maybe_unused]] static const bool has_begun = (blosc2_init(), true);
-  return {.effect = hdf5_size_effect::compression, .function = undo};
+  return {.effect = hdf5_size_effect::compression, .function = undo_frame};
 }
 
 }  // namespace feedline::detail
