@@ -116,7 +116,7 @@ void print(const std::vector<double>& values) {
   }
 }
 
-void add(nlohmann::json& row, const std::string& name, const std::vector<double>& values) {
+void add(facts& row, const std::string& name, const std::vector<double>& values) {
   if (values.empty()) return;
   row[name] = median(values);
   row[name + "_mean"] = mean(values);
@@ -222,7 +222,7 @@ void run(const options& options) {
     print(taken.new_epoch);
     std::printf("\n");
     std::fflush(stdout);
-    nlohmann::json row;
+    facts row;
     row["shape"] = shape.name;
     add(row, "constructor_ms", constructions);
     add(row, "first_batch_ms", first_batches);

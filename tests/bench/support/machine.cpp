@@ -53,7 +53,7 @@ std::string driver() {
 
 }  // namespace
 
-nlohmann::json machine_facts() {
+facts machine_facts() {
   cudaDeviceProp gpu{};
   int cuda_driver = 0;
   int runtime = 0;
@@ -70,10 +70,10 @@ nlohmann::json machine_facts() {
 }
 
 std::string describe_machine() {
-  const nlohmann::json facts = machine_facts();
-  const auto text = [&](const char* name) { return facts.at(name).get<std::string>(); };
+  const facts all = machine_facts();
+  const auto text = [&](const char* name) { return std::get<std::string>(all.at(name).value); };
   return "processor: " + text("processor") + ", " +
-         std::to_string(facts.at("hardware_threads").get<unsigned>()) +
+         std::to_string(std::thread::hardware_concurrency()) +
          " hardware threads\nGPU:       " + text("gpu") + ", bus " + text("bus") + ", driver " +
          text("driver") + " for CUDA " + text("cuda_driver") + ", runtime " + text("cuda_runtime") +
          "\n";

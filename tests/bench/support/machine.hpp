@@ -1,13 +1,13 @@
 #pragma once
 
-#include <string>
+#include "bench/support/results.hpp"
 
-#include <nlohmann/json.hpp>
+#include <string>
 
 namespace feedline::bench {
 
-/// Facts about the machine at hand by name: processor, hardware threads, GPU, driver, bus.
-[[nodiscard]] nlohmann::json machine_facts();
+/// About the machine at hand: processor, hardware threads, GPU, driver, bus.
+[[nodiscard]] facts machine_facts();
 
 /// The same as lines, for the head of every table.
 [[nodiscard]] std::string describe_machine();

@@ -4,18 +4,21 @@
 #include <stdexcept>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace feedline::bench {
+namespace {
 
-results::results(const std::string& program, nlohmann::json machine)
-    : document_{{"program", program},
-                {"machine", std::move(machine)},
-                {"rows", nlohmann::json::array()}} {}
-
-void results::add(nlohmann::json row) {
-  document_["rows"].push_back(std::move(row));
+nlohmann::json object_of(const facts& all) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [name, each] : all)
+    std::visit([&, key = name](const auto& value) { object[key] = value; }, each.value);
+  return object;
 }
 
-void results::add(nlohmann::json row, const spread& runs) {
+}  // namespace
+
+void results::add(facts row, const spread& runs) {
   row["runs"] = runs.runs.size();
   row["batches_per_second"] = runs.median().batches_per_second();
   row["bytes_per_second"] = runs.median().bytes_per_second();
@@ -27,8 +30,12 @@ void results::add(nlohmann::json row, const spread& runs) {
 
 void results::write(const std::string& path) const {
   if (path.empty()) return;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const facts& row : rows_) rows.push_back(object_of(row));
+  const nlohmann::json document{
+      {"program", program_}, {"machine", object_of(machine_)}, {"rows", std::move(rows)}};
   std::ofstream file{path};
-  file << document_.dump(1) << '\n';
+  file << document.dump(1) << '\n';
   file.close();
   if (!file) throw std::runtime_error{"cannot write the results to '" + path + "'"};
 }
