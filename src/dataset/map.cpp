@@ -21,7 +21,7 @@ constexpr std::size_t input_piece_bytes = std::size_t{256} << 10;
 
 /// Where each field's values begin in a piece, as memory for rows does: enough for any element type
 /// and vector instruction.
-constexpr std::size_t alignment = 64;
+constexpr std::size_t buffer_alignment = 64;
 
 /// @tparam Transform `sample_transform`, or `sample_augmentation`.
 template <class Transform>
@@ -56,7 +56,7 @@ class mapped_dataset final : public contextual_dataset {
     const std::size_t most = std::min(piece_samples_, samples.size());
     std::vector<std::size_t> begins{0};
     for (const std::size_t row : in_row_bytes_)
-      begins.push_back(begins.back() + detail::round_up(row * most, alignment));
+      begins.push_back(begins.back() + detail::round_up(row * most, buffer_alignment));
     const detail::row_storage piece{begins.back()};
     std::vector<std::span<std::byte>> columns(in_row_bytes_.size());
     std::vector<std::span<const std::byte>> in(in_row_bytes_.size());

@@ -13,7 +13,7 @@
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t buffer_elements = 512;
+constexpr std::size_t mixed_elements = 512;
 
 /// A field's rows as images: planes of `height` lines.
 struct row_lines {
@@ -26,8 +26,8 @@ struct row_lines {
 
 /// A stretch of a line, as it was before it was mixed.
 struct stretch {
-  std::array<std::byte, buffer_elements * sizeof(float)> bytes;
-  std::array<float, buffer_elements> values;
+  std::array<std::byte, mixed_elements * sizeof(float)> bytes;
+  std::array<float, mixed_elements> values;
 };
 
 /// Mixes two partners' rows of a field where they lie.
@@ -46,8 +46,8 @@ class pair_mixer {
     for (std::uint64_t line = 0; line < lines; ++line) {
       const auto y = static_cast<std::uint32_t>(line % lines_.height);
       if (!changes_line(of_first, y) && !changes_line(of_second, y)) continue;
-      for (std::size_t from = 0; from < lines_.line_elements; from += buffer_elements) {
-        const std::size_t count = std::min(buffer_elements, lines_.line_elements - from);
+      for (std::size_t from = 0; from < lines_.line_elements; from += mixed_elements) {
+        const std::size_t count = std::min(mixed_elements, lines_.line_elements - from);
         const std::size_t at = (line * lines_.line_elements + from) * word_bytes_;
         load(first + at, count, first_);
         load(second + at, count, second_);
@@ -94,7 +94,7 @@ class pair_mixer {
   bool weighs_ = false;  ///< some element is a sum
   stretch first_;        // NOLINT: filled before it is read, and so are the next
   stretch second_;       // NOLINT
-  std::array<float, buffer_elements> mixed_;  // NOLINT
+  std::array<float, mixed_elements> mixed_;  // NOLINT
 };
 
 class slot_mixing {

@@ -45,7 +45,7 @@ class spaced_rows final : public detail::field_rows {
   std::shared_ptr<const void> owner_;
 };
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+[[noreturn]] void reject(const std::string& name, const std::string& what) {
   throw usage_error{"DLPack dataset: the tensor of field '" + name + "' " + what};
 }
 
@@ -101,11 +101,11 @@ void require_host(const std::string& name, abi::device device) {
     case abi::rocm_host:
       return;
     case abi::cuda:
-      refuse(name, "lies in the memory of cuda:" + std::to_string(device.id) +
+      reject(name, "lies in the memory of cuda:" + std::to_string(device.id) +
                        ": copy it to the host first (tensor.cpu()); placement::resident brings "
                        "rows to the GPU once");
     default:
-      refuse(name, "lies on a device of DLPack's type " + std::to_string(device.type) +
+      reject(name, "lies on a device of DLPack's type " + std::to_string(device.type) +
                        ", not in host memory: copy it to the host first");
   }
 }
@@ -119,7 +119,7 @@ std::uint64_t sample_stride(const std::string& name, const abi::tensor& tensor,
   for (std::int32_t i = tensor.ndim - 1; i > 0; --i) {
     // Of one element the stride says nothing.
     if (tensor.shape[i] != 1 && tensor.strides[i] != dense) {
-      refuse(name, "has a stride of " + std::to_string(tensor.strides[i]) + " in dimension " +
+      reject(name, "has a stride of " + std::to_string(tensor.strides[i]) + " in dimension " +
                        std::to_string(i) + " where dense rows have " + std::to_string(dense) +
                        ": make it contiguous first (tensor.contiguous(), "
                        "numpy.ascontiguousarray)");
@@ -128,7 +128,7 @@ std::uint64_t sample_stride(const std::string& name, const abi::tensor& tensor,
   }
   if (tensor.shape[0] <= 1) return row_elements;
   if (tensor.strides[0] < 0) {
-    refuse(name, "has a stride of " + std::to_string(tensor.strides[0]) +
+    reject(name, "has a stride of " + std::to_string(tensor.strides[0]) +
                      " from sample to sample: make it contiguous first, or read samples in "
                      "another order (explicit_order)");
   }
@@ -140,18 +140,18 @@ field spec_of(const std::string& name, const abi::tensor& tensor) {
   require_host(name, tensor.device);
   const auto type = element_type_of(tensor.dtype);
   if (!type) {
-    refuse(name, "has elements of a type that feedline does not have (" + in_words(tensor.dtype) +
+    reject(name, "has elements of a type that feedline does not have (" + in_words(tensor.dtype) +
                      "): use integers or floats of 8 to 64 bits, bfloat16 or bool");
   }
   if (tensor.ndim < 1 || tensor.shape == nullptr) {
-    refuse(name,
+    reject(name,
            "has no dimension: the first one counts the samples, so give a single sample the "
            "shape [1, ...]");
   }
   field spec{.name = name, .type = *type};
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] < 0)
-      refuse(name, "has a negative extent in dimension " + std::to_string(i));
+      reject(name, "has a negative extent in dimension " + std::to_string(i));
     if (i > 0) spec.shape.push_back(static_cast<std::uint64_t>(tensor.shape[i]));
   }
   return spec;
@@ -167,8 +167,8 @@ detail::rows_field rows_of(const std::string& name, const abi::tensor& tensor,
       sample_stride(name, tensor, row_bytes / element_bytes), element_bytes);
   if (!stride_bytes || !checked_multiply<std::size_t>(*stride_bytes, rows) ||
       !checked_multiply<std::size_t>(row_bytes, rows))
-    refuse(name, "is larger than memory can be");
-  if (tensor.data == nullptr && rows != 0) refuse(name, "has samples, but no data");
+    reject(name, "is larger than memory can be");
+  if (tensor.data == nullptr && rows != 0) reject(name, "has samples, but no data");
   const auto* const first = static_cast<const std::byte*>(tensor.data);
   return {std::move(spec), std::make_shared<const spaced_rows>(
                                detail::row_extent{.rows = rows, .row_bytes = row_bytes},
@@ -177,10 +177,10 @@ detail::rows_field rows_of(const std::string& name, const abi::tensor& tensor,
 }
 
 detail::rows_field rows_of(const std::string& name, dlpack_tensor tensor) {
-  if (!tensor) refuse(name, "is null");
+  if (!tensor) reject(name, "is null");
   const auto* const self = reinterpret_cast<const abi::versioned_tensor*>(tensor.get());
   if (self->version.major > abi::major_version) {
-    refuse(name, "is of DLPack " + std::to_string(self->version.major) + "." +
+    reject(name, "is of DLPack " + std::to_string(self->version.major) + "." +
                      std::to_string(self->version.minor) +
                      ", and this feedline knows versions up "
                      "to " +
@@ -191,7 +191,7 @@ detail::rows_field rows_of(const std::string& name, dlpack_tensor tensor) {
 }
 
 detail::rows_field rows_of(const std::string& name, unversioned_dlpack_tensor tensor) {
-  if (!tensor) refuse(name, "is null");
+  if (!tensor) reject(name, "is null");
   const auto* const self = reinterpret_cast<const abi::managed_tensor*>(tensor.get());
   return rows_of(name, self->tensor, std::shared_ptr<const void>{std::move(tensor)});
 }
@@ -205,7 +205,7 @@ dataset_ptr make_dlpack_dataset(std::vector<dlpack_field> fields) {
                               each.tensor));
     const std::uint64_t samples = made.front().rows->size();
     if (made.back().rows->size() != samples) {
-      refuse(each.name, "has " + std::to_string(made.back().rows->size()) +
+      reject(each.name, "has " + std::to_string(made.back().rows->size()) +
                             " samples (its first dimension), but that of field '" +
                             made.front().spec.name + "' has " + std::to_string(samples) +
                             ": all fields of a dataset have the same number");

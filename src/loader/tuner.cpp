@@ -29,7 +29,7 @@ constexpr int first_looks = 2;
 constexpr int calm_windows = 3;
 constexpr int moves = 3;
 
-double share(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
+double share_of_time(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
   return whole.count() <= 0 ? 0.0 : std::min(seconds{part} / seconds{whole}, 1.0);
 }
 
@@ -65,8 +65,8 @@ tuner::setting tuner::learn(const loader_statistics& window) {
       .at = current_,
       .seconds = seconds{window.consumer.time()}.count() /
                  static_cast<double>(std::max<std::uint64_t>(window.consumer.batches, 1)),
-      .waiting = share(window.exposed, window.consumer.time()),
-      .busy = share(window.reader.busy, window.reader.time())};
+      .waiting = share_of_time(window.exposed, window.consumer.time()),
+      .busy = share_of_time(window.reader.busy, window.reader.time())};
   if (settled_) {
     watch(now);
     return current_;

@@ -88,6 +88,10 @@ TEST_CASE("assembly plan: rows in host memory are read by lines, by few blocks",
   labels.field.cached_on_host = true;
   CHECK(!labels.only_part().by_lines);  // a line is mostly of others
   CHECK(labels.only_part().items == 200);
+  planned_case short_rows{201};
+  short_rows.field.cached_on_host = true;
+  CHECK(!short_rows.only_part().by_lines);
+  CHECK(short_rows.only_part().blocks == 16);
 }
 
 TEST_CASE("assembly plan: rows are cached by a part of their own, through the rows runs may have",
