@@ -10,6 +10,7 @@
 #include <array>
 #include <fstream>
 #include <thread>
+#include <variant>
 
 namespace feedline::bench {
 namespace {

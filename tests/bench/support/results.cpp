@@ -3,6 +3,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
