@@ -8,7 +8,6 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
-#include <utility>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -18,7 +17,7 @@ namespace feedline::detail {
 namespace {
 
 /// Values that are enciphered at once, at most: a multiple of each version's lanes.
-constexpr std::size_t walking_values = 8 * max_encipher_lanes;
+constexpr std::size_t block_values = 8 * max_encipher_lanes;
 
 /// Eight rounds pass every test we know from 2^7 values on. On a tiny domain a round has few
 /// choices, so that all permutations become equally likely only after many.
@@ -172,51 +171,44 @@ bijection::bijection(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch
   for (std::size_t i = 0; i < network_.rounds; ++i) network_.keys[i] = mix(state += golden_gamma);
 }
 
-/// @param value_at The value to encipher for a place of `out`; may be what stands there.
-template <class ValueAt>
-void bijection::evaluate_all(ValueAt value_at, std::span<sample_index> out) const noexcept {
-  const encipher_version& version = encipher_version_for(network_);
-  // Values on their walk, with their places of `out`. Those that are settled make room for others,
-  // so that all lanes have work until the last values.
-  std::array<std::uint64_t, walking_values> values;
-  std::array<std::size_t, walking_values> places;
-  std::size_t walking = 0;
-  for (std::size_t next = 0; walking != 0 || next < out.size();) {
-    const std::size_t more = std::min(values.size() - walking, out.size() - next);
-    for (std::size_t i = 0; i < more; ++i) {
-      values[walking + i] = value_at(next + i);
-      places[walking + i] = next + i;
-    }
-    next += more;
-    const std::size_t count = std::exchange(walking, 0) + more;
-    const std::size_t padded = round_up(count, version.lanes);
-    std::fill(values.begin() + static_cast<std::ptrdiff_t>(count),
-              values.begin() + static_cast<std::ptrdiff_t>(padded), 0);
-    version.encipher(network_, std::span{values}.first(padded));
-    // Without a branch: each value is kept, and the count moves on only past those that walk on.
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t value = values[i];
-      const std::size_t place = places[i];
-      out[place] = sample_index{value};
-      values[walking] = value;
-      places[walking] = place;
-      walking += value >= size_ ? 1 : 0;
-    }
-  }
-}
-
 void bijection::evaluate(position first, std::span<sample_index> out) const noexcept {
   assert(first.value <= size_ && out.size() <= size_ - first.value);
-  if (size_ == 1) {
-    std::ranges::fill(out, sample_index{0});
-    return;
-  }
-  evaluate_all([first](std::size_t place) { return first.value + place; }, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = sample_index{first.value + i};
+  evaluate(out);
 }
 
 void bijection::evaluate(std::span<sample_index> values) const noexcept {
   if (size_ <= 1) return;  // 0 is its own image
-  evaluate_all([values](std::size_t place) { return values[place].value; }, values);
+  const encipher_version& version = encipher_version_for(network_);
+  // In blocks: values that walk on, and behind them those that begin. So all lanes have work until
+  // the last values.
+  std::array<std::uint64_t, block_values> block;
+  std::array<std::size_t, block_values> places;  // in `values`, of those that walk on
+  std::size_t walking = 0;
+  for (std::size_t next = 0; walking != 0 || next < values.size();) {
+    const std::size_t begin = std::min(block.size() - walking, values.size() - next);
+    for (std::size_t i = 0; i < walking; ++i) block[i] = values[places[i]].value;
+    for (std::size_t i = 0; i < begin; ++i) block[walking + i] = values[next + i].value;
+    const std::size_t count = walking + begin;
+    const std::size_t padded = round_up(count, version.lanes);
+    std::fill(block.begin() + static_cast<std::ptrdiff_t>(count),
+              block.begin() + static_cast<std::ptrdiff_t>(padded), 0);
+    version.encipher(network_, std::span{block}.first(padded));
+    // Without a branch: each place is noted, and the count moves on only past those that walk on.
+    std::size_t still = 0;
+    const auto note = [&](std::size_t place, std::uint64_t value) {
+      places[still] = place;
+      still += value >= size_ ? 1 : 0;
+    };
+    for (std::size_t i = 0; i < walking; ++i) {
+      values[places[i]] = sample_index{block[i]};
+      note(places[i], block[i]);
+    }
+    for (std::size_t i = 0; i < begin; ++i) values[next + i] = sample_index{block[walking + i]};
+    for (std::size_t i = 0; i < begin; ++i) note(next + i, block[walking + i]);
+    next += begin;
+    walking = still;
+  }
 }
 
 std::uint64_t bijection::place_of(std::uint64_t image) const noexcept {

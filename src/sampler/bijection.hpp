@@ -70,9 +70,6 @@ class bijection {
   [[nodiscard]] std::uint64_t place_of(std::uint64_t image) const noexcept;
 
  private:
-  template <class ValueAt>
-  void evaluate_all(ValueAt value_at, std::span<sample_index> out) const noexcept;
-
   std::uint64_t size_;
   feistel network_;
 };
