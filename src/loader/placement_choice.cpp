@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/placement.hpp>
 
+#include "dataset/held_rows.hpp"
 #include "loader/decoding_choice.hpp"
 #include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
@@ -51,32 +52,14 @@ std::string asked_for(placement wanted) {
   return "loader_options::placement is " + std::string{to_string(wanted)};
 }
 
-/// The device reads them by itself, so it is here that a mistake can still be told.
-void check_rows(const std::vector<std::span<const std::byte>>& rows, const dataset& dataset) {
-  const std::vector<field> fields = dataset.fields();
-  if (rows.size() != fields.size()) {
-    throw usage_error{"the dataset's rows() has " + std::to_string(rows.size()) +
-                      " spans, but fields() has " + std::to_string(fields.size()) +
-                      ": it must have one for each field"};
-  }
-  for (std::size_t place = 0; place < rows.size(); ++place) {
-    const std::size_t wanted = dataset.size() * sample_bytes(fields[place]);
-    if (rows[place].size() == wanted) continue;
-    throw usage_error{"the dataset's rows() has " + std::to_string(rows[place].size()) +
-                      " bytes for " + to_string(fields[place]) + ", but its " +
-                      std::to_string(dataset.size()) + " samples take " + std::to_string(wanted)};
-  }
-}
-
 placement_choice gather(const dataset& dataset) {
-  const std::vector<std::span<const std::byte>> rows = dataset.rows();
+  const held_rows rows{dataset};
   if (rows.empty()) {
     throw usage_error{asked_for(placement::gather) +
                       ", but the dataset has no rows in memory for the device to fetch: load it "
                       "into one that has (make_memory_dataset), or choose another placement"};
   }
-  check_rows(rows, dataset);
-  return {placement::gather, dataset.size(), device_row_cache::small_bytes(rows)};
+  return {placement::gather, dataset.size(), device_row_cache::small_bytes(rows.fields())};
 }
 
 }  // namespace

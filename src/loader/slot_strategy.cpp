@@ -1,5 +1,6 @@
 #include "loader/slot_strategy.hpp"
 
+#include "dataset/held_rows.hpp"
 #include "loader/decoding_choice.hpp"
 #include "loader/plan.hpp"
 #include "reader/block_row_writer.hpp"
@@ -95,7 +96,7 @@ slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& d
     return {std::move(writer), std::move(slot_transfer), std::move(cached)};
   }
   auto writer = std::make_unique<batch_writer>(source, sizes.piece(batches), sizes.rows(batches),
-                                               conversions);
+                                               conversions, held_rows{dataset});
   if (sizes.in_place()) {
     slot_strategy made{std::move(writer), nullptr, nullptr};
     if (const auto& mixing = sizes.converted().mixing)

@@ -3,6 +3,7 @@
 #include "reader/run_failure.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace feedline::detail {
 
@@ -101,15 +102,18 @@ bool request_executor::is_wanted(const staging_slot& slot) const noexcept {
 
 std::uint64_t request_executor::read(staging_slot& slot, sample_run samples, reader_scratch& use) {
   const std::uint64_t first = samples.begin;
+  bool across_batches = writer_.reads_across_batches();
   while (samples.begin < samples.end) {
     if (!is_wanted(slot) || slot.failed_before(position{slot.work.first.value + samples.begin}))
       break;
     const std::uint64_t batch_end = (samples.begin / batch_size_ + 1) * batch_size_;
-    const std::uint64_t run_end = std::min(samples.end, batch_end);
+    const std::uint64_t run_end = across_batches ? samples.end : std::min(samples.end, batch_end);
     use.now.at(position{slot.work.first.value + samples.begin});
     try {
       writer_.read(slot, {samples.begin, run_end}, use);
     } catch (...) {
+      // Batch by batch then: only the one fails whose sample it is.
+      if (std::exchange(across_batches, false)) continue;
       slot.fail(current_failure(slot.work, samples.begin, batch_size_));
       break;
     }

@@ -38,17 +38,19 @@ void draw_samples(const sample_source& source, const staging_slot& slot, sample_
 }
 
 batch_writer::batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
-                           const std::vector<field_conversion>& conversions)
+                           const std::vector<field_conversion>& conversions, held_rows held)
     : source_{source}, layout_{std::move(batches)} {
   for (std::size_t place = 0; place < conversions.size(); ++place) {
     if (conversions[place].what == field_conversion::operation::copy) continue;
     conversions_.push_back({place, rows.row_bytes(place), conversions[place]});
     converted_bytes_ += rows.row_bytes(place);
   }
+  if (conversions_.empty()) held_ = std::move(held);
 }
 
 void batch_writer::read(staging_slot& slot, sample_run run, reader_scratch& use) {
   draw_samples(source_, slot, run, use);
+  if (!held_.empty()) return copy_held(slot, run, use);
   read_rows(slot, run, source_.in_epoch(position{slot.work.first.value + run.begin}), use);
   if (use.bad.empty()) [[likely]]
     return;
@@ -60,6 +62,15 @@ void batch_writer::replace(staging_slot& slot, std::uint64_t place, sample_index
                            reader_scratch& use) {
   use.samples = {&by, 1};
   read_rows(slot, {place, place + 1}, at, use);
+}
+
+void batch_writer::copy_held(const staging_slot& slot, sample_run run,
+                             const reader_scratch& use) const {
+  const std::uint64_t batch = run.begin / layout_.batch_size();
+  std::byte* const batch_data = slot.data + batch * layout_.batch_bytes();
+  for (std::size_t field = 0; field < held_.fields().size(); ++field)
+    held_.copy(field, use.samples, batch_data + layout_.field_offset(field), layout_.batch_size(),
+               layout_.batch_bytes(), run.begin - batch * layout_.batch_size());
 }
 
 void batch_writer::read_rows(const staging_slot& slot, sample_run run, position first,

@@ -3,6 +3,7 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/index.hpp>
 
+#include "dataset/held_rows.hpp"
 #include "dataset/read_tally.hpp"
 #include "reader/read_record.hpp"
 #include "reader/sample_source.hpp"
@@ -63,7 +64,10 @@ class slot_writer {
   slot_writer& operator=(const slot_writer&) = delete;
   virtual ~slot_writer() = default;
 
-  /// @param run Within one batch of the slot.
+  /// Whether a run may be of several batches; such a run throws only what the sampler does, before
+  /// anything is read.
+  [[nodiscard]] virtual bool reads_across_batches() const noexcept { return false; }
+  /// @param run Within one batch of the slot, unless `reads_across_batches`.
   /// @param use The calling reader's; what it holds means nothing between requests.
   virtual void read(staging_slot& slot, sample_run run, reader_scratch& use) = 0;
   /// Writes a sample over one that is marked in a filled slot. Transfer.
@@ -76,15 +80,18 @@ class slot_writer {
 
 /// Lays samples down as the batches that the consumer will see: the staging slot is a device slot's
 /// image. Fields may be converted on the way, on the reader's thread: for devices that read staging
-/// slots in place, where there is no copy side to do it.
+/// slots in place, where there is no copy side to do it. Rows that lie in memory and stay as they
+/// are it copies by itself, those of a whole request at once.
 class batch_writer final : public slot_writer {
  public:
   /// Borrows the source for its life.
   /// @param batches     As the consumer sees them.
   /// @param rows        As the dataset has them.
   /// @param conversions One a field; empty: all fields stay as they are.
+  /// @param held        The dataset's; empty: it is asked to read them.
   batch_writer(sample_source& source, slot_layout batches, const slot_layout& rows,
-               const std::vector<field_conversion>& conversions);
+               const std::vector<field_conversion>& conversions, held_rows held = {});
+  [[nodiscard]] bool reads_across_batches() const noexcept override { return !held_.empty(); }
   void read(staging_slot& slot, sample_run run, reader_scratch& use) override;
   void replace(staging_slot& slot, std::uint64_t place, sample_index by, position at,
                reader_scratch& use) override;
@@ -92,6 +99,7 @@ class batch_writer final : public slot_writer {
  private:
   /// Of the run, which is `use.samples`.
   void read_rows(const staging_slot& slot, sample_run run, position first, reader_scratch& use);
+  void copy_held(const staging_slot& slot, sample_run run, const reader_scratch& use) const;
 
   /// A field that does not stay as it is.
   struct conversion {
@@ -104,6 +112,7 @@ class batch_writer final : public slot_writer {
   slot_layout layout_;
   std::vector<conversion> conversions_;
   std::size_t converted_bytes_ = 0;  ///< of a sample's rows, as the dataset has them
+  held_rows held_;                   ///< none where a field is converted
 };
 
 /// Writes down for the device where each sample's row is, and reads only the rows that it does not

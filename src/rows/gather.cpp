@@ -8,27 +8,35 @@
 namespace feedline::detail {
 namespace {
 
-/// How many rows ahead to ask for: shuffled rows are no pattern that hardware could guess, and six
-/// rows of a few hundred bytes are about as many lines as a core keeps under way.
-constexpr std::size_t prefetch_distance = 6;
+/// What is asked for before it is copied: shuffled rows are no pattern that hardware could guess.
+struct lookahead {
+  std::size_t rows;
+  std::size_t bytes;  ///< of each
+};
 
-/// Asks for all lines of a row that will be copied soon.
-void prefetch_row(const std::byte* row, std::size_t row_bytes) noexcept {
-  for (std::size_t at = 0; at < row_bytes; at += cache_line_bytes) __builtin_prefetch(row + at);
-  __builtin_prefetch(row + row_bytes - 1);  // a row that starts within a line ends in one more
+/// Six rows of a few hundred bytes are about as many lines as a core keeps under way. Of a long row
+/// the hardware finds the lines behind the first ones.
+constexpr lookahead lookahead_for(std::size_t row_bytes) noexcept {
+  if (row_bytes > largest_prefetched_row_bytes) return {.rows = 1, .bytes = 512};
+  return {.rows = 6, .bytes = row_bytes};
+}
+
+/// Asks for the lines of a row's first bytes.
+void prefetch_row(const std::byte* row, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(row + at);
+  __builtin_prefetch(row + bytes - 1);  // a row that starts within a line ends in one more
 }
 
 /// @param row_of Where row i lies. @param copy Copies row i.
 template <class RowOf, class Copy>
 void gather(std::size_t count, std::size_t row_bytes, RowOf row_of, Copy copy) noexcept {
+  const lookahead ahead = lookahead_for(row_bytes);
+  for (std::size_t next = 0; next < std::min(ahead.rows, count); ++next)
+    prefetch_row(row_of(next), ahead.bytes);
   std::size_t i = 0;
-  if (row_bytes <= largest_prefetched_row_bytes) {
-    for (std::size_t next = 0; next < std::min(prefetch_distance, count); ++next)
-      prefetch_row(row_of(next), row_bytes);
-    for (; i + prefetch_distance < count; ++i) {
-      prefetch_row(row_of(i + prefetch_distance), row_bytes);
-      copy(i);
-    }
+  for (; i + ahead.rows < count; ++i) {
+    prefetch_row(row_of(i + ahead.rows), ahead.bytes);
+    copy(i);
   }
   for (; i < count; ++i) copy(i);
 }
@@ -69,6 +77,34 @@ void gather_rows(strided_rows rows, std::span<const sample_index> samples,
       };
       if (rows.stride == bytes) return copy(bytes);  // a shift instead of a multiplication
       copy(rows.stride);
+    }
+  });
+}
+
+void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
+                         std::span<const sample_index> samples, rows_in_batches out,
+                         std::uint64_t begin) noexcept {
+  std::byte* batch = out.first;
+  with_constant(row_bytes, [&](auto bytes) {
+    if constexpr (std::is_same_v<decltype(bytes), std::size_t>) {
+      std::byte* to = batch + begin * bytes;
+      std::uint64_t left = out.batch_rows - begin;  // of the batch
+      const auto row_of = [=](std::size_t i) { return rows + samples[i].value * bytes; };
+      gather(samples.size(), bytes, row_of, [&](std::size_t i) {
+        copy_row(to, row_of(i), bytes);
+        to += bytes;
+        if (--left != 0) return;
+        to = batch += out.batch_stride;
+        left = out.batch_rows;
+      });
+    } else {
+      while (!samples.empty()) {
+        const std::size_t count = std::min<std::size_t>(samples.size(), out.batch_rows - begin);
+        gather_rows(rows, bytes, samples.first(count), batch + begin * bytes);
+        samples = samples.subspan(count);
+        batch += out.batch_stride;
+        begin = 0;
+      }
     }
   });
 }

@@ -27,6 +27,19 @@ inline void gather_rows(const std::byte* rows, std::size_t row_bytes,
   gather_rows({rows, row_bytes, row_bytes}, samples, out);
 }
 
+/// Where rows go that are laid down in batches: one after the other within a batch.
+struct rows_in_batches {
+  std::byte* first;          ///< row 0 of the first batch
+  std::uint64_t batch_rows;  ///< of each batch
+  std::size_t batch_stride;  ///< in bytes, from a batch's row 0 to the next one's
+};
+
+/// As `gather_rows`, across batches: rows of the next one are on their way while this one's last
+/// are copied. @param begin Row, of the first batch, that the first sample becomes.
+void gather_into_batches(const std::byte* rows, std::size_t row_bytes,
+                         std::span<const sample_index> samples, rows_in_batches out,
+                         std::uint64_t begin) noexcept;
+
 /// As `gather_rows`, with the bytes of each element reversed on the way.
 /// @param element_bytes 2, 4 or 8, a divisor of the row's; or 1, which reverses nothing.
 void gather_swapped_rows(strided_rows rows, std::size_t element_bytes,
@@ -60,7 +73,8 @@ inline void repeat_element(std::span<const std::byte> element, std::span<std::by
   }
 }
 
-/// A longer row is found by the hardware's own prefetcher after its first lines.
+/// The largest row that is asked for whole: a longer one is found by the hardware's own prefetcher
+/// after its first lines.
 inline constexpr std::size_t largest_prefetched_row_bytes = 2048;
 
 inline constexpr std::size_t cache_line_bytes = 64;

@@ -260,7 +260,7 @@ TEST_CASE("placement: a gather reads nothing from the dataset but where its rows
           "[reader][host]") {
   std::atomic<std::uint64_t> reads{0};
   const travelling by{way::gather};
-  const auto data = gated(make_identity_rows(sample_count, row_bytes), [&](auto) { ++reads; });
+  const auto data = gated_rows(make_identity_rows(sample_count, row_bytes), [&](auto) { ++reads; });
   loader loader = by.load(data, shuffle{.seed = 1}, {.batch_size = 16});
   CHECK(all_intact(consume_epochs(loader, by, 2)));
   CHECK(reads == 0);

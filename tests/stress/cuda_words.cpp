@@ -160,14 +160,18 @@ void run(std::uint64_t seed, const settings& asked, checker& check, delay_counts
   const std::uint64_t samples = between(1, 100'000);
   const std::uint64_t epochs = between(1, 8);
   const std::size_t row_bytes = 8 * between(1, 32);
-  const auto data = gated(make_identity_rows(samples, row_bytes), [&](auto) { delay(late::read); });
+  const auto read = [&](auto) { delay(late::read); };
+  const auto rows = make_identity_rows(samples, row_bytes);
+  const way through = gpu_ways.at(seed % gpu_ways.size());
+  const bool tells_rows = through == way::gather || seed / gpu_ways.size() % 4 == 0;
+  const auto data = tells_rows ? gated_rows(rows, read) : gated(rows, read);
   const slow_sampler order{&delay, {.seed = seed}};
   const auto device = std::make_shared<paused_device>(delay, asked.forget_waits);
   loader_options options{.batch_size = between(1, max_compared_samples),
                          .readers = static_cast<int>(between(0, 8)),
                          .epochs = epochs,
                          .batches_per_slot = between(0, 3)};
-  loader loader{data, order, device, on_way(gpu_ways.at(seed % gpu_ways.size()), *data, options)};
+  loader loader{data, order, device, on_way(through, *data, options)};
   std::optional<late_end> ender;
   if (between(0, 1) == 0) ender.emplace(delay);
 

@@ -86,7 +86,10 @@ void check(const batch& taken, const round_plan& plan, const std::vector<sample_
 /// A loader from its making to its end. @return Batches that came.
 std::uint64_t run(const round_plan& plan, delay_counts& counts) {
   delays delay{plan.seed, plan.rare, counts};
-  const auto data = gated(make_identity_rows(plan.samples, 9), [&](auto) { delay(late::read); });
+  const auto read = [&](auto) { delay(late::read); };
+  const auto rows = make_identity_rows(plan.samples, 9);
+  const bool tells_rows = plan.through == way::gather || plan.seed / 16 % 4 == 0;
+  const auto data = tells_rows ? gated_rows(rows, read) : gated(rows, read);
   const slow_sampler order{&delay, {.seed = plan.seed}};
   const device_ptr device = plan.through == way::in_place
                                 ? make_host_device()

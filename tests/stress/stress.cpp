@@ -52,6 +52,7 @@ struct round_plan {
   std::uint64_t consumer_pause;       ///< yields a batch, at most
   std::uint64_t held_batches;
   std::optional<std::uint64_t> failing_sample;
+  bool tells_rows = false;                  ///< where they lie: a stream does not read them then
   std::optional<std::uint64_t> stop_after;  ///< batches
   std::uint64_t epochs;
   std::uint64_t leave_early;  ///< one epoch in so many is left early; 0: none
@@ -97,6 +98,7 @@ round_plan draw(std::uint64_t seed) {
       plan.through == way::in_place ? plan.options.staging_slots : plan.options.device_slots;
   plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
   plan.epochs = random.between(1, 4);
+  plan.tells_rows = plan.through == way::gather || random.one_in(4);
   if (random.one_in(5)) plan.failing_sample = random.between(0, plan.samples - 1);
   if (random.one_in(6)) plan.stop_after = random.between(0, 50);
   plan.leave_early = random.one_in(3) ? 2 : 0;
@@ -158,15 +160,14 @@ void run(const round_plan& plan) {
   const scripted_device& device = *by.on.device;
   recorder record{by.looks()};
   std::atomic<std::uint64_t> reads{0};
-  const auto data = gated(make_identity_rows(plan.samples, plan.row_bytes),
-                          [&](std::span<const sample_index> run) {
-                            if (plan.reader_pause != 0)
-                              pause_for((reads++ * 7919) % (plan.reader_pause + 1));
-                            for (const auto sample : run) {
-                              if (sample.value == plan.failing_sample)
-                                throw dataset_error{{}, "told to fail"};
-                            }
-                          });
+  const auto read = [&](std::span<const sample_index> run) {
+    if (plan.reader_pause != 0) pause_for((reads++ * 7919) % (plan.reader_pause + 1));
+    for (const auto sample : run) {
+      if (sample.value == plan.failing_sample) throw dataset_error{{}, "told to fail"};
+    }
+  };
+  const auto rows = make_identity_rows(plan.samples, plan.row_bytes);
+  const auto data = plan.tells_rows ? gated_rows(rows, read) : gated(rows, read);
   bool failed = false;
   bool stopped = false;
   {

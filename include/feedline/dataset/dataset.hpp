@@ -97,7 +97,8 @@ class dataset {
   /// The samples where they lie in memory, for datasets that have them there: for each field, in
   /// `fields()` order, `size() × sample_bytes(field)` bytes, sample after sample, with the values
   /// that `read` would give, valid and unchanged for the dataset's life. Empty: they lie nowhere.
-  /// Called by the thread that makes a loader.
+  /// A loader may copy samples from there, and `read` is not called for them. Called by the thread
+  /// that makes a loader.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> rows() const { return {}; }
 
   /// The same samples with some of their fields alone, where the dataset can leave the others

@@ -3,6 +3,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "batch/device_ring.hpp"
+#include "dataset/held_rows.hpp"
 #include "loader/plan.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
@@ -37,7 +38,7 @@ struct stages {
         ring{std::make_shared<detail::device_ring>(device, staging, format, failures,
                                                    plan.device_slots)},
         source{dataset, order},
-        writer{source, format->layout, format->layout, {}} {}
+        writer{source, format->layout, format->layout, {}, detail::held_rows{*dataset}} {}
 
   /// What the slot scheduler would give a slot for a ticket of an epoch.
   [[nodiscard]] detail::slot_work work(const std::shared_ptr<detail::epoch_run>& run,

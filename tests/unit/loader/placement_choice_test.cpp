@@ -1,13 +1,20 @@
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
 
+#include "dataset/held_rows.hpp"
 #include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +22,7 @@
 using namespace feedline;
 using feedline::detail::choose_placement;
 using feedline::detail::device_row_cache;
+using feedline::detail::held_rows;
 using feedline::detail::placement_choice;
 
 namespace {
@@ -27,11 +35,13 @@ struct told_dataset final : dataset {
   std::uint64_t samples = 100;
   std::vector<field> specs{{"image", element_type::u8, {28, 28}}, {"label", element_type::u8, {}}};
   std::vector<std::span<const std::byte>> lying = {};
+  bool varies = false;
 
   std::uint64_t size() const override { return samples; }
   std::vector<field> fields() const override { return specs; }
   void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {}
   std::vector<std::span<const std::byte>> rows() const override { return lying; }
+  bool varies_by_epoch() const override { return varies; }
 };
 
 /// Rows of 784 and of 1 bytes: the room that so many take.
@@ -155,8 +165,22 @@ TEST_CASE("placement choice: rows that are not what fields and size say are refu
         "the dataset's rows() has 1 spans, but fields() has 2: it must have one for each field");
   CHECK(told({std::span{images}, std::span{labels}.first(99)}) ==
         "the dataset's rows() has 99 bytes for label: uint8[], but its 100 samples take 100");
+  data.lying = {std::span{images}, std::span{labels}.first(99)};
+  const dataset_ptr unowned{std::shared_ptr<void>{}, &data};
+  CHECK(test::message_of<usage_error>([&] {  // where the device keeps no rows, too
+          loader{unowned, sequential{}, make_host_device(), {.batch_size = 10}};
+        }) == "the dataset's rows() has 99 bytes for label: uint8[], but its 100 samples take 100");
   data.lying = {std::span{images}, std::span{labels}};
+  CHECK(held_rows{data}.fields().size() == 2);
   CHECK_NOTHROW(choose_placement(data, with_copies, {.placement = placement::gather}));
+}
+
+TEST_CASE("placement choice: rows that differ between epochs are not held", "[loader][host]") {
+  told_dataset data;
+  const std::vector<std::byte> images(100 * 784);
+  data.lying = {std::span{images}, std::span{images}.first(100)};
+  data.varies = true;
+  CHECK(held_rows{data}.empty());
 }
 
 TEST_CASE("placement choice: an empty dataset is streamed, for the plan to refuse",

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "dataset/held_rows.hpp"
 #include "device/sample_random_bits.hpp"
 #include "device/transform_row.hpp"
 #include "reader/slot_writer.hpp"
@@ -199,4 +200,43 @@ TEST_CASE("batch writer: of a request whose samples cannot all be drawn the firs
     CAPTURE(sample);
     CHECK(on.found(sample, 1) == on.expected(sample, 1));
   }
+}
+
+TEST_CASE("batch writer: rows in memory are copied across batches, as they are read batch by batch",
+          "[reader][host]") {
+  // Short rows are asked for ahead one by one, of long ones the first lines.
+  const std::size_t bytes = GENERATE(std::size_t{24}, std::size_t{3001});
+  const auto data = make_identity_rows(samples, bytes);
+  const slot_layout layout{data->fields(), 10, 3};
+  const sampler order = shuffle{.seed = 3};
+  sample_source source{data, order, seed};
+  staging_slot slot{std::make_shared<test::scripted_device>()};
+  slot.work.run = std::make_shared<epoch_run>(epoch);
+  slot.work.first = position{2};
+  reader_scratch scratch;
+  const auto read = [&](batch_writer& by, std::vector<sample_run> runs) {
+    std::vector<std::byte> memory(layout.slot_bytes(), untouched);
+    slot.data = memory.data();
+    for (const sample_run run : runs) by.read(slot, run, scratch);
+    return memory;
+  };
+  batch_writer reading{source, layout, layout, {}};
+  batch_writer copying{source, layout, layout, {}, held_rows{*data}};
+  CHECK_FALSE(reading.reads_across_batches());
+  REQUIRE(copying.reads_across_batches());
+  CHECK(read(copying, {{0, 30}}) == read(reading, {{0, 10}, {10, 20}, {20, 30}}));
+  CHECK(read(copying, {{3, 24}}) == read(reading, {{3, 10}, {10, 20}, {20, 24}}));
+  CHECK(read(copying, {{17, 21}}) == read(reading, {{17, 20}, {20, 21}}));
+  CHECK(read(copying, {{10, 20}}) == read(reading, {{10, 20}}));
+  CHECK(read(copying, {{12, 13}}) == read(reading, {{12, 13}}));
+}
+
+TEST_CASE("batch writer: rows in memory that are converted are read", "[reader][host]") {
+  const auto data = make_identity_rows(samples, row_bytes);
+  const auto converted = convert_fields(image_fields(), transforms());
+  const slot_layout rows{image_fields(), 10, 2};
+  sample_source source{data, shuffle{.seed = 3}, seed};
+  const batch_writer under_test{source, slot_layout{converted.fields, 10, 2}, rows,
+                                converted.conversions, held_rows{*data}};
+  CHECK_FALSE(under_test.reads_across_batches());
 }

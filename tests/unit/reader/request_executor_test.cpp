@@ -24,6 +24,7 @@ using namespace feedline;
 using namespace feedline::detail;
 using feedline::test::gated;
 using feedline::test::make_identity_dataset;
+using feedline::test::make_identity_rows;
 using feedline::test::stages;
 
 namespace {
@@ -34,8 +35,9 @@ constexpr std::byte untouched{0xEE};
 const loader_options small{.batch_size = 4, .batches_per_slot = 3, .request_bytes = 5 * 21};
 
 struct filling {
-  explicit filling(dataset_ptr data = make_identity_dataset(96, 13), sampler order = sequential{})
-      : parts{make_host_device(), std::move(data), small, std::move(order)},
+  explicit filling(dataset_ptr data = make_identity_dataset(96, 13), sampler order = sequential{},
+                   const loader_options& options = small)
+      : parts{make_host_device(), std::move(data), options, std::move(order)},
         under_test{parts.plan.batch_size, parts.writer, *parts.staging} {}
 
   slot_index open(std::uint64_t ticket) {
@@ -212,6 +214,31 @@ TEST_CASE("request executor: a sampler that throws is a failure like a dataset's
   on.fill(slot, 0);
   const auto failure = (*on.parts.staging)[slot].take_failure();
   REQUIRE(failure);
+  CHECK_THROWS_AS(std::rethrow_exception(failure->cause), std::runtime_error);
+}
+
+TEST_CASE(
+    "request executor: of batches that are copied together only that fails whose samples cannot be "
+    "drawn",
+    "[reader][host]") {
+  struct ending_sampler {
+    std::uint64_t size(std::uint64_t samples) const { return samples; }
+    void indices(std::uint64_t, std::uint64_t, position first, std::span<sample_index> out) const {
+      if (first.value + out.size() > 6) throw std::runtime_error{"no order"};
+      for (std::uint64_t i = 0; i < out.size(); ++i) out[i] = sample_index{first.value + i};
+    }
+  };
+  filling on{make_identity_rows(96, 13),
+             ending_sampler{},
+             {.batch_size = 4, .batches_per_slot = 3, .request_bytes = 12 * 22}};
+  REQUIRE(on.parts.writer.reads_across_batches());
+  const slot_index slot = on.open(0);
+  CHECK(on.fill(slot, 0));  // all of the slot
+  for (std::uint64_t place = 0; place < 4; ++place) CHECK(on.sample_at(slot, place) == place);
+  for (std::uint64_t place = 4; place < 12; ++place) CHECK_FALSE(on.sample_at(slot, place));
+  const auto failure = (*on.parts.staging)[slot].take_failure();
+  REQUIRE(failure);
+  CHECK(failure->good_batches == 1);
   CHECK_THROWS_AS(std::rethrow_exception(failure->cause), std::runtime_error);
 }
 
