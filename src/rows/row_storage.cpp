@@ -6,14 +6,6 @@
 #include <new>
 
 namespace feedline::detail {
-namespace {
-
-constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
-
-/// From here on the huge pages are worth the up to 2 MiB that their alignment leaves unused.
-constexpr std::size_t least_on_huge_pages = 2 * huge_page_bytes;
-
-}  // namespace
 
 row_storage::row_storage(std::size_t bytes) : size_{bytes} {
   const auto alignment = std::align_val_t{bytes < least_on_huge_pages ? 64 : huge_page_bytes};

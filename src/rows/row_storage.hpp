@@ -10,6 +10,11 @@
 
 namespace feedline::detail {
 
+inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+
+/// From here on huge pages are worth the up to 2 MiB that their alignment leaves unused.
+inline constexpr std::size_t least_on_huge_pages = 2 * huge_page_bytes;
+
 /// Memory for rows that will be read in random order; what it holds at first is unspecified.
 ///
 /// What is large lies on huge pages where the system gives them: a gather of shuffled rows would

@@ -12,6 +12,12 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
+namespace detail {
+/// Moves memory that is written already onto huge pages, as far as it fills them and the system has
+/// them. Its bytes and addresses stay.
+void move_to_huge_pages(std::span<const std::byte> bytes) noexcept;
+}  // namespace detail
+
 /// One field's values for all samples: dense rows, sample after sample, and what keeps them alive.
 struct memory_field {
   field spec;
@@ -28,12 +34,15 @@ template <element T>
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, std::as_bytes(values)};
 }
 
-/// A field that takes over a vector. @param shape As in `borrow`.
+/// A field that takes over a vector. Of 4 MiB or more, it is moved to huge pages where the system
+/// has them, which takes some 0.3 s a GB: random rows are found sooner then. @param shape As in
+/// `borrow`.
 template <element T>
 requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
     own(std::string name, std::vector<T> values, std::vector<std::uint64_t> shape = {}) {
   auto owner = std::make_shared<const std::vector<T>>(std::move(values));
   const auto bytes = std::as_bytes(std::span{*owner});
+  detail::move_to_huge_pages(bytes);
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, bytes, std::move(owner)};
 }
 
