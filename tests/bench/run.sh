@@ -59,6 +59,7 @@ all() {
   measure limits "$programs/feedline_bench_limits" "${few[@]}"
   measure delivery "$programs/feedline_bench_delivery" "${few[@]}" "${short[@]}"
   measure gpus "$programs/feedline_bench_gpus" "${few[@]}" "${short[@]}"
+  measure readers "$programs/feedline_bench_readers" "${few[@]}" "${short[@]}"
   measure latency "$programs/feedline_bench_latency"
   measure stall "$programs/feedline_bench_stall" "${few[@]}" "${stall[@]}"
   if [[ -x $programs/feedline_bench_busy ]]; then
