@@ -34,7 +34,9 @@ feedline_packages_of() {
     python) echo "python3-dev python3-venv" ;;
     coverage) echo "gcovr" ;;
     debs) echo "libcli11-dev dpkg-dev file lintian" ;;
-    checks) echo "clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 doxygen ccache" ;;
+    checks)
+      echo "clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 doxygen ccache"
+      ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \
         "python, coverage, debs" >&2

@@ -34,8 +34,11 @@ if(NOT FEEDLINE_CUDA STREQUAL "OFF")
 endif()
 
 if(FEEDLINE_SANITIZE STREQUAL "address")
+  # Null pointers and what lies beyond an object AddressSanitizer finds by itself. The checks of
+  # dynamic types took a tenth of the time to compile.
   set(feedline_sanitizer_flags
-    -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined)
+    -fsanitize=address -fsanitize=undefined -fno-sanitize=null,object-size,vptr
+    -fno-sanitize-recover=undefined)
 elseif(FEEDLINE_SANITIZE STREQUAL "thread")
   set(feedline_sanitizer_flags -fsanitize=thread)
 elseif(FEEDLINE_SANITIZE)

@@ -14,7 +14,7 @@
 namespace feedline::test {
 namespace {
 
-using run = std::vector<sample_index>;
+using sample_list = std::vector<sample_index>;
 
 /// Guard bytes on both sides of each field's output, and the poison the output starts with. A byte
 /// that stays poison though another value is expected was not written; a run is read under two
@@ -65,7 +65,7 @@ expected_table table_of(std::uint64_t samples, const std::vector<field>& fields,
 
 /// Reads a run and compares; what is wrong with it, or nothing. Any thread.
 std::optional<std::string> fault_of(const dataset& from, const std::vector<field>& fields,
-                                    const run& samples, const expected_table& expected) {
+                                    const sample_list& samples, const expected_table& expected) {
   for (const std::byte poison : {std::byte{0xcd}, std::byte{0x32}}) {
     const poisoned_output output{fields, samples.size(), poison};
     from.read_in_turn(samples, output.spans());
@@ -104,15 +104,15 @@ std::optional<std::string> fault_of_rows(const std::vector<std::span<const std::
   return std::nullopt;
 }
 
-run all_samples(std::uint64_t size) {
-  run samples(size);
+sample_list all_samples(std::uint64_t size) {
+  sample_list samples(size);
   for (std::uint64_t i = 0; i < size; ++i) samples[i] = sample_index{i};
   return samples;
 }
 
-run random_samples(std::uint64_t size, std::size_t count, std::uint64_t seed) {
+sample_list random_samples(std::uint64_t size, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random{seed};
-  run samples(count);
+  sample_list samples(count);
   for (auto& sample : samples) sample = sample_index{random() % size};
   return samples;
 }
@@ -167,7 +167,7 @@ void check_dataset_contract(const dataset_ptr& under_test, std::uint64_t size,
   REQUIRE_FALSE(fields.empty());
   const expected_table table = table_of(size, fields, expected);
 
-  const auto check = [&](const std::string& what, const run& samples) {
+  const auto check = [&](const std::string& what, const sample_list& samples) {
     INFO(what);
     const auto fault = fault_of(dataset, fields, samples, table);
     INFO(fault.value_or("no fault"));
@@ -178,13 +178,13 @@ void check_dataset_contract(const dataset_ptr& under_test, std::uint64_t size,
 
   check("the first sample alone", {sample_index{0}});
   check("the last sample alone", {sample_index{size - 1}});
-  run samples = all_samples(size);
+  sample_list samples = all_samples(size);
   check("all, in order", samples);
   std::reverse(samples.begin(), samples.end());
   check("all, backwards", samples);
   std::shuffle(samples.begin(), samples.end(), std::mt19937_64{7});
   check("all, shuffled", samples);
-  check("one sample, many times", run(17, sample_index{size / 2}));
+  check("one sample, many times", sample_list(17, sample_index{size / 2}));
   check("random samples, with repeats", random_samples(size, 257, 11));
 
   const auto rows = dataset.rows();

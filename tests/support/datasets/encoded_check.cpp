@@ -11,9 +11,6 @@
 namespace feedline::test {
 namespace {
 
-constexpr std::size_t guard_bytes = 16;
-constexpr std::byte guard{0x5a};
-
 /// Memory to write to, with guards behind it.
 class guarded_bytes {
  public:
@@ -25,6 +22,9 @@ class guarded_bytes {
   }
 
  private:
+  static constexpr std::size_t guard_bytes = 16;
+  static constexpr std::byte guard{0x5a};
+
   std::vector<std::byte> bytes_;
 };
 

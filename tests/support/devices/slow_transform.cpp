@@ -12,7 +12,7 @@
 namespace feedline::test {
 namespace {
 
-using bytes = std::vector<std::byte>;
+using byte_list = std::vector<std::byte>;
 
 template <class T>
 T word_at(std::span<const std::byte> row, std::uint64_t place) {
@@ -61,7 +61,7 @@ float scaled(double value, float scale, float offset) {
   return static_cast<float>(static_cast<double>(product) + static_cast<double>(offset));
 }
 
-void put(bytes& out, std::uint64_t place, element_type type, float value) {
+void put(byte_list& out, std::uint64_t place, element_type type, float value) {
   if (type == element_type::f32) {
     std::uint32_t word = 0x7FFF'FFFF;
     if (!std::isnan(value)) std::memcpy(&word, &value, sizeof word);
@@ -74,8 +74,8 @@ void put(bytes& out, std::uint64_t place, element_type type, float value) {
 }
 
 /// A whole number as it is, cut to the bytes of another type.
-void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<const std::byte> row,
-               element_type from, std::uint64_t at) {
+void put_whole(byte_list& out, std::uint64_t place, element_type type,
+               std::span<const std::byte> row, element_type from, std::uint64_t at) {
   const std::size_t from_bytes = size_bytes(from);
   const auto sign = std::to_integer<unsigned>(row[(at + 1) * from_bytes - 1]) >> 7;
   const bool is_signed = from == element_type::i8 || from == element_type::i16 ||
@@ -91,8 +91,8 @@ void put_whole(bytes& out, std::uint64_t place, element_type type, std::span<con
               out.begin() + static_cast<std::ptrdiff_t>(place * size_bytes(type)));
 }
 
-bytes converted(const field_conversion& conversion, std::span<const std::byte> row,
-                std::uint32_t random_bits) {
+byte_list converted(const field_conversion& conversion, std::span<const std::byte> row,
+                    std::uint32_t random_bits) {
   using detail::choice;
   const std::int64_t channels = conversion.channels;
   const std::int64_t height = conversion.height;
@@ -116,7 +116,8 @@ bytes converted(const field_conversion& conversion, std::span<const std::byte> r
                                    std::int64_t y, std::int64_t x) {
     return static_cast<std::uint64_t>(last ? (y * w + x) * channels + c : (c * h + y) * w + x);
   };
-  bytes out(static_cast<std::size_t>(channels * to_height * to_width) * size_bytes(conversion.to));
+  byte_list out(static_cast<std::size_t>(channels * to_height * to_width) *
+                size_bytes(conversion.to));
   for (std::int64_t c = 0; c < channels; ++c)
     for (std::int64_t y = 0; y < to_height; ++y)
       for (std::int64_t x = 0; x < to_width; ++x) {
@@ -155,7 +156,7 @@ std::vector<std::byte> slow_transform(const field_conversion& conversion,
   if (conversion.what == field_conversion::operation::copy) return {row.begin(), row.end()};
   if (conversion.what == field_conversion::operation::convert)
     return converted(conversion, row, random_bits);
-  bytes out(conversion.classes * size_bytes(conversion.to));
+  byte_list out(conversion.classes * size_bytes(conversion.to));
   for (std::uint64_t each = 0; each < conversion.classes; ++each)
     put(out, each, conversion.to, each == class_in(row, conversion.from) ? 1.0F : 0.0F);
   return out;
