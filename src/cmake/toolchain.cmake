@@ -70,7 +70,7 @@ function(feedline_private_options target)
     target_compile_options(${target} PRIVATE
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>")
   endif()
-  if(CMAKE_UNITY_BUILD)  # a source's names hide those of the sources before it
+  if(CMAKE_UNITY_BUILD OR feedline_as_one)  # a source's names hide those of the sources before it
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>")
   endif()
   if(FEEDLINE_WERROR)
