@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <span>
 
-namespace feedline::detail {
+namespace FEEDLINE_EXPORT feedline {
+namespace detail {
 
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
   constexpr int collapse = 25;  // MADV_COLLAPSE of Linux 6.1, which many headers do not have yet
@@ -23,4 +24,5 @@ void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
   (void)::madvise(first, whole, collapse);
 }
 
-}  // namespace feedline::detail
+}  // namespace detail
+}  // namespace feedline
