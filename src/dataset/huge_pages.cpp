@@ -10,13 +10,13 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
-namespace detail {
 
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
+  using detail::huge_page_bytes;
   constexpr int collapse = 25;  // MADV_COLLAPSE of Linux 6.1, which many headers do not have yet
-  if (bytes.size() < least_on_huge_pages) return;
+  if (bytes.size() < detail::least_on_huge_pages) return;
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::size_t before = round_up(address, huge_page_bytes) - address;
+  const std::size_t before = detail::round_up(address, huge_page_bytes) - address;
   const std::size_t whole = (bytes.size() - before) / huge_page_bytes * huge_page_bytes;
   void* const first = const_cast<std::byte*>(bytes.data()) + before;
   // Wishes: without them all works, only slower.
@@ -24,5 +24,4 @@ void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
   (void)::madvise(first, whole, collapse);
 }
 
-}  // namespace detail
 }  // namespace feedline

@@ -12,11 +12,11 @@
 
 namespace FEEDLINE_EXPORT feedline {
 
-namespace detail {
 /// Moves memory that is written already onto huge pages, as far as it fills them and the system has
-/// them. Its bytes and addresses stay.
+/// them; what is smaller than 4 MiB stays. Addresses and bytes are what they were. Takes some 0.3 s
+/// a GB. For large arrays of your own that a dataset borrows; after a `fork`, what processes share
+/// becomes a copy for this one.
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept;
-}  // namespace detail
 
 /// One field's values for all samples: dense rows, sample after sample, and what keeps them alive.
 struct memory_field {
@@ -34,15 +34,14 @@ template <element T>
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, std::as_bytes(values)};
 }
 
-/// A field that takes over a vector. Of 4 MiB or more, it is moved to huge pages where the system
-/// has them, which takes some 0.3 s a GB: random rows are found sooner then. @param shape As in
-/// `borrow`.
+/// A field that takes over a vector, which is moved to huge pages (above): random rows of a large
+/// one are found sooner then. @param shape As in `borrow`.
 template <element T>
 requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
     own(std::string name, std::vector<T> values, std::vector<std::uint64_t> shape = {}) {
   auto owner = std::make_shared<const std::vector<T>>(std::move(values));
   const auto bytes = std::as_bytes(std::span{*owner});
-  detail::move_to_huge_pages(bytes);
+  move_to_huge_pages(bytes);
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, bytes, std::move(owner)};
 }
 
