@@ -1,5 +1,6 @@
 #include <feedline/interop/cuda_mdspan.hpp>
 
+#include "cuda/load_kernels.hpp"
 #include "gpu/checksums.hpp"
 
 namespace feedline::test {
@@ -30,6 +31,10 @@ __global__ void invert(matrix<std::uint8_t> rows) {
 }
 
 }  // namespace
+
+void load_checksum_kernels() {
+  detail::load_kernels(zero, sum_rows, invert);
+}
 
 void issue_checksums(const tensor_view& rows, std::uint64_t* out, cudaStream_t stream) {
   const auto view = to_cuda_mdspan<const std::uint8_t, 2, int>(rows);

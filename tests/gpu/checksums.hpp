@@ -14,6 +14,9 @@
 
 namespace feedline::test {
 
+/// Loads the kernels below: else the first launch of each may wait for a gate that it is to come
+/// before.
+void load_checksum_kernels();
 /// Issues a kernel that reads a batch's "row" through mdspans and writes a number for each sample,
 /// which depends on each byte and its place.
 void issue_checksums(const tensor_view& rows, std::uint64_t* out, cudaStream_t stream);
@@ -33,6 +36,7 @@ class checksum_recorder {
  public:
   explicit checksum_recorder(std::uint64_t samples, std::size_t row_bytes)
       : samples_{samples}, row_bytes_{row_bytes} {
+    load_checksum_kernels();
     void* memory = nullptr;
     FEEDLINE_CUDA_CHECK(cudaHostAlloc(&memory, samples * sizeof(std::uint64_t),
                                       cudaHostAllocMapped | cudaHostAllocPortable));

@@ -32,6 +32,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/decode/refusals_test.cpp
   gpu/gate.cu
   gpu/interop_test.cpp
+  gpu/loaded_kernels_test.cpp
   gpu/assembly/mix_plan_test.cpp
   gpu/assembly/mixed_loader_test.cpp
   gpu/assembly/mixed_pairs_test.cpp

@@ -10,6 +10,7 @@
 #include "cuda/assembly/widen_rows.cuh"
 #include "cuda/check.hpp"
 #include "cuda/copy_engine.hpp"
+#include "cuda/load_kernels.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -212,6 +213,10 @@ void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t 
 }
 
 }  // namespace
+
+void load_assembly_kernels() {
+  load_kernels(copy_kernel, convert_kernel, augment_kernel, mix_kernel);
+}
 
 void issue_assembly(const assembly& work, cudaStream_t stream) {
   const slot_frame frame = plan_frame(work);

@@ -6,6 +6,10 @@
 
 namespace feedline::detail {
 
+/// Loads the kernels of assemblies on the current GPU, so that none of them waits for other kernels
+/// at its first launch. @throws cuda_error.
+void load_assembly_kernels();
+
 /// Issues the kernels of an assembly on a stream of the current GPU, and returns: one launch for up
 /// to eight fields, or a few less where rows are cached and converted at once.
 /// @throws cuda_error; usage_error if the work has more of something than a kernel can count.

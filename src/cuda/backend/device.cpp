@@ -246,6 +246,7 @@ class cuda_device final : public device {
   /// @param priority Of its kernels where the GPU is full; 0: the least.
   [[nodiscard]] stream_ref make_stream_with(int priority) {
     const cuda_current_device current{context_};
+    detail::load_assembly_kernels();  // a loader makes its streams before it issues anything
     cudaStream_t stream = nullptr;
     FEEDLINE_CUDA_CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
     return stream_ref::from_raw(stream);

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/decode/jpeg_decoder.hpp"
 #include "cuda/decode/kernels.hpp"
 #include "cuda/device_memory.hpp"
@@ -58,6 +59,16 @@ void copy_to_gpu(std::byte* to, std::span<const std::byte> from) {
   FEEDLINE_CUDA_CHECK(done);
 }
 
+void load_all_kernels(bool images) {
+  load_decode_kernels();
+  load_zstd_kernels();
+  load_lz4_kernels();
+  if (!images) return;
+  load_scan_kernels();
+  load_pixel_kernels();
+  load_resize_kernels();
+}
+
 class cuda_block_decoder final : public block_decoder {
  public:
   explicit cuda_block_decoder(decoder_parts parts)
@@ -66,6 +77,7 @@ class cuda_block_decoder final : public block_decoder {
         images_{{memory_.data() + parts_.layout.pixels, parts_.layout.pixel_bytes}} {
     const cuda_current_device current{*parts_.context};
     const decoder_layout& layout = parts_.layout;
+    load_all_kernels(layout.pixel_bytes != 0);
     std::byte* const memory = memory_.data();
     copy_to_gpu(memory + layout.programs, std::as_bytes(std::span{parts_.programs}));
     frame_.programs = reinterpret_cast<const decode_program*>(memory + layout.programs);

@@ -3,6 +3,7 @@
 #include "cuda/decode/moves.cuh"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/warp.cuh"
+#include "cuda/load_kernels.hpp"
 #include "device/inflate/inflate.hpp"
 #include "device/lz/bit_blocks.hpp"
 
@@ -144,6 +145,11 @@ std::uint32_t blocks_for(std::uint32_t threads) {
 }
 
 }  // namespace
+
+void load_decode_kernels() {
+  load_kernels(begin_kernel, check_kernel, move_kernel, inflate_kernel, stream_check_kernel,
+               state_kernel, find_bad_kernel);
+}
 
 void issue_begin(const decode_frame& frame, cudaStream_t stream) {
   launch(begin_kernel, blocks_for(frame.count), decode_threads, stream, decode_frame{frame});

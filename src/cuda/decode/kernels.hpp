@@ -28,6 +28,12 @@ struct decode_frame {
   std::uint32_t count = 0;  ///< loads
 };
 
+// Each loads kernels on the current GPU: those issued below. @throws cuda_error.
+
+void load_decode_kernels();  ///< all but those of Zstandard and LZ4
+void load_zstd_kernels();
+void load_lz4_kernels();
+
 // Each issues one kernel on a stream of the current GPU. @throws cuda_error.
 
 /// Notes which loads can be worked at. First of all.

@@ -2,6 +2,7 @@
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
+#include "cuda/load_kernels.hpp"
 #include "device/lz4/decoder.hpp"
 
 namespace feedline::detail {
@@ -32,6 +33,10 @@ __global__ void __launch_bounds__(block_warp::lanes)
 }
 
 }  // namespace
+
+void load_lz4_kernels() {
+  load_kernels(lz4_kernel, lz4_bits_kernel);
+}
 
 void issue_lz4(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
   launch(lz4_kernel, frame.count * warps, block_warp::lanes, stream, decode_frame{frame}, step);

@@ -2,6 +2,7 @@
 #include "cuda/decode/kernels.hpp"
 #include "cuda/decode/tasks.cuh"
 #include "cuda/kernel/block_warp.cuh"
+#include "cuda/load_kernels.hpp"
 #include "device/zstd/decoder.hpp"
 
 namespace feedline::detail {
@@ -29,6 +30,10 @@ __global__ void __launch_bounds__(block_warp::lanes)
 }
 
 }  // namespace
+
+void load_zstd_kernels() {
+  load_kernels(zstd_kernel, zstd_bits_kernel);
+}
 
 void issue_zstd(const decode_frame& frame, std::uint32_t step, cudaStream_t stream) {
   launch(zstd_kernel, frame.count, block_warp::lanes, stream, decode_frame{frame}, step);

@@ -2,6 +2,7 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/launch.cuh"
 #include "cuda/kernel/warp.cuh"
+#include "cuda/load_kernels.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/jpeg/idct.hpp"
@@ -126,6 +127,10 @@ void launch_shared(void (*kernel)(jpeg_batch), const jpeg_batch& batch, cudaStre
 }
 
 }  // namespace
+
+void load_pixel_kernels() {
+  load_kernels(table_kernel, sample_kernel, pixel_kernel);
+}
 
 void issue_table(std::span<const jpeg_image> images, jpeg_image* table, cudaStream_t stream) {
   for (std::size_t first = 0; first < images.size(); first += max_given_images) {

@@ -19,6 +19,12 @@ struct jpeg_batch {
   std::uint32_t* bad = nullptr;  ///< of each load
 };
 
+// Each loads the kernels that are issued below, on the current GPU. @throws cuda_error.
+
+void load_scan_kernels();
+void load_pixel_kernels();  ///< tables and samples, too
+void load_resize_kernels();
+
 // Each issues its kernels on a stream of the current GPU. @throws cuda_error.
 
 /// Writes the table of a batch's images to device memory.

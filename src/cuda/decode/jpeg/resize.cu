@@ -1,5 +1,6 @@
 #include "cuda/check.hpp"
 #include "cuda/decode/jpeg/kernels.hpp"
+#include "cuda/load_kernels.hpp"
 #include "image/packed_taps.hpp"
 
 namespace feedline::detail {
@@ -171,6 +172,10 @@ constexpr std::uint32_t tiles_of(std::uint32_t side, std::uint32_t tile) {
 }
 
 }  // namespace
+
+void load_resize_kernels() {
+  load_kernels(tap_kernel, resize_kernel);
+}
 
 void issue_resizes(const jpeg_batch& batch, const image_row& row, cudaStream_t stream) {
   jpeg_batch given = batch;

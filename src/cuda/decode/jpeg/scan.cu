@@ -2,6 +2,7 @@
 #include "cuda/decode/jpeg/kernels.hpp"
 #include "cuda/kernel/block_team.cuh"
 #include "cuda/kernel/launch.cuh"
+#include "cuda/load_kernels.hpp"
 #include "detail/arithmetic.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
@@ -129,6 +130,10 @@ __global__ void __launch_bounds__(scan_team::lanes, 4)
 }
 
 }  // namespace
+
+void load_scan_kernels() {
+  load_kernels(segments_kernel, readers_kernel);
+}
 
 void issue_scans(const jpeg_batch& batch, cudaStream_t stream) {
   const std::uint32_t teams = scan_teams(max_shared_bytes());
