@@ -1,14 +1,15 @@
 /// What readers reach of what threads reach that only gather: a loader, and as many bare threads
-/// that copy random rows of the same dataset into a pinned ring of the same size, in turns.
+/// that copy random rows of the same dataset into a pinned ring of the same size, in turns. The
+/// threads copy by hand, a `memcpy` a row, and then as readers do.
 ///
 ///     feedline_bench_readers                        # all shapes, four readers
 ///     feedline_bench_readers --shape mnist64 --readers 1,2,4
 ///
-/// Method: a loader with placement stream consumes one epoch to warm up; then a run of the threads
-/// and one of the loader take turns, so that both meet the same machine. The threads take requests
+/// Method: a loader with placement stream consumes one epoch to warm up; then runs of the threads
+/// and one of the loader take turns, so that all meet the same machine. The threads take requests
 /// in turns, too, but know their order beforehand and gather no labels, and nothing leaves their
-/// ring. The medians of both are printed, and that of the ratios of neighbours, with the least and
-/// the most.
+/// ring. The medians are printed, and those of the ratios of neighbours, with the least and the
+/// most.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -28,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 using namespace feedline;
@@ -37,9 +39,27 @@ namespace {
 
 struct options : common_options {
   std::vector<int> readers{4};
+  std::vector<std::size_t> request_bytes{0};
 };
 
-void run_cell(const shape& shape, const dataset_ptr& data, int readers, const options& options,
+/// Of each run's loader, what its threads reached.
+std::vector<double> ratios(const std::vector<double>& of, const std::vector<double>& by) {
+  std::vector<double> shares(of.size());
+  std::ranges::transform(of, by, shares.begin(), std::divides{});
+  return shares;
+}
+
+void print_share(const std::vector<double>& shares) {
+  const auto [least, most] = std::ranges::minmax(shares);
+  std::printf("%7.1f %% [%5.1f, %5.1f]", 100 * median(shares), 100 * least, 100 * most);
+}
+
+struct setting {
+  int readers;
+  std::size_t request_bytes;
+};
+
+void run_cell(const shape& shape, const dataset_ptr& data, setting of, const options& options,
               const gpu_stream& stream, results& found) {
   const device_ptr device = make_cuda_device(0);
   const detail::device_memory ring{device, memory_kind::staging, ring_bytes};
@@ -48,42 +68,57 @@ void run_cell(const shape& shape, const dataset_ptr& data, int readers, const op
                 shuffle{.seed = 1},
                 device,
                 {.batch_size = shape.batch_size,
-                 .readers = readers,
+                 .readers = of.readers,
                  .epochs = UINT64_MAX,
+                 .request_bytes = of.request_bytes,
                  .placement = placement::stream}};
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, stream, 0);
-  std::vector<double> bare;
+  std::vector<double> by_hand;
+  std::vector<double> by_gather;
   std::vector<double> fed;
-  std::vector<double> shares;
+  const auto bare = [&](row_copies copies) {
+    return gather.rate(ring.data(), static_cast<std::size_t>(of.readers), options.seconds, copies);
+  };
   for (int run = 0; run < options.runs; ++run) {
-    bare.push_back(gather.rate(ring.data(), static_cast<std::size_t>(readers), options.seconds));
+    by_hand.push_back(bare(row_copies::by_hand));
+    by_gather.push_back(bare(row_copies::by_gather));
     fed.push_back(consume(loader, epoch, stream, options.seconds).bytes_per_second());
-    shares.push_back(fed.back() / bare.back());
   }
-  const auto [least, most] = std::ranges::minmax(shares);
-  std::printf("%-12s %7d %12.2f %10.2f %8.1f %% [%5.1f, %5.1f]\n", shape.name.c_str(), readers,
-              median(bare) / 1e9, median(fed) / 1e9, 100 * median(shares), 100 * least, 100 * most);
+  const std::vector<double> of_hand = ratios(fed, by_hand);
+  const std::vector<double> of_gather = ratios(fed, by_gather);
+  std::printf("%-12s %7d %7zu %9.2f %9.2f %9.2f ", shape.name.c_str(), of.readers,
+              of.request_bytes >> 10, median(by_hand) / 1e9, median(by_gather) / 1e9,
+              median(fed) / 1e9);
+  print_share(of_hand);
+  print_share(of_gather);
+  std::printf("\n");
   std::fflush(stdout);
   found.add({{"shape", shape.name},
-             {"readers", readers},
-             {"bare_bytes_per_second", median(bare)},
+             {"readers", of.readers},
+             {"request_bytes", of.request_bytes},
+             {"by_hand_bytes_per_second", median(by_hand)},
+             {"by_gather_bytes_per_second", median(by_gather)},
              {"bytes_per_second", median(fed)},
-             {"of_bare", median(shares)}});
+             {"of_hand", median(of_hand)},
+             {"of_gather", median(of_gather)}});
 }
 
 void run(const options& options) {
   results found{"readers", machine_facts()};
   std::printf("%s", describe_machine().c_str());
   std::printf(
-      "method:    shuffled rows in RAM; bare threads and a loader in turns, medians of %d runs of "
-      "%.2f s each\n\n",
+      "method:    shuffled rows in RAM; bare threads and a loader in turns, GB/s, medians of %d "
+      "runs of %.2f s each\n\n",
       options.runs, options.seconds);
-  std::printf("%-12s %7s %12s %10s %10s\n", "shape", "readers", "bare GB/s", "GB/s", "of bare");
+  std::printf("%-12s %7s %7s %9s %9s %9s %9s %25s\n", "shape", "readers", "KiB", "by hand",
+              "by gather", "loader", "of hand", "of gather");
   const gpu_stream stream;
   for (const shape& shape : shapes_named(options.shape)) {
     const auto data = make_data(shape);
-    for (const int each : options.readers) run_cell(shape, data, each, options, stream, found);
+    for (const int readers : options.readers)
+      for (const std::size_t bytes : options.request_bytes)
+        run_cell(shape, data, {readers, bytes}, options, stream, found);
   }
   found.write(options.json);
 }
@@ -95,5 +130,7 @@ int main(int argc, char* argv[]) {
   options options;
   add_common_options(line, options);
   line.add_option("--readers", options.readers, "numbers of readers to try, and of threads");
+  line.add_option("--request-bytes", options.request_bytes,
+                  "sizes of requests to try, of readers alone; 0: the default");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

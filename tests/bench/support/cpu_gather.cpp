@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <numeric>
 #include <random>
@@ -24,7 +25,8 @@ cpu_gather::cpu_gather(const shape& shape, dataset_ptr data)
   std::shuffle(order_.begin(), order_.end(), std::mt19937_64{1});
 }
 
-double cpu_gather::rate(std::byte* ring, std::size_t threads, double seconds) const {
+double cpu_gather::rate(std::byte* ring, std::size_t threads, double seconds,
+                        row_copies copies) const {
   const std::byte* const first = data_->rows().front().data();
   const std::size_t rows = std::max<std::size_t>(request_bytes / row_bytes_, 1);
   const std::size_t places = ring_bytes / (rows * row_bytes_);
@@ -38,9 +40,16 @@ double cpu_gather::rate(std::byte* ring, std::size_t threads, double seconds) co
     const auto start = clock_type::now();
     for (; !stop.load(std::memory_order_relaxed); ++done) {
       const std::size_t taken = next.fetch_add(1);
-      detail::gather_rows(first, row_bytes_,
-                          std::span{order_}.subspan(taken % requests * rows, rows),
-                          ring + taken % places * (rows * row_bytes_));
+      const auto samples = std::span{order_}.subspan(taken % requests * rows, rows);
+      std::byte* out = ring + taken % places * (rows * row_bytes_);
+      if (copies == row_copies::by_gather) {
+        detail::gather_rows(first, row_bytes_, samples, out);
+        continue;
+      }
+      for (const sample_index sample : samples) {
+        std::memcpy(out, first + sample.value * row_bytes_, row_bytes_);
+        out += row_bytes_;
+      }
     }
     return static_cast<double>(done * rows * row_bytes_) / seconds_since(start);
   };

@@ -13,6 +13,12 @@ namespace feedline::bench {
 /// The ring that a loader with default options has.
 inline constexpr std::size_t ring_bytes = std::size_t{32} << 20;
 
+/// How bare threads copy rows.
+enum class row_copies {
+  by_hand,   ///< `memcpy`, one row after the other: what one writes without a library
+  by_gather  ///< as readers do, rows ahead being asked for
+};
+
 /// CPU threads that gather random rows and do nothing else: what readers are measured by.
 class cpu_gather {
  public:
@@ -23,7 +29,8 @@ class cpu_gather {
   /// order of all rows, round and round, and of the ring. (A thread with a part of the rows for
   /// itself would find more of them in its caches than a reader can.)
   /// @param ring Of `ring_bytes`.
-  [[nodiscard]] double rate(std::byte* ring, std::size_t threads, double seconds) const;
+  [[nodiscard]] double rate(std::byte* ring, std::size_t threads, double seconds,
+                            row_copies copies = row_copies::by_gather) const;
 
   [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return row_bytes_ * order_.size(); }
