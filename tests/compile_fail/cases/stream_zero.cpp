@@ -3,7 +3,7 @@
 
 #include <feedline/device/stream_ref.hpp>
 
-feedline::stream_ref stream() {
+feedline::stream_ref zero_stream() {
 #ifdef MISUSE
   return feedline::stream_ref{0};
 #else

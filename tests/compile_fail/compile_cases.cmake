@@ -1,0 +1,18 @@
+# cmake -D CASES=file.cpp -D CXX=compiler -D INCLUDE=folder -D WORDS=file.txt
+#   -P compile_cases.cmake
+#
+# What the compiler says of the misuses goes to WORDS. See CMakeLists.txt beside this.
+
+cmake_minimum_required(VERSION 3.25)
+
+set(compile ${CXX} -std=c++20 -fsyntax-only -I ${INCLUDE})
+execute_process(COMMAND ${compile} ${CASES} RESULT_VARIABLE code ERROR_VARIABLE words)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR
+    "the proper uses do not compile, so that the misuses prove nothing:\n${words}")
+endif()
+
+execute_process(COMMAND ${compile} -D MISUSE ${CASES} RESULT_VARIABLE code ERROR_FILE ${WORDS})
+if(code EQUAL 0)
+  message(FATAL_ERROR "the misuses compile")
+endif()
