@@ -7,10 +7,11 @@
 #include <mpi.h>
 #endif
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <map>
-#include <regex>
+#include <string_view>
 
 namespace mnist {
 namespace {
@@ -55,7 +56,11 @@ void add_options(CLI::App& app, trainer_options& options, std::string& placement
   // What computes: one device, or several that share each batch.
   app.add_option("--device", options.device, "auto, cpu, or cuda:N")
       ->check([](const std::string& text) -> std::string {
-        if (std::regex_match(text, std::regex{"auto|cpu|cuda(:[0-9]{1,4})?"})) return {};
+        const std::string_view number = std::string_view{text}.substr(text.find(':') + 1);
+        const bool is_numbered =
+            text.starts_with("cuda:") && !number.empty() && number.size() <= 4 &&
+            std::ranges::all_of(number, [](char each) { return each >= '0' && each <= '9'; });
+        if (text == "auto" || text == "cpu" || text == "cuda" || is_numbered) return {};
         return "'" + text + "' is no device: say auto, cpu, or cuda:N with N from 0";
       });
   app.add_option("--gpus", options.gpus,
