@@ -98,8 +98,8 @@ using eight_values = std::uint64_t __attribute__((vector_size(64)));
   return multiply_52(multiply_52(halves, half_multiplier) ^ key, golden_gamma) >> 32;
 }
 
-/// Its loops over vectors are unrolled by hand: -O2 alone does not, and then halves go through
-/// memory.
+/// Its loops over vectors are told to be unrolled: with -O2 alone they are not, and halves go
+/// through memory.
 [[gnu::target("avx512f,avx512ifma")]] void encipher_ifma(const feistel& by,
                                                          std::span<std::uint64_t> values) noexcept {
   constexpr std::size_t vectors = lanes_of_avx512 / 8;
