@@ -1,5 +1,5 @@
 /// How fast batches reach several GPUs of one host at once: a loader and a consumer for each, out
-/// of one dataset in RAM, beside plain pinned copies to all of them.
+/// of one dataset in RAM, beside plain pinned copies to all of them and beside rings by hand.
 ///
 ///     feedline_bench_gpus                           # 1 to all GPUs, several numbers of readers
 ///     feedline_bench_gpus --shape cifar256 --readers 8 --gpus 2
@@ -11,6 +11,10 @@
 /// printed is their sum, median of the runs, with the slowest and the fastest GPU of that run.
 /// Pinned copies go to all GPUs at once in the same way. Content is not checked here: the tests do
 /// that.
+///
+/// Hosts differ in what their main memory and their neighbours leave. So a bare ring of pinned
+/// pieces for each GPU, filled by as many threads, takes turns with the loaders, run by run: one
+/// whose threads copy by hand, a `memcpy` a row, and one whose threads copy as readers do.
 ///
 /// With `--all-reduce-mib N`, where the build has found NCCL: each cell is measured once more while
 /// all-reduces of N MiB run on the same GPUs, back to back, each GPU's on a stream of its own. What
@@ -24,8 +28,10 @@
 #ifdef FEEDLINE_BENCH_NCCL
 #include "bench/support/all_reduces.hpp"
 #endif
+#include "bench/support/bare_ring.hpp"
 #include "bench/support/consume.hpp"
 #include "bench/support/copies.hpp"
+#include "bench/support/cpu_gather.hpp"
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
@@ -38,6 +44,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
@@ -46,6 +53,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -73,23 +81,29 @@ double sum(const rates& each) {
   return std::accumulate(each.begin(), each.end(), 0.0);
 }
 
-/// Calls `work(gpu, run)` for each GPU on a thread of its own, run after run, all runs begun
-/// together; the first exception is thrown here, when all threads have ended.
-/// @param prepare Makes a GPU's work, on its thread, before the first run.
-std::vector<rates> on_all(int gpus, int runs,
-                          const std::function<std::function<double()>(int gpu)>& prepare) {
-  std::vector<rates> found(static_cast<std::size_t>(runs), rates(static_cast<std::size_t>(gpus)));
+/// What is measured on one GPU, in turns: each gives bytes a second.
+using works = std::vector<std::function<double()>>;
+
+/// Runs the same kinds of work on each GPU, on a thread for each, in turns, run after run, all
+/// begun together; the first exception is thrown here, when all threads have ended.
+/// @param prepare Makes a GPU's works, on its thread, before the first run.
+/// @return The runs of each kind, the slowest first.
+std::vector<std::vector<rates>> on_all(int gpus, int runs, std::size_t kinds,
+                                       const std::function<works(int gpu)>& prepare) {
+  std::vector found(
+      kinds, std::vector(static_cast<std::size_t>(runs), rates(static_cast<std::size_t>(gpus))));
   std::barrier together{gpus};
   std::mutex mutex;
   std::exception_ptr failed;
   const auto drive = [&](int gpu) {
     try {
       FEEDLINE_CUDA_CHECK(cudaSetDevice(gpu));
-      const auto work = prepare(gpu);
-      for (auto& run : found) {
-        together.arrive_and_wait();
-        run[static_cast<std::size_t>(gpu)] = work();
-      }
+      const works all = prepare(gpu);
+      for (std::size_t run = 0; run < static_cast<std::size_t>(runs); ++run)
+        for (std::size_t kind = 0; kind < kinds; ++kind) {
+          together.arrive_and_wait();
+          found[kind][run][static_cast<std::size_t>(gpu)] = all[kind]();
+        }
     } catch (...) {
       const std::scoped_lock lock{mutex};
       if (!failed) failed = std::current_exception();
@@ -100,8 +114,8 @@ std::vector<rates> on_all(int gpus, int runs,
   for (int gpu = 0; gpu < gpus; ++gpu) threads.emplace_back(drive, gpu);
   for (std::thread& thread : threads) thread.join();
   if (failed) std::rethrow_exception(failed);
-  std::sort(found.begin(), found.end(),
-            [](const rates& a, const rates& b) { return sum(a) < sum(b); });
+  for (auto& kind : found)
+    std::ranges::sort(kind, [](const rates& a, const rates& b) { return sum(a) < sum(b); });
   return found;
 }
 
@@ -114,34 +128,47 @@ std::vector<rates> copy_to_all(int gpus, const options& options) {
     detail::device_memory to{device, memory_kind::device, bytes};
     gpu_stream stream;
   };
-  return on_all(gpus, options.runs, [&](int gpu) {
-    return [&options, of = std::make_shared<ends>(gpu)] {
+  const auto prepare = [&](int gpu) -> works {
+    return {[&options, of = std::make_shared<ends>(gpu)] {
       return copy_rate(of->to.data(), of->from.data(), bytes, of->stream.get(), options.seconds);
-    };
-  });
+    }};
+  };
+  return on_all(gpus, options.runs, 1, prepare).front();
 }
 
-/// @param beside Called around each run of GPU 0: before it with true, after it with false.
-std::vector<rates> feed_all(int gpus, const shape& shape, const dataset_ptr& data, int readers,
-                            const options& options, const std::function<void(bool)>& beside = {}) {
-  const loader_options loading{.batch_size = shape.batch_size,
-                               .readers = readers,
-                               .epochs = UINT64_MAX,
-                               .piece_bytes = options.piece_bytes,
-                               .staging_slots = options.staging_slots,
-                               .placement = placement::stream};
-  return on_all(gpus, options.runs, [&](int gpu) {
-    auto from = std::make_shared<loader>(data, shuffle{.seed = 1}, make_cuda_device(gpu), loading);
-    auto stream = std::make_shared<gpu_stream>();
-    std::uint64_t epoch = 0;
-    (void)consume(*from, epoch, *stream, 0);
-    return [&options, &beside, gpu, from, stream, epoch]() mutable {
-      const bool tells = beside && gpu == 0;
-      if (tells) beside(true);
-      const double rate = consume(*from, epoch, *stream, options.seconds).bytes_per_second();
-      if (tells) beside(false);
-      return rate;
-    };
+/// A loader for a GPU, which goes on from run to run.
+std::function<double()> loading(const shape& shape, const dataset_ptr& data, int gpu, int readers,
+                                const options& options) {
+  const loader_options all{.batch_size = shape.batch_size,
+                           .readers = readers,
+                           .epochs = UINT64_MAX,
+                           .piece_bytes = options.piece_bytes,
+                           .staging_slots = options.staging_slots,
+                           .placement = placement::stream};
+  auto from = std::make_shared<loader>(data, shuffle{.seed = 1}, make_cuda_device(gpu), all);
+  auto stream = std::make_shared<gpu_stream>();
+  std::uint64_t epoch = 0;
+  (void)consume(*from, epoch, *stream, 0);
+  return [&options, from, stream, epoch]() mutable {
+    return consume(*from, epoch, *stream, options.seconds).bytes_per_second();
+  };
+}
+
+/// What takes turns in a cell, the loader last.
+constexpr std::array kinds{", by hand", ", by gather", ""};
+
+std::vector<std::vector<rates>> feed_all(int gpus, const shape& shape, const dataset_ptr& data,
+                                         const cpu_gather& gather, int readers,
+                                         const options& options) {
+  return on_all(gpus, options.runs, kinds.size(), [&](int gpu) {
+    works turns;
+    for (const row_copies copies : {row_copies::by_hand, row_copies::by_gather})
+      turns.emplace_back([&options, ring = std::make_shared<bare_ring>(make_cuda_device(gpu),
+                                                                       gather, readers, copies)] {
+        return ring->rate(options.seconds);
+      });
+    turns.push_back(loading(shape, data, gpu, readers, options));
+    return turns;
   });
 }
 
@@ -149,7 +176,7 @@ void report(const std::string& name, int gpus, int readers, const std::vector<ra
             double copies, results& found) {
   const rates& median = runs[runs.size() / 2];
   const auto [slowest, fastest] = std::minmax_element(median.begin(), median.end());
-  std::printf("%-12s %5d %8d %9.1f [%7.1f, %7.1f] %9.1f %9.1f %9.1f %%\n", name.c_str(), gpus,
+  std::printf("%-22s %5d %8d %9.1f [%7.1f, %7.1f] %9.1f %9.1f %9.1f %%\n", name.c_str(), gpus,
               readers, sum(median) / 1e9, sum(runs.front()) / 1e9, sum(runs.back()) / 1e9,
               *slowest / 1e9, *fastest / 1e9, 100 * sum(median) / copies);
   std::fflush(stdout);
@@ -206,12 +233,21 @@ void feed_beside_reduces(int gpus, const shape& shape, const dataset_ptr& data, 
   // By itself first, and gone before a loader is made: that may wait for the GPU to be idle.
   const double alone = reduce_meter{gpus, options.all_reduce_mib}.alone(options);
   reduce_meter meter{gpus, options.all_reduce_mib};
-  const auto runs =
-      feed_all(gpus, shape, data, readers, options, [&](bool begins) { meter.note(begins); });
+  const auto prepare = [&](int gpu) -> works {
+    const auto load = loading(shape, data, gpu, readers, options);
+    if (gpu != 0) return {load};
+    return {[&meter, load] {
+      meter.note(true);
+      const double rate = load();
+      meter.note(false);
+      return rate;
+    }};
+  };
+  const auto runs = on_all(gpus, options.runs, 1, prepare).front();
   const double beside = meter.take_rate();
   report(shape.name + "+nccl", gpus, readers, runs, copies, found);
   std::printf(
-      "%-12s all-reduces of %zu MiB: alone %.1f GB/s, beside delivery %.1f GB/s (%.1f %%)\n", "",
+      "%-22s all-reduces of %zu MiB: alone %.1f GB/s, beside delivery %.1f GB/s (%.1f %%)\n", "",
       options.all_reduce_mib, alone / 1e9, beside / 1e9, 100 * beside / alone);
   std::fflush(stdout);
   found.add({{"limit", "all-reduce"},
@@ -240,7 +276,7 @@ void run(const options& options) {
       "over "
       "GPUs, median of %d runs of %.1f s [least, most]\n\n",
       options.runs, options.seconds);
-  std::printf("%-12s %5s %8s %9s %18s %9s %9s %11s\n", "shape", "GPUs", "readers", "GB/s", "",
+  std::printf("%-22s %5s %8s %9s %18s %9s %9s %11s\n", "shape", "GPUs", "readers", "GB/s", "",
               "slowest", "fastest", "of copies");
   const std::vector<int> numbers = numbers_of_gpus(options);
   std::vector<double> copies;
@@ -251,10 +287,12 @@ void run(const options& options) {
   }
   for (const shape& shape : main_shapes(options.shape)) {
     const auto data = make_data(shape);
+    const cpu_gather gather{shape, data};
     for (std::size_t i = 0; i < numbers.size(); ++i)
       for (const int readers : options.readers) {
-        report(shape.name, numbers[i], readers, feed_all(numbers[i], shape, data, readers, options),
-               copies[i], found);
+        const auto fed = feed_all(numbers[i], shape, data, gather, readers, options);
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+          report(shape.name + kinds[kind], numbers[i], readers, fed[kind], copies[i], found);
 #ifdef FEEDLINE_BENCH_NCCL
         if (options.all_reduce_mib != 0)
           feed_beside_reduces(numbers[i], shape, data, readers, options, copies[i], found);

@@ -32,12 +32,18 @@ class cpu_gather {
   [[nodiscard]] double rate(std::byte* ring, std::size_t threads, double seconds,
                             row_copies copies = row_copies::by_gather) const;
 
+  /// Copies the rows of one request to `out`, `request_bytes()` of them. Requests go round and
+  /// round the order.
+  void copy_request(std::size_t number, std::byte* out, row_copies copies) const;
+  [[nodiscard]] std::size_t request_bytes() const noexcept { return rows_ * row_bytes_; }
+
   [[nodiscard]] std::size_t row_bytes() const noexcept { return row_bytes_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return row_bytes_ * order_.size(); }
 
  private:
   dataset_ptr data_;
   std::size_t row_bytes_;
+  std::size_t rows_;                 ///< of a request
   std::vector<sample_index> order_;  ///< of all rows
 };
 
