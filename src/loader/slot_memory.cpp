@@ -17,7 +17,7 @@ namespace {
 
 /// Of a row: two of what a GPU asks of the bus at once.
 constexpr std::size_t least_passing_bytes = 256;
-constexpr std::size_t request_goal_bytes = std::size_t{256} << 10;
+constexpr std::size_t request_goal_bytes = std::size_t{512} << 10;
 /// Of a slot, at least: then readers end it together, though one request takes longer than others.
 constexpr std::uint64_t requests_a_reader = 4;
 /// Readers that share a slot of which some rows are cached.

@@ -66,7 +66,7 @@ struct loader_options {
                                       ///< large, so that 128 MiB do
   std::size_t device_slots = 0;       ///< depth of the device ring; 0: as for `staging_slots`;
                                       ///< unused where batches are read in place
-  std::size_t request_bytes = 0;      ///< about how much one reader fills at a time; 0: 256 KiB,
+  std::size_t request_bytes = 0;      ///< about how much one reader fills at a time; 0: 512 KiB,
                                       ///< or less: small slots are cut into 4 for each reader
   std::size_t max_staging_bytes = 0;  ///< limit of staging memory; 0: none
   std::size_t max_device_bytes = 0;   ///< limit of device memory, without cached rows; 0: none

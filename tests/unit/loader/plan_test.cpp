@@ -70,7 +70,7 @@ TEST_CASE("plan: small batches share a slot of about 8 MiB, four deep", "[loader
   CHECK(planned.staging_bytes == 4 * planned.slot_bytes);
   CHECK(planned.device_bytes == 4 * planned.slot_bytes);
   CHECK(planned.staging_bytes <= std::size_t{32} << 20);
-  CHECK(planned.request_samples == (std::size_t{256} << 10) / 792 / 64 * 64);  // whole batches
+  CHECK(planned.request_samples == (std::size_t{512} << 10) / 792 / 64 * 64);  // whole batches
 }
 
 TEST_CASE("plan: an epoch's slots are of one size, as near as can be", "[loader][host]") {

@@ -111,9 +111,9 @@ TEST_CASE("slot memory: a reader that converts takes requests by what it writes"
   const auto samples_of = [](const loader_options& options, bool reads_staging) {
     return sizes(placement::stream, 0, options, reads_staging).requests(50).request_samples();
   };
-  CHECK(samples_of({.batch_size = 64}, true) == 5 * 64);  // 256 KiB of 785 bytes
-  CHECK(samples_of(converting(), true) == 64);            // of 3137 bytes
-  CHECK(samples_of(converting(), false) == 5 * 64);       // the device converts
+  CHECK(samples_of({.batch_size = 64}, true) == 10 * 64);  // 512 KiB of 785 bytes
+  CHECK(samples_of(converting(), true) == 2 * 64);         // of 3137 bytes
+  CHECK(samples_of(converting(), false) == 10 * 64);       // the device converts
 }
 
 TEST_CASE("slot memory: a slot that is copied whole has one form and passes through nothing",
@@ -159,8 +159,8 @@ TEST_CASE(
     "[loader][host]") {
   const std::uint64_t streamed = sizes(placement::stream, 0).requests(400).request_samples();
   const std::uint64_t cached = sizes(placement::cached, 0.75).requests(400).request_samples();
-  CHECK(streamed == (256U << 10) / 785 / 64 * 64);
-  CHECK(cached == (4 * (256U << 10) / 785) / 64 * 64);
+  CHECK(streamed == (512U << 10) / 785 / 64 * 64);
+  CHECK(cached == (4 * (512U << 10) / 785) / 64 * 64);
   CHECK(sizes(placement::gather, 1).requests(400).request_samples() == 400 * 64);
   for (const auto where : {placement::gather, placement::resident, placement::cached}) {
     const auto said = sizes(where, 0.5, {.batch_size = 64, .request_bytes = 10 * 785});
