@@ -68,4 +68,4 @@ echo "tests/python.sh: built in $SECONDS s"
 # From another folder, so that what is imported is what was installed.
 stage="testing"
 "$folder/bin/python" -m pytest --rootdir "$PWD" --quiet "$@" "$PWD/tests/python"
-echo "tests/python.sh: passed in $SECONDS s"
+echo "tests/python.sh: ended in $SECONDS s"

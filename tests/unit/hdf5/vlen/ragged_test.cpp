@@ -211,13 +211,13 @@ TEST_CASE("hdf5 ragged: values that were written anew, in any order, are those w
           "[dataset][host]") {
   const temporary_directory folder;
   std::mt19937_64 random{5};
-  constexpr std::size_t rows = 800;
+  constexpr std::size_t rows = 250;
   value_vector values(rows);
   hdf5_writer writer{folder.path() / "x.h5"};
   {
     const detail::hdf5_type_id type{H5Tvlen_create(H5T_STD_U8LE)};
     const auto dataset = writer.make("x", type.get(), {rows}, chunked("", {64}));
-    for (int turn = 0; turn < 3'000; ++turn) {
+    for (int turn = 0; turn < 1'000; ++turn) {
       const std::size_t row = random() % rows;
       values[row] = various_values({random() % 200}, 1).front();
       write_sequence_rows(writer, dataset.get(), row, H5T_NATIVE_UINT8, {values[row]});
