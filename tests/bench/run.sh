@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All benchmarks in one run, on a machine with a GPU and a release build: the machine's limits,
 # feedline, and its peers, side by side. Ends with one table; leaves results.json, results.svg and
-# output.txt. About 9 minutes, and 3 more where networks are trained.
+# output.txt. About 10 minutes, and 3 more where networks are trained.
 #
 #   tests/bench/run.sh [BUILD_FOLDER [OUT_FOLDER]] [--quick]
 #
