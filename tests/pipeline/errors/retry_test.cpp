@@ -93,9 +93,13 @@ TEST_CASE("retry: what fails every time is tried as often as asked for, then the
   const travelling by{way::stream};
   const int retries = GENERATE(0, 1, 3);
   hiccups storage{{{5, 1000}}};
-  loader loader =
-      by.load(storage.data(20), sequential{},
-              {.batch_size = 4, .readers = 1, .errors = retrying(error_action::skip, retries)});
+  // Without a fixed cut, a slot that readers take slowly is cut into requests of a sample each.
+  loader loader = by.load(storage.data(20), sequential{},
+                          {.batch_size = 4,
+                           .readers = 1,
+                           .batches_per_slot = 1,
+                           .request_bytes = 1000,
+                           .errors = retrying(error_action::skip, retries)});
   CHECK(take_epochs(loader, by, 0, 1).batches[1] == std::vector<std::uint64_t>{4, 19, 6, 7});
   CHECK(loader.failures().count == 1);
   // Once with its run; then the run again, and the sample alone; from then on the sample.
