@@ -20,7 +20,7 @@ void save(const feedline::loader& loader, const std::string& path) {
 }
 // [/saving]
 
-void train(feedline::loader& loader, std::uint64_t epochs, cudaStream_t stream) {
+void resume(feedline::loader& loader, std::uint64_t epochs, cudaStream_t stream) {
   const std::string path = "checkpoint.json";
   // [resuming]
   std::uint64_t first_epoch = 0;

@@ -1,5 +1,17 @@
 # The tests of HDF5. Included by tests/CMakeLists.txt, so that paths are relative to tests/.
 
+# Files as the HDF5 library writes them.
+add_library(feedline_test_hdf5 STATIC
+  support/hdf5/chunk_check.cpp
+  support/hdf5/indexed_file.cpp
+  support/hdf5/sequence_records.cpp
+  support/hdf5/sequences.cpp
+  support/hdf5/stored_chunks.cpp
+  support/hdf5/writer.cpp)
+target_link_libraries(feedline_test_hdf5 PUBLIC
+  feedline_test_support feedline::hdf5 HDF5::HDF5 PRIVATE ZLIB::ZLIB)
+feedline_make_support(feedline_test_hdf5)
+
 # What HDF5's filters write, by the libraries that they write with.
 add_library(feedline_test_encoders STATIC
   support/hdf5/blosc2_encoders.cpp
@@ -13,7 +25,9 @@ foreach(library IN LISTS FEEDLINE_HDF5_LIBRARIES)
   target_compile_definitions(feedline_test_encoders PUBLIC FEEDLINE_HAS_${macro})
   target_link_libraries(feedline_test_encoders PUBLIC feedline_libraries::${library})
 endforeach()
-feedline_private_options(feedline_test_encoders)
+# Of it, too, tests of docs/howto link a version of their own.
+set_source_files_properties(support/hdf5/filter_cases.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+feedline_make_support(feedline_test_encoders)
 
 # What feedline does without the HDF5 library, which these two programs do not link.
 feedline_add_tests(feedline_hdf5_filter_tests LIBRARIES feedline_test_encoders SOURCES
@@ -30,14 +44,8 @@ feedline_add_tests(feedline_hdf5_format_tests LIBRARIES feedline_hdf5_format SOU
 )
 
 feedline_add_tests(feedline_hdf5_tests
-  LIBRARIES feedline_test_encoders feedline::hdf5 HDF5::HDF5 SOURCES
-  support/hdf5/chunk_check.cpp
-  support/hdf5/indexed_file.cpp
+  LIBRARIES feedline_test_encoders feedline_test_hdf5 SOURCES
   support/hdf5/records.cpp
-  support/hdf5/sequence_records.cpp
-  support/hdf5/sequences.cpp
-  support/hdf5/stored_chunks.cpp
-  support/hdf5/writer.cpp
   unit/hdf5/bad_input_test.cpp
   unit/hdf5/compound_bad_input_test.cpp
   unit/hdf5/compound_test.cpp
@@ -73,9 +81,8 @@ feedline_add_tests(feedline_hdf5_tests
 )
 
 # A program, for it is the program's end that matters.
-add_executable(feedline_hdf5_exit_program support/hdf5/writer.cpp unit/hdf5/exit_program.cpp)
-target_link_libraries(feedline_hdf5_exit_program
-  PRIVATE feedline_test_support feedline::hdf5 HDF5::HDF5)
+add_executable(feedline_hdf5_exit_program unit/hdf5/exit_program.cpp)
+target_link_libraries(feedline_hdf5_exit_program PRIVATE feedline_test_hdf5)
 feedline_private_options(feedline_hdf5_exit_program)
 add_test(NAME "hdf5: a program that was refused a file with a cache image ends well"
   COMMAND feedline_hdf5_exit_program)
@@ -89,9 +96,8 @@ target_link_libraries(feedline_hdf5_plugin PRIVATE HDF5::HDF5)
 set_target_properties(feedline_hdf5_plugin PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/hdf5_plugins)
 feedline_private_options(feedline_hdf5_plugin)
-add_executable(feedline_hdf5_plugin_program support/hdf5/writer.cpp unit/hdf5/plugin_program.cpp)
-target_link_libraries(feedline_hdf5_plugin_program PRIVATE
-  feedline_test_support feedline::hdf5 HDF5::HDF5 spdlog::spdlog)
+add_executable(feedline_hdf5_plugin_program unit/hdf5/plugin_program.cpp)
+target_link_libraries(feedline_hdf5_plugin_program PRIVATE feedline_test_hdf5)
 add_dependencies(feedline_hdf5_plugin_program feedline_hdf5_plugin)
 feedline_private_options(feedline_hdf5_plugin_program)
 set(name

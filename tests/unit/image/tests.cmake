@@ -20,7 +20,6 @@ feedline_add_tests(feedline_image_tests
   unit/image/value_blocks_test.cpp
 )
 if(FEEDLINE_HAS_HDF5)
-  target_sources(feedline_image_tests PRIVATE support/hdf5/sequences.cpp support/hdf5/writer.cpp
-    unit/image/hdf5_blocks_test.cpp)
-  target_link_libraries(feedline_image_tests PRIVATE HDF5::HDF5)
+  target_sources(feedline_image_tests PRIVATE unit/image/hdf5_blocks_test.cpp)
+  target_link_libraries(feedline_image_tests PRIVATE feedline_test_hdf5)
 endif()
