@@ -78,3 +78,14 @@ function(feedline_private_options target)
       "$<$<COMPILE_LANGUAGE:CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>")
   endif()
 endfunction()
+
+# feedline_reads_command_line(SOURCE): for a source that includes CLI11, which is slow to compile
+# and runs once, at a program's start.
+function(feedline_reads_command_line source)
+  set(options "$<$<NOT:$<CONFIG:Debug>>:-O1>")
+  if(FEEDLINE_SANITIZE)
+    set(options -O0)
+  endif()
+  set_source_files_properties(${source} PROPERTIES
+    COMPILE_OPTIONS "${options}" SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

@@ -13,8 +13,8 @@ list(APPEND configure -S ${source}/cuda -D CMAKE_CUDA_COMPILER=${NVCC}
   -D CMAKE_CUDA_HOST_COMPILER=${CXX})
 
 # Of CMake's versions only newer ones say C++20 to nvcc 13 where CUDA_STANDARD asks for it.
+set(build ${WORK}/build)
 foreach(standard "" "-DCMAKE_CUDA_STANDARD=20")
-  set(build ${WORK}/build${standard})
   must_run("configuring a project with a .cu file" ${configure} -B ${build} ${standard})
   must_run("building a project with a .cu file"
     ${CMAKE_COMMAND} --build ${build} --config ${CONFIG})
@@ -22,8 +22,8 @@ foreach(standard "" "-DCMAKE_CUDA_STANDARD=20")
   must_contain("a program with a .cu file" "${output}" "sum 499500")
 endforeach()
 
-must_run("configuring for C++17" ${configure} -B ${WORK}/build17 -D CMAKE_CUDA_STANDARD=17)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build17 --config ${CONFIG}
+must_run("configuring for C++17" ${configure} -B ${build} -D CMAKE_CUDA_STANDARD=17)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --config ${CONFIG}
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(REGEX MATCHALL "error: [^\n]*" errors "${output}")
 list(POP_FRONT errors first)
