@@ -49,39 +49,50 @@ bool spin_until(Ready&& ready, int pauses = 1, std::chrono::nanoseconds time = s
   return false;
 }
 
-/// How long a waiter spins before it sleeps: as long as that has paid lately.
+/// How long a waiter spins before it sleeps: as long as that has paid lately, and hardly at all
+/// while enough others spin.
 ///
 /// The measure is the time from one ring to the next. Where it is longer than spinning covers, each
 /// wait halves the next one's spinning, down to a few microseconds; a short time restores it at
 /// once. So threads that hand each other work of some ten microseconds go on spinning, and those
-/// whose work comes each millisecond sleep at once. Up to twice the spinning counts as short, for
-/// half of a wait that was slept through is the waking. Many waiters take turns, and each may wait
-/// for many rings: one wait's length says nothing of how soon the next ring comes. Any thread.
+/// whose work comes each millisecond sleep at once. The waking is part of a wait: who has slept
+/// spins again where spinning covers both. Many waiters take turns, and each may wait for many
+/// rings: one wait's length says nothing of how soon the next ring comes.
+///
+/// Of many waiters a few spin, and begin at once with what comes; the others are woken meanwhile.
+/// Any thread.
 class patience {
  public:
   using duration = std::chrono::nanoseconds;
+  /// Waiters that spin at a time.
+  static constexpr int most_spinners = 4;
 
   /// @param most Time that a waiter spins at most.
   explicit patience(duration most) noexcept : most_{most} {}
 
-  /// For the next wait.
-  [[nodiscard]] duration spin() const noexcept {
-    return most_ / (1 << halved_.load(std::memory_order_relaxed));
+  /// A waiter begins to spin. Returns for how long.
+  [[nodiscard]] duration begin() noexcept {
+    const bool is_one_of_few = spinners_.fetch_add(1, std::memory_order_relaxed) < most_spinners;
+    return most_ / (1 << (is_one_of_few ? halved_.load(std::memory_order_relaxed) : most_halved));
   }
-  /// Learns how long a wait took.
+  /// It spins no more.
+  void end() noexcept { spinners_.fetch_sub(1, std::memory_order_relaxed); }
+
+  /// Learns how long a wait took, sleep included.
   /// @param rings That fell into it; one at least is counted.
   void learn(duration waited, std::uint32_t rings) noexcept {
     const int before = halved_.load(std::memory_order_relaxed);
-    const bool is_short = waited <= 2 * most_ * std::max<std::uint32_t>(rings, 1);
-    const int after = is_short ? 0 : std::min(before + 1, max_halved);
+    const bool is_short = waited <= most_ * std::max<std::uint32_t>(rings, 1);
+    const int after = is_short ? 0 : std::min(before + 1, most_halved);
     if (after != before) halved_.store(after, std::memory_order_relaxed);
   }
 
  private:
-  static constexpr int max_halved = 5;
+  static constexpr int most_halved = 5;
 
   duration most_;
   std::atomic<int> halved_{0};  ///< times; what several waiters learn at once may be lost
+  std::atomic<int> spinners_{0};
 };
 
 /// What threads sleep on until another has changed something: the one waiting policy of the
@@ -107,7 +118,7 @@ class doorbell {
 
   /// Returns once `ready()` is true: spins briefly, where that has paid, then sleeps. Blocks, using
   /// no CPU while asleep.
-  /// @param ready Is asked again after every ring.
+  /// @param ready Is asked again after every ring. Throws nothing.
   template <class Ready>
   void wait_until(Ready&& ready) {
     if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
@@ -134,7 +145,9 @@ class doorbell {
   bool spin_then(Ready& ready, Sleep&& sleep) {
     const auto began = std::chrono::steady_clock::now();
     const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
-    const bool answer = spin_until(ready, 1, patience_.spin()) || sleep();
+    const bool spun = spin_until(ready, 1, patience_.begin());
+    patience_.end();
+    const bool answer = spun || sleep();
     patience_.learn(std::chrono::steady_clock::now() - began,
                     rings_.load(std::memory_order_relaxed) - rung);
     return answer;
