@@ -15,7 +15,7 @@ namespace feedline::test {
 
 namespace {
 
-void require(bool is_so, const char* what) {
+void require_blosc2(bool is_so, const char* what) {
   if (!is_so) throw std::logic_error{std::string{"encoding for a test: blosc2: "} + what};
 }
 
@@ -23,7 +23,7 @@ bytes frame_of(blosc2_schunk* made) {
   std::uint8_t* frame = nullptr;
   bool needs_free = false;
   const std::int64_t size = blosc2_schunk_to_buffer(made, &frame, &needs_free);
-  require(size > 0, "frame");
+  require_blosc2(size > 0, "frame");
   const auto* const first = reinterpret_cast<const std::byte*>(frame);
   bytes packed{first, first + size};
   if (needs_free) free(frame);
@@ -42,10 +42,10 @@ bytes blosc2_packed(bytes_view raw, std::size_t element, const char* compressor,
   storage.cparams = &how;
   const std::unique_ptr<blosc2_schunk, int (*)(blosc2_schunk*)> made{blosc2_schunk_new(&storage),
                                                                      blosc2_schunk_free};
-  require(made != nullptr, "chunk");
-  require(blosc2_schunk_append_buffer(made.get(), raw.data(),
-                                      static_cast<std::int32_t>(raw.size())) == 1,
-          compressor);
+  require_blosc2(made != nullptr, "chunk");
+  require_blosc2(blosc2_schunk_append_buffer(made.get(), raw.data(),
+                                             static_cast<std::int32_t>(raw.size())) == 1,
+                 compressor);
   return frame_of(made.get());
 }
 
@@ -65,9 +65,9 @@ bytes blosc2_array(bytes_view raw, std::size_t element, std::size_t columns) {
                       0),
       b2nd_free_ctx};
   b2nd_array_t* array = nullptr;
-  require(b2nd_from_cbuffer(context.get(), &array, raw.data(),
-                            static_cast<std::int64_t>(raw.size())) == 0,
-          "array");
+  require_blosc2(b2nd_from_cbuffer(context.get(), &array, raw.data(),
+                                   static_cast<std::int64_t>(raw.size())) == 0,
+                 "array");
   const std::unique_ptr<b2nd_array_t, int (*)(b2nd_array_t*)> freed{array, b2nd_free};
   return frame_of(array->sc);
 }
