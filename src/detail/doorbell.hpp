@@ -70,13 +70,26 @@ class patience {
   /// @param most Time that a waiter spins at most.
   explicit patience(duration most) noexcept : most_{most} {}
 
-  /// A waiter begins to spin. Returns for how long.
-  [[nodiscard]] duration begin() noexcept {
-    const bool is_one_of_few = spinners_.fetch_add(1, std::memory_order_relaxed) < most_spinners;
-    return most_ / (1 << (is_one_of_few ? halved_.load(std::memory_order_relaxed) : most_halved));
-  }
-  /// It spins no more.
-  void end() noexcept { spinners_.fetch_sub(1, std::memory_order_relaxed); }
+  /// A waiter that spins, from construction to destruction.
+  class spinner {
+   public:
+    explicit spinner(patience& of) noexcept
+        : of_{of},
+          is_one_of_few_{of.spinners_.fetch_add(1, std::memory_order_relaxed) < most_spinners} {}
+    spinner(const spinner&) = delete;
+    spinner& operator=(const spinner&) = delete;
+    ~spinner() { of_.spinners_.fetch_sub(1, std::memory_order_relaxed); }
+
+    /// For so long.
+    [[nodiscard]] duration time() const noexcept {
+      const int halved = is_one_of_few_ ? of_.halved_.load(std::memory_order_relaxed) : most_halved;
+      return of_.most_ / (1 << halved);
+    }
+
+   private:
+    patience& of_;
+    bool is_one_of_few_;
+  };
 
   /// Learns how long a wait took, sleep included.
   /// @param rings That fell into it; one at least is counted.
@@ -118,7 +131,7 @@ class doorbell {
 
   /// Returns once `ready()` is true: spins briefly, where that has paid, then sleeps. Blocks, using
   /// no CPU while asleep.
-  /// @param ready Is asked again after every ring. Throws nothing.
+  /// @param ready Is asked again after every ring.
   template <class Ready>
   void wait_until(Ready&& ready) {
     if (!ready()) spin_then(ready, [&] { return sleep_until(ready); });
@@ -145,8 +158,8 @@ class doorbell {
   bool spin_then(Ready& ready, Sleep&& sleep) {
     const auto began = std::chrono::steady_clock::now();
     const std::uint32_t rung = rings_.load(std::memory_order_relaxed);
-    const bool spun = spin_until(ready, 1, patience_.begin());
-    patience_.end();
+    // The spinner ends before the waiter sleeps.
+    const bool spun = spin_until(ready, 1, patience::spinner{patience_}.time());
     const bool answer = spun || sleep();
     patience_.learn(std::chrono::steady_clock::now() - began,
                     rings_.load(std::memory_order_relaxed) - rung);

@@ -183,8 +183,7 @@ bool result_slots::is_copied(const result_slot& slot, bool blocks) {
   const auto done = [&] { return device_->is_done(slot.copied.get()); };
   if (!blocks) return done();
   const auto began = std::chrono::steady_clock::now();
-  bool is_done = spin_until(done, pauses_between_polls, patience_.begin());
-  patience_.end();
+  bool is_done = spin_until(done, pauses_between_polls, patience::spinner{patience_}.time());
   // The copy may stand behind work that waits for the thread that stops the ring: so nobody blocks
   // on the device here.
   if (!is_done) poll_until([&] { return (is_done = done()) || stopped_.load(); });

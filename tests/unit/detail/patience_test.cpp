@@ -2,6 +2,8 @@
 #include "support/checks/catch.hpp"
 
 #include <chrono>
+#include <list>
+#include <stdexcept>
 
 using namespace feedline::detail;
 using namespace std::chrono_literals;
@@ -9,9 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 std::chrono::nanoseconds next_spin(patience& at) {
-  const auto spin = at.begin();
-  at.end();
-  return spin;
+  return patience::spinner{at}.time();
 }
 
 }  // namespace
@@ -45,11 +45,19 @@ TEST_CASE("patience: a wait that spinning did not cover is none to spin for", "[
 
 TEST_CASE("patience: few spin at a time", "[detail][host]") {
   patience at{100us};
-  for (int i = 0; i < patience::most_spinners; ++i) CHECK(at.begin() == 100us);
-  CHECK(at.begin() == 3'125ns);
-  at.end();
-  CHECK(at.begin() == 3'125ns);
-  for (int i = 0; i < 2; ++i) at.end();
+  std::list<patience::spinner> few;
+  for (int i = 0; i < patience::most_spinners; ++i) CHECK(few.emplace_back(at).time() == 100us);
+  CHECK(next_spin(at) == 3'125ns);
+  CHECK(next_spin(at) == 3'125ns);
+  few.pop_front();
+  CHECK(next_spin(at) == 100us);
+}
+
+TEST_CASE("patience: whose question fails spins no more", "[detail][host]") {
+  patience at{100us};
+  const auto fails = []() -> bool { throw std::runtime_error{"lost"}; };
+  for (int i = 0; i < patience::most_spinners; ++i)
+    CHECK_THROWS_AS(spin_until(fails, 1, patience::spinner{at}.time()), std::runtime_error);
   CHECK(next_spin(at) == 100us);
 }
 
