@@ -7,7 +7,8 @@
 /// Method: for each cell a loader is built, one epoch is consumed to warm up (and to upload what is
 /// kept), then epochs are consumed back to back for the time asked; the clock stops when the
 /// consumer's stream has passed the last batch. The median of the runs is printed, with the least
-/// and the most. Content is not checked here: the tests do that.
+/// and the most, and its share of the copies measured right before the loader was made and right
+/// after it has gone. Content is not checked here: the tests do that.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/error.hpp>
@@ -25,7 +26,9 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace feedline;
@@ -71,6 +74,7 @@ loader_options loading(const shape& shape, placement placement, int readers,
 
 void report(const shape& shape, const loader_plan& plan, const spread& runs, double copies,
             results& found) {
+  const double of_copies = runs.median().bytes_per_second() / copies;
   const delivered& median = runs.median();
   const std::string placement{to_string(plan.placement)};
   const double cached_share =
@@ -78,7 +82,7 @@ void report(const shape& shape, const loader_plan& plan, const spread& runs, dou
   std::printf("%-12s %-9s %7d %12.0f %8.2f [%7.2f, %7.2f] %8.1f %% %8.1f %9.1f %9.1f\n",
               shape.name.c_str(), placement.c_str(), plan.readers, median.batches_per_second(),
               median.bytes_per_second() / 1e9, runs.least().bytes_per_second() / 1e9,
-              runs.most().bytes_per_second() / 1e9, 100 * median.bytes_per_second() / copies,
+              runs.most().bytes_per_second() / 1e9, 100 * of_copies,
               static_cast<double>(plan.device_slot_bytes) / (1 << 20),
               static_cast<double>(plan.staging_bytes) / (1 << 20),
               static_cast<double>(plan.device_bytes) / (1 << 20));
@@ -91,19 +95,24 @@ void report(const shape& shape, const loader_plan& plan, const spread& runs, dou
              {"cached_share", cached_share},
              {"slot_bytes", plan.slot_bytes},
              {"staging_bytes", plan.staging_bytes},
-             {"device_bytes", plan.device_bytes}},
+             {"device_bytes", plan.device_bytes},
+             {"of_copies", of_copies}},
             runs);
 }
 
 void run_cell(const shape& shape, const dataset_ptr& data, placement placement, int readers,
-              const options& options, double copies, const gpu_stream& stream, results& found) {
-  loader loader{data, shuffle{.seed = 1}, make_cuda_device(0),
-                loading(shape, placement, readers, options)};
+              const options& options, const pinned_copies& limit, const gpu_stream& stream,
+              results& found) {
+  const double copies_before = limit.rate(options.seconds);
+  std::optional<loader> feed{std::in_place, data, shuffle{.seed = 1}, make_cuda_device(0),
+                             loading(shape, placement, readers, options)};
+  const loader_plan plan = feed->plan();
   std::uint64_t epoch = 0;
-  (void)consume(loader, epoch, stream, 0);  // warm up; what is kept is uploaded
+  (void)consume(*feed, epoch, stream, 0);  // warm up; what is kept is uploaded
   const spread runs =
-      repeat(options.runs, [&] { return consume(loader, epoch, stream, options.seconds); });
-  report(shape, loader.plan(), runs, copies, found);
+      repeat(options.runs, [&] { return consume(*feed, epoch, stream, options.seconds); });
+  feed.reset();
+  report(shape, plan, runs, (copies_before + limit.rate(options.seconds)) / 2, found);
 }
 
 void run(const options& options) {
@@ -115,15 +124,15 @@ void run(const options& options) {
       options.runs, options.seconds, 100 * options.cached_share);
   const gpu_stream stream;
   constexpr std::size_t large = std::size_t{64} << 20;
-  const double copies =
-      median_of(options.runs, [&] { return pinned_copy_rate(large, options.seconds); });
+  const pinned_copies limit{0, large};
+  const double copies = median_of(options.runs, [&] { return limit.rate(options.seconds); });
   found.add({{"limit", "bus"},
              {"memory", "pinned"},
              {"direction", "to GPU"},
              {"bytes", large},
              {"bytes_per_second", copies}});
   std::printf("pinned copies of 64 MiB: %.2f GB/s; of 8 MiB: %.2f GB/s\n\n", copies / 1e9,
-              pinned_copy_rate(std::size_t{8} << 20, options.seconds) / 1e9);
+              pinned_copies{0, std::size_t{8} << 20}.rate(options.seconds) / 1e9);
   std::printf("%-12s %-9s %7s %12s %8s %18s %10s %8s %9s %9s\n", "shape", "placement", "readers",
               "batches/s", "GB/s", "", "of copies", "slot MiB", "pinned MiB", "GPU MiB");
   for (const shape& shape : shapes_named(options.shape)) {
@@ -133,7 +142,7 @@ void run(const options& options) {
       const auto readers =
           placement == placement::stream ? options.readers : std::vector{options.other_readers};
       for (const int each : readers)
-        run_cell(shape, data, placement, each, options, copies, stream, found);
+        run_cell(shape, data, placement, each, options, limit, stream, found);
     }
   }
   found.write(options.json);

@@ -2,10 +2,8 @@
 
 #include <feedline/cuda/device.hpp>
 
-#include "bench/support/gpu_stream.hpp"
 #include "bench/support/measure.hpp"
 #include "cuda/check.hpp"
-#include "device/owned.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,12 +29,13 @@ double copy_rate(void* to, const void* from, std::size_t bytes, cudaStream_t str
   return static_cast<double>(copies * bytes) / seconds_since(start);
 }
 
-double pinned_copy_rate(std::size_t bytes, double seconds) {
-  const auto device = make_cuda_device(0);
-  const detail::device_memory from{device, memory_kind::staging, bytes};
-  const detail::device_memory to{device, memory_kind::device, bytes};
-  const gpu_stream stream;
-  return copy_rate(to.data(), from.data(), bytes, stream.get(), seconds);
+pinned_copies::pinned_copies(int gpu, std::size_t bytes)
+    : device_{make_cuda_device(gpu)},
+      from_{device_, memory_kind::staging, bytes},
+      to_{device_, memory_kind::device, bytes} {}
+
+double pinned_copies::rate(double seconds) const {
+  return copy_rate(to_.data(), from_.data(), to_.bytes(), stream_.get(), seconds);
 }
 
 }  // namespace feedline::bench

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <feedline/device/device.hpp>
+
+#include "bench/support/gpu_stream.hpp"
+#include "device/owned.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -11,8 +16,20 @@ namespace feedline::bench {
 [[nodiscard]] double copy_rate(void* to, const void* from, std::size_t bytes, cudaStream_t stream,
                                double seconds);
 
-/// The same from pinned memory to the GPU, with memory of its own: the limit of every loader that
-/// streams.
-[[nodiscard]] double pinned_copy_rate(std::size_t bytes, double seconds);
+/// Copies of one size from pinned memory to a GPU, with memory of their own: the limit of every
+/// loader that streams.
+class pinned_copies {
+ public:
+  /// @param gpu The current one. @throws device_error
+  pinned_copies(int gpu, std::size_t bytes);
+  /// As `copy_rate`.
+  [[nodiscard]] double rate(double seconds) const;
+
+ private:
+  device_ptr device_;
+  detail::device_memory from_;
+  detail::device_memory to_;
+  gpu_stream stream_;
+};
 
 }  // namespace feedline::bench
