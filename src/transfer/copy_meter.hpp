@@ -15,12 +15,14 @@ namespace feedline::detail {
 /// Issues copies to the device, counts their bytes, and measures some of them on their stream: the
 /// fastest one tells the rate that the device and its bus reach.
 ///
-/// Every 16th copy of 1 MiB or more is measured: a smaller one tells what a copy costs to begin.
+/// Every 64th copy of 1 MiB or more is measured: a smaller one tells what a copy costs to begin,
+/// and the events around a copy cost its stream a few microseconds.
+///
 /// Threads: `peak` by any, the rest by the transfer.
 class copy_meter {
  public:
   static constexpr std::size_t min_bytes = std::size_t{1} << 20;
-  static constexpr std::uint64_t interval = 16;
+  static constexpr std::uint64_t interval = 64;
 
   /// @throws device_error
   explicit copy_meter(const device_ptr& device) : device_{*device}, timer_{device, 1} {}
