@@ -60,7 +60,7 @@ struct loader_options {
           ///< the device holds all rows
   std::size_t piece_bytes =
       0;  ///< about how much is staged and copied at a time, of several batches
-          ///< or a part of one; 0: 8 MiB, 31 if cached, or
+          ///< or a part of one; 0: 9.5 MiB, 31 if cached, or
           ///< `max_staging_bytes` over the ring's depth if less
   std::size_t staging_slots = 0;      ///< depth of the staging ring; 0: 4, or 3 or 2 when slots are
                                       ///< large, so that 128 MiB do
