@@ -24,6 +24,7 @@ void pipeline::drive_reader(int number) {
   bind_this_thread(plan_.cores);
   device_->begin_thread();
   reader_scratch& use = scratch_[static_cast<std::size_t>(number)];
+  use.cpu.open();
   const in_activity reading{&use.clock, activity::busy};
   for (;;) {
     slot_scheduler_.active().rest(number, &use.clock);

@@ -1,6 +1,7 @@
 #include "statistics/cpu_sampler.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,13 +16,9 @@ namespace {
 /// The second number of `/proc/thread-self/schedstat` (Linux, Documentation/scheduler/
 /// sched-stats): nanoseconds in a run queue. A thread that its control group's quota holds back is
 /// in it, too.
-std::optional<std::chrono::nanoseconds> time_in_queue() noexcept {
-#if defined(__linux__)
-  const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
+std::optional<std::chrono::nanoseconds> time_in_queue(int file) noexcept {
   std::array<char, 96> text{};
-  const auto bytes = ::read(file, text.data(), text.size());
-  ::close(file);
+  const auto bytes = ::pread(file, text.data(), text.size(), 0);
   if (bytes <= 0) return std::nullopt;
   const char* const end = text.data() + static_cast<std::size_t>(bytes);
   std::uint64_t on_core = 0;
@@ -31,18 +28,30 @@ std::optional<std::chrono::nanoseconds> time_in_queue() noexcept {
   const auto second = std::from_chars(first.ptr + 1, end, queued);
   if (second.ec != std::errc{}) return std::nullopt;
   return std::chrono::nanoseconds{queued};
-#else
-  return std::nullopt;
-#endif
 }
 
 }  // namespace
 
-thread_times thread_times::now() noexcept {
+thread_clock::~thread_clock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void thread_clock::open() noexcept {
+#if defined(__linux__)
+  const long caller = ::syscall(SYS_gettid);
+  if (caller == thread_) return;
+  if (file_ >= 0) ::close(file_);
+  file_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  thread_ = caller;
+#endif
+}
+
+thread_times thread_clock::now() noexcept {
+  open();
   timespec cpu{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
   return {std::chrono::seconds{cpu.tv_sec} + std::chrono::nanoseconds{cpu.tv_nsec},
-          time_in_queue()};
+          time_in_queue(file_)};
 }
 
 }  // namespace feedline::detail

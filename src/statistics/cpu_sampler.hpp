@@ -9,18 +9,37 @@
 
 namespace feedline::detail {
 
-/// What the system knows of the calling thread: its time on a core and, where it tells, its time in
-/// a queue for one.
+/// What the system knows of a thread: its time on a core and, where it tells, its time in a queue
+/// for one.
 struct thread_times {
   std::chrono::nanoseconds cpu{};
   std::optional<std::chrono::nanoseconds> queued;
+};
 
-  [[nodiscard]] static thread_times now() noexcept;
+/// Asks the system for the calling thread's times. Keeps a file open to do so: where opening one
+/// makes the process's table of open files grow, it takes tens of milliseconds.
+///
+/// Threads: one at a time; the file is opened anew for another.
+class thread_clock {
+ public:
+  thread_clock() noexcept = default;
+  thread_clock(const thread_clock&) = delete;
+  thread_clock& operator=(const thread_clock&) = delete;
+  ~thread_clock();
+
+  /// Opens the file, so that `now` need not.
+  void open() noexcept;
+  [[nodiscard]] thread_times now() noexcept;
+
+ private:
+  int file_ = -1;    ///< negative: the system does not tell
+  long thread_ = 0;  ///< of which it tells; 0: none yet
 };
 
 /// How much of a reader's time is spent on a core, and how much in the queue for one; the rest it
 /// waits for something else. Asking costs some system calls, so only one request in 10 ms is
 /// measured, from its begin to its end.
+///
 /// Threads: `look` by any, the rest by the reader.
 class cpu_sampler {
  public:
@@ -34,18 +53,20 @@ class cpu_sampler {
     bool queue_known = false;
   };
 
+  /// A thread begins to read. It has no request in its hands yet: nobody waits for it.
+  void open() noexcept { clock_.open(); }
   /// A request begins. @param now About when.
   void begin(time_point now) noexcept {
     measures_ = now - last_ >= interval;
     if (!measures_) return;
-    before_ = thread_times::now();
+    before_ = clock_.now();
     began_ = std::chrono::steady_clock::now();
   }
   /// It has ended.
   void end() noexcept {
     if (!measures_) return;
     last_ = std::chrono::steady_clock::now();
-    const thread_times after = thread_times::now();
+    const thread_times after = clock_.now();
     add(wall_, (last_ - began_).count());
     add(cpu_, (after.cpu - before_.cpu).count());
     if (!before_.queued || !after.queued) return;
@@ -65,6 +86,7 @@ class cpu_sampler {
     return std::chrono::nanoseconds{counter.load(std::memory_order_relaxed)};
   }
 
+  thread_clock clock_;
   bool measures_ = false;
   time_point last_{};
   time_point began_{};

@@ -12,14 +12,18 @@
 #include "support/devices/scripted_device.hpp"
 
 #include <pthread.h>
+#include <system_error>
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 
 using namespace feedline;
 using feedline::test::gated;
@@ -41,6 +45,15 @@ const std::string why =
     " cannot be started (Resource temporarily unavailable): the system allows no more threads, or "
     "has no memory for their stacks; ask for fewer readers, or raise the limit (ulimit -u, ulimit "
     "-v, or pids.max of the control group)";
+
+/// Files that this process has open under a name that ends so.
+int files_open(const std::string& end) {
+  int count = 0;
+  std::error_code closed_meanwhile;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"})
+    count += std::filesystem::read_symlink(each, closed_meanwhile).string().ends_with(end) ? 1 : 0;
+  return count;
+}
 
 }  // namespace
 
@@ -66,6 +79,20 @@ TEST_CASE("threads: readers fill every request, and have names for debuggers", "
   }
   CHECK(sample == 16);
   CHECK(names == std::set<std::string>{"fl-reader-0", "fl-reader-1", "fl-reader-2"});
+}
+
+TEST_CASE("threads: readers open what they measure themselves by before they read",
+          "[loader][host]") {
+  if (!std::filesystem::exists("/proc/thread-self/schedstat"))
+    FEEDLINE_SKIP("this system does not tell of queues for cores");
+  {
+    const loader loader{make_identity_dataset(16, 8), sequential{}, make_host_device(), small};
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+    while (files_open("/schedstat") < 3 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();  // no epoch was asked for: nothing is read
+    CHECK(files_open("/schedstat") == 3);
+  }
+  CHECK(files_open("/schedstat") == 0);
 }
 
 TEST_CASE("threads: a loader goes away though its readers never had anything to read",
