@@ -74,8 +74,8 @@ loader_options loading(const shape& shape, placement placement, int readers,
 
 void report(const shape& shape, const loader_plan& plan, const spread& runs, double copies,
             results& found) {
-  const double of_copies = runs.median().bytes_per_second() / copies;
   const delivered& median = runs.median();
+  const double of_copies = median.bytes_per_second() / copies;
   const std::string placement{to_string(plan.placement)};
   const double cached_share =
       static_cast<double>(plan.cached_samples) / static_cast<double>(shape.samples);
