@@ -1,40 +1,13 @@
 #pragma once
 
 #include "statistics/stage_clock.hpp"
+#include "statistics/thread_clock.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 
 namespace feedline::detail {
-
-/// What the system knows of a thread: its time on a core and, where it tells, its time in a queue
-/// for one.
-struct thread_times {
-  std::chrono::nanoseconds cpu{};
-  std::optional<std::chrono::nanoseconds> queued;
-};
-
-/// Asks the system for the calling thread's times. Keeps a file open to do so: where opening one
-/// makes the process's table of open files grow, it takes tens of milliseconds.
-///
-/// Threads: one at a time; the file is opened anew for another.
-class thread_clock {
- public:
-  thread_clock() noexcept = default;
-  thread_clock(const thread_clock&) = delete;
-  thread_clock& operator=(const thread_clock&) = delete;
-  ~thread_clock();
-
-  /// Opens the file, so that `now` need not.
-  void open() noexcept;
-  [[nodiscard]] thread_times now() noexcept;
-
- private:
-  int file_ = -1;    ///< negative: the system does not tell
-  long thread_ = 0;  ///< of which it tells; 0: none yet
-};
 
 /// How much of a reader's time is spent on a core, and how much in the queue for one; the rest it
 /// waits for something else. Asking costs some system calls, so only one request in 10 ms is

@@ -1,4 +1,4 @@
-#include "statistics/cpu_sampler.hpp"
+#include "statistics/thread_clock.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include <time.h>
 
