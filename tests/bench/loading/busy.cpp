@@ -12,9 +12,9 @@
 /// stream is done, by the clock of the host: the steps alone, the loader with an empty consumer,
 /// and both. Nothing can be faster than the longer of the first two: the ratio is the loop's time
 /// over that. Medians of the runs, each a round of all three. First, for comparison, what feeding
-/// costs at least: instead of a loader, copies of 8 MiB out of pinned memory that nobody fills,
-/// into four slots in turns. With `--page` the last loop of products is traced, which costs time,
-/// and becomes a page and a drawing (`.html`, `.svg`).
+/// costs at least: instead of a loader, copies as large as its pieces, out of pinned memory that
+/// nobody fills, into four slots in turns. With `--page` the last loop of products is traced, which
+/// costs time, and becomes a page and a drawing (`.html`, `.svg`).
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -28,6 +28,7 @@
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
+#include "loader/plan.hpp"
 #include "support/command_line.hpp"
 
 #include <cublas_v2.h>
@@ -186,7 +187,7 @@ class bare_copies {
   }
 
  private:
-  static constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t piece_bytes = detail::usual_piece_bytes(placement::stream);
   static constexpr std::size_t slots = 4;
 
   const std::size_t batch_bytes_;
