@@ -2,9 +2,13 @@
 # The GPU tests under compute-sanitizer: memcheck, then racecheck. Needs a GPU, and a build with
 # CUDA.
 #
-#   tests/gpu/sanitize.sh [BUILD_FOLDER]     default: build/release
+#   tests/gpu/sanitize.sh [BUILD_FOLDER [PARTS]]     default: build/release, and a part for 4 cores
+#
+# Where Catch2 can split tests (3.0.1 and later), so many parts run side by side. The output of each
+# part that fails is shown.
 set -euo pipefail
 build=${1:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/release}
+parts=${2:-$(($(nproc) / 4 + 1))}
 tests=$build/tests/feedline_gpu_tests
 
 if ! command -v compute-sanitizer >/dev/null; then
@@ -15,16 +19,44 @@ if [[ ! -x $tests ]]; then
   echo "sanitize: no $tests: build with CUDA first (cmake --preset cuda-release, and build it)" >&2
   exit 1
 fi
-echo "sanitize: memcheck"
+[[ $("$tests" --help) == *--shard-count* ]] || parts=1
+
+outputs=$(mktemp -d)
+trap 'rm -rf "$outputs"' EXIT
+
+# check TOOL TESTS [OPTION...]: runs the tests of that name under the tool.
+check() {
+  local tool=$1 named=$2 part failed=() running=() shard=()
+  shift 2
+  local began=$SECONDS
+  echo "sanitize: $tool, parts: $parts"
+  for ((part = 0; part < parts; ++part)); do
+    ((parts == 1)) || shard=(--shard-count "$parts" --shard-index "$part")
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" "$tests" "$named" "${shard[@]}" \
+      >"$outputs/$part" 2>&1 &
+    running+=($!)
+  done
+  for part in "${!running[@]}"; do
+    wait "${running[$part]}" || failed+=("$part")
+    grep -hE '^========= [A-Z ]*SUMMARY|^All tests passed|^test cases:' "$outputs/$part" || true
+  done
+  for part in "${failed[@]}"; do
+    echo "sanitize: $tool: part $part FAILED:"
+    cat "$outputs/$part"
+  done
+  echo "sanitize: $tool: $((parts - ${#failed[@]})) of $parts parts passed," \
+    "$((SECONDS - began)) s"
+  ((${#failed[@]} == 0))
+}
+
 # Calls that fail are not reported: a test asks for more memory than there is, and checks the
 # refusal.
 # Rows behind the bus are read by whole lines. Where a user pinned an array that begins within a
 # page, the first and last line reach past it, on its own pages: memcheck, which counts bytes,
 # takes that for another's memory. And where a kernel breaks the context, it does what memcheck
 # looks for.
-compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
-  "$tests" "~[whole_lines]~[broken_context]"
-echo "sanitize: racecheck"
+status=0
+check memcheck "~[whole_lines]~[broken_context]" --report-api-errors no || status=1
 # It looks at shared memory alone, and these tests run every kernel of ours that uses some.
-compute-sanitizer --tool racecheck --error-exitcode 9 \
-  "$tests" "assembly:*,block decoder:*,jpeg on the GPU:*"
+check racecheck "assembly:*,block decoder:*,jpeg on the GPU:*" || status=1
+exit $status
