@@ -2,13 +2,14 @@
 # The GPU tests under compute-sanitizer: memcheck, then racecheck. Needs a GPU, and a build with
 # CUDA.
 #
-#   tests/gpu/sanitize.sh [BUILD_FOLDER [PARTS]]     default: build/release, and a part for 4 cores
+#   tests/gpu/sanitize.sh [BUILD_FOLDER [PARTS]]     default: build/release, and a part for 2 cores
 #
-# Where Catch2 can split tests (3.0.1 and later), so many parts run side by side. The output of each
-# part that fails is shown.
+# Where Catch2 can split tests (3.0.1 and later), so many parts run side by side. The order mixes
+# tests that take long with others, and those that call nothing of CUDA's, for a part of such alone
+# is an error to the tool. The output of each part that fails is shown.
 set -euo pipefail
 build=${1:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/release}
-parts=${2:-$(($(nproc) / 4 + 1))}
+parts=${2:-$(($(nproc) / 2 + 1))}
 tests=$build/tests/feedline_gpu_tests
 
 if ! command -v compute-sanitizer >/dev/null; then
@@ -31,7 +32,7 @@ check() {
   local began=$SECONDS
   echo "sanitize: $tool, parts: $parts"
   for ((part = 0; part < parts; ++part)); do
-    ((parts == 1)) || shard=(--shard-count "$parts" --shard-index "$part")
+    ((parts == 1)) || shard=(--order rand --rng-seed 1 --shard-count "$parts" --shard-index "$part")
     compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" "$tests" "$named" "${shard[@]}" \
       >"$outputs/$part" 2>&1 &
     running+=($!)
