@@ -20,6 +20,10 @@ if [[ ! -x $tests ]]; then
   echo "sanitize: no $tests: build with CUDA first (cmake --preset cuda-release, and build it)" >&2
   exit 1
 fi
+if [[ ! $parts =~ ^[1-9][0-9]*$ ]]; then
+  echo "sanitize: PARTS is '$parts': it must be a number of parts, 1 or more" >&2
+  exit 1
+fi
 [[ $("$tests" --help) == *--shard-count* ]] || parts=1
 
 outputs=$(mktemp -d)
