@@ -27,7 +27,13 @@ fi
 [[ $("$tests" --help) == *--shard-count* ]] || parts=1
 
 outputs=$(mktemp -d)
-trap 'rm -rf "$outputs"' EXIT
+set -m  # each part is a process group: the tool, and the tests that it starts
+finish() {
+  local part
+  for part in $(jobs -p); do kill -- "-$part" 2>/dev/null || true; done  # interrupted
+  rm -rf "$outputs"
+}
+trap finish EXIT
 
 # check TOOL TESTS [OPTION...]: runs the tests of that name under the tool.
 check() {
