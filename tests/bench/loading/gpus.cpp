@@ -143,9 +143,7 @@ std::function<double()> loading(const shape& shape, const dataset_ptr& data, int
   std::uint64_t epoch = 0;
   (void)consume(*from, epoch, *stream, 0);  // warm up
   return [&options, from, stream, epoch]() mutable {
-    // What was made ready since the last run, and until caches are warm again.
-    (void)consume(*from, epoch, *stream, options.seconds / 4);
-    return consume(*from, epoch, *stream, options.seconds).bytes_per_second();
+    return consume_in_turn(*from, epoch, *stream, options.seconds).bytes_per_second();
   };
 }
 

@@ -84,8 +84,7 @@ void run_cell(const shape& shape, const dataset_ptr& data, setting of, const opt
   for (int run = 0; run < options.runs; ++run) {
     by_hand.push_back(bare(row_copies::by_hand));
     by_gather.push_back(bare(row_copies::by_gather));
-    (void)consume(loader, epoch, stream, options.seconds / 4);
-    fed.push_back(consume(loader, epoch, stream, options.seconds).bytes_per_second());
+    fed.push_back(consume_in_turn(loader, epoch, stream, options.seconds).bytes_per_second());
   }
   const std::vector<double> of_hand = ratios(fed, by_hand);
   const std::vector<double> of_gather = ratios(fed, by_gather);

@@ -20,4 +20,10 @@ delivered consume(loader& loader, std::uint64_t& epoch, const gpu_stream& stream
   return meter.stop(batches, samples * bytes_a_sample);
 }
 
+delivered consume_in_turn(loader& loader, std::uint64_t& epoch, const gpu_stream& stream,
+                          double seconds) {
+  (void)consume(loader, epoch, stream, seconds / 4);
+  return consume(loader, epoch, stream, seconds);
+}
+
 }  // namespace feedline::bench

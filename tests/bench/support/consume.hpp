@@ -14,4 +14,9 @@ namespace feedline::bench {
 [[nodiscard]] delivered consume(loader& loader, std::uint64_t& epoch, const gpu_stream& stream,
                                 double seconds);
 
+/// The same, but first untimed for a quarter as long: what the loader made ready in others' turns
+/// is gone then, and caches are warm.
+[[nodiscard]] delivered consume_in_turn(loader& loader, std::uint64_t& epoch,
+                                        const gpu_stream& stream, double seconds);
+
 }  // namespace feedline::bench
