@@ -1,15 +1,16 @@
 #include "statistics/thread_clock.hpp"
 
 #include "support/checks/catch.hpp"
+#include "support/checks/resource_limit.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <future>
 
 using feedline::detail::thread_clock;
+using feedline::test::resource_limit;
 
 namespace {
 
@@ -24,23 +25,6 @@ int next_file() {
   return file;
 }
 
-/// As long as it lives the process may open no more files.
-class no_more_files {
- public:
-  no_more_files() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    ::setrlimit(RLIMIT_NOFILE, &none);
-  }
-  no_more_files(const no_more_files&) = delete;
-  no_more_files& operator=(const no_more_files&) = delete;
-  ~no_more_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 }  // namespace
 
 TEST_CASE("thread clock: opens no file any more once it was opened", "[statistics][host]") {
@@ -50,7 +34,7 @@ TEST_CASE("thread clock: opens no file any more once it was opened", "[statistic
   bool may_open = true;
   bool told = false;
   {
-    const no_more_files from_here;
+    const resource_limit no_more_files{RLIMIT_NOFILE, 0};
     may_open = next_file() >= 0;
     told = clock.now().queued.has_value();
   }

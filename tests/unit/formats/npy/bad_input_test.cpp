@@ -6,14 +6,15 @@
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
+#include "support/checks/resource_limit.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -60,24 +61,12 @@ std::string message_of_header(const std::string& dictionary) {
   return message_of(npy_bytes(dictionary, test::counting_bytes(6)));
 }
 
-/// While it lives, the process gets only so much more memory.
-class memory_limit {
- public:
-  explicit memory_limit(std::uint64_t further_bytes) {
-    std::uint64_t pages = 0;
-    std::ifstream{"/proc/self/statm"} >> pages;
-    ::getrlimit(RLIMIT_AS, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + further_bytes;
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-  memory_limit(const memory_limit&) = delete;
-  memory_limit& operator=(const memory_limit&) = delete;
-  ~memory_limit() { ::setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_{};
-};
+/// Bytes of address space that the process has.
+std::uint64_t address_space() {
+  std::uint64_t pages = 0;
+  std::ifstream{"/proc/self/statm"} >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 const std::string at = "a.npy: field 'x', byte ";
 const std::string damaged = ": the header is no dictionary as NumPy writes it: ";
@@ -292,7 +281,8 @@ TEST_CASE("npy: an array in Fortran order that memory cannot hold is refused wit
   const auto file = folder.write(
       "a.npy", npy_bytes(npy_dictionary("|u1", "(536870912, 2)", true), byte_vector{}));
   std::filesystem::resize_file(file, 128 + array_bytes);  // a hole: it takes no room on the disk
-  const memory_limit enough_for_a_map_alone{array_bytes + array_bytes / 2};
+  const test::resource_limit enough_for_a_map_alone{
+      RLIMIT_AS, address_space() + array_bytes + array_bytes / 2};
   CHECK(test::message_of<dataset_error>([&] { (void)open_npy(file, "x"); }) ==
         file.string() +
             ": field 'x', byte 128: the elements (uint8[536870912, 2]) take 1073741824 bytes of "
