@@ -16,7 +16,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// With false, files are read by `pread`, which is slower for small rows. Files that are open
 /// already stay as they are, and so does a handler that is installed.
 ///
-/// This is the only setting that is the whole process's. Threads: any. Each copy of feedline in a
+/// The setting is the whole process's, not a loader's or a dataset's; so is the CPU budget
+/// (`set_cpu_budget`). Threads: any. Each copy of feedline in a
 /// process, in plugins for example, has its own.
 void map_files(bool allowed) noexcept;
 
