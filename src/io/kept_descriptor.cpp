@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <thread>
+#include <type_traits>
 
 namespace feedline::detail {
 namespace {
@@ -34,12 +35,11 @@ constexpr bool is_out_of_descriptors(int error) noexcept {
 }  // namespace
 
 /// The process's kept descriptors, from the one that is looked at next when one is to be closed to
-/// the one that was added or spared last. A static, as the limit on open files is the process's. It
-/// needs no construction and no destruction, so files may be closed while the process exits.
+/// the one that was added or spared last. Any thread.
 class descriptor_set {
  public:
   /// Adds one, and closes others if it is one too many.
-  static void add(const kept_descriptor& one) noexcept {
+  void add(const kept_descriptor& one) noexcept {
     survive_fork();
     closed_now closed;
     const std::scoped_lock lock{mutex_};
@@ -49,7 +49,7 @@ class descriptor_set {
       close_unused(closed, std::min<std::uint64_t>(count_ - most, 2));
   }
 
-  static bool add_if_room(const kept_descriptor& one) noexcept {
+  bool add_if_room(const kept_descriptor& one) noexcept {
     survive_fork();
     const std::scoped_lock lock{mutex_};
     if (count_ >= capacity()) return false;
@@ -57,12 +57,12 @@ class descriptor_set {
     return true;
   }
 
-  static void remove(const kept_descriptor& one) noexcept {
+  void remove(const kept_descriptor& one) noexcept {
     const std::scoped_lock lock{mutex_};
     if (one.older_ != nullptr || one.newer_ != nullptr || oldest_ == &one) unlink(one);
   }
 
-  static std::size_t close(std::size_t count) noexcept {
+  std::size_t close(std::size_t count) noexcept {
     closed_now closed;
     const std::scoped_lock lock{mutex_};
     close_unused(closed, count);
@@ -84,7 +84,7 @@ class descriptor_set {
 
   static std::uint64_t capacity() noexcept { return descriptor_limit() / 2; }
 
-  static void append(const kept_descriptor& one) noexcept {
+  void append(const kept_descriptor& one) noexcept {
     one.older_ = newest_;
     one.newer_ = nullptr;
     (newest_ != nullptr ? newest_->newer_ : oldest_) = &one;
@@ -92,7 +92,7 @@ class descriptor_set {
     ++count_;
   }
 
-  static void unlink(const kept_descriptor& one) noexcept {
+  void unlink(const kept_descriptor& one) noexcept {
     (one.older_ != nullptr ? one.older_->newer_ : oldest_) = one.newer_;
     (one.newer_ != nullptr ? one.newer_->older_ : newest_) = one.older_;
     one.older_ = one.newer_ = nullptr;
@@ -101,7 +101,7 @@ class descriptor_set {
 
   /// Closes the first that nobody uses. Spares those that were used since the last look, but not
   /// too many: the mutex is held.
-  static void close_unused(closed_now& closed, std::size_t count) noexcept {
+  void close_unused(closed_now& closed, std::size_t count) noexcept {
     constexpr int max_spared = 64;
     count = std::min(count, closed.numbers.size());
     int spared = 0;
@@ -122,24 +122,29 @@ class descriptor_set {
   }
 
   /// A child of fork may destroy its files, so another thread must not hold the mutex at that time.
-  static void survive_fork() noexcept {
-    if (!survives_fork_.exchange(true))
-      (void)::pthread_atfork([] { mutex_.lock(); }, [] { mutex_.unlock(); },
-                             [] { mutex_.unlock(); });
-  }
+  void survive_fork() noexcept;
 
-  static constinit std::mutex mutex_;
-  static constinit const kept_descriptor* oldest_;
-  static constinit const kept_descriptor* newest_;
-  static constinit std::uint64_t count_;
-  static constinit std::atomic<bool> survives_fork_;
+  std::mutex mutex_;
+  const kept_descriptor* oldest_ = nullptr;
+  const kept_descriptor* newest_ = nullptr;
+  std::uint64_t count_ = 0;
+  std::atomic<bool> survives_fork_{false};
 };
 
-constinit std::mutex descriptor_set::mutex_{};
-constinit const kept_descriptor* descriptor_set::oldest_ = nullptr;
-constinit const kept_descriptor* descriptor_set::newest_ = nullptr;
-constinit std::uint64_t descriptor_set::count_ = 0;
-constinit std::atomic<bool> descriptor_set::survives_fork_{false};
+namespace {
+
+// A static, as the limit on open files is the process's. It needs no construction and no
+// destruction, so files may be closed while the process exits.
+constinit descriptor_set all_kept;
+static_assert(std::is_trivially_destructible_v<descriptor_set>);
+
+}  // namespace
+
+void descriptor_set::survive_fork() noexcept {
+  if (!survives_fork_.exchange(true))
+    (void)::pthread_atfork([] { all_kept.mutex_.lock(); }, [] { all_kept.mutex_.unlock(); },
+                           [] { all_kept.mutex_.unlock(); });
+}
 
 descriptor open_with_room(const char* path, int flags) noexcept {
   constexpr int max_tries = 64;  // other threads may take what room was made for, or use all
@@ -152,7 +157,7 @@ descriptor open_with_room(const char* path, int flags) noexcept {
 }
 
 std::size_t close_kept_descriptors(std::size_t count) noexcept {
-  return descriptor_set::close(count);
+  return all_kept.close(count);
 }
 
 kept_descriptor::kept_descriptor(descriptor opened, const file_watch& file) noexcept
@@ -161,7 +166,7 @@ kept_descriptor::kept_descriptor(descriptor opened, const file_watch& file) noex
 }
 
 kept_descriptor::~kept_descriptor() {
-  descriptor_set::remove(*this);
+  all_kept.remove(*this);
   if (const int number = number_in(state_.load(std::memory_order_acquire)); number >= 0)
     ::close(number);
 }
@@ -169,8 +174,8 @@ kept_descriptor::~kept_descriptor() {
 void kept_descriptor::join(bool only_if_room) noexcept {
   if (file_.path().empty()) return;
   was_used_.store(false, std::memory_order_relaxed);  // being looked at when opened is no use
-  if (!only_if_room) return descriptor_set::add(*this);
-  if (!descriptor_set::add_if_room(*this)) ::close(number_in(state_.exchange(0)));
+  if (!only_if_room) return all_kept.add(*this);
+  if (!all_kept.add_if_room(*this)) ::close(number_in(state_.exchange(0)));
 }
 
 kept_descriptor::use kept_descriptor::take_if_open() const noexcept {
@@ -210,7 +215,7 @@ kept_descriptor::use kept_descriptor::open_again(std::string& refusal) const {
   const int number = again.release();
   state_.fetch_add(state_of(number) + 1, std::memory_order_acq_rel);
   use opened{*this, number};
-  descriptor_set::add(*this);
+  all_kept.add(*this);
   return opened;
 }
 
