@@ -173,7 +173,6 @@ kept_descriptor::~kept_descriptor() {
 
 void kept_descriptor::join(bool only_if_room) noexcept {
   if (file_.path().empty()) return;
-  was_used_.store(false, std::memory_order_relaxed);  // being looked at when opened is no use
   if (!only_if_room) return all_kept.add(*this);
   if (!all_kept.add_if_room(*this)) ::close(number_in(state_.exchange(0)));
 }

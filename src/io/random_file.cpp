@@ -121,12 +121,14 @@ void random_file::look_at_memory() const noexcept {
   use_mapping_.store(mapping_ && (always_mapped_ || (!cold && guarded)), std::memory_order_relaxed);
 }
 
-double random_file::share_in_memory() const noexcept try {
-  std::string refusal;
-  const auto file = file_->take(refusal);
-  return file ? resident_share(file.number(), size_).value_or(0.0) : 0.0;
-} catch (...) {
-  return 0.0;  // no memory to say why it cannot be opened again: the next read says so
+double random_file::share_in_memory() const noexcept {
+  if (const auto file = file_->take_if_open())
+    return resident_share(file.number(), size_).value_or(0.0);
+  // Not kept: a mapped file needs no descriptor but for this look.
+  const descriptor opened = open_with_room(watch_->path().c_str(), O_NONBLOCK);
+  if (opened.number() < 0) return 0.0;  // the next read says why
+  (void)::posix_fadvise(opened.number(), 0, 0, POSIX_FADV_RANDOM);
+  return resident_share(opened.number(), size_).value_or(0.0);
 }
 
 int random_file::number() const {

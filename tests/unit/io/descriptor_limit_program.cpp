@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -36,8 +37,9 @@ rlim_t soft_limit() {
   return limits.rlim_cur;
 }
 
-std::unique_ptr<const random_file> opened(const std::filesystem::path& path) {
-  return std::make_unique<const random_file>(path, random_file::access::by_pread);
+std::unique_ptr<const random_file> opened(const std::filesystem::path& path,
+                                          random_file::access how = random_file::access::by_pread) {
+  return std::make_unique<const random_file>(path, how, std::chrono::nanoseconds{0});
 }
 
 void read(const random_file& file) {
@@ -62,6 +64,15 @@ bool is_raised_when_a_file_is_opened_again(const std::filesystem::path& path) {
   return holds("whoever lowers it after that is respected", soft_limit() == low);
 }
 
+bool is_left_alone_where_files_are_mapped(const std::filesystem::path& path) {
+  std::vector<std::unique_ptr<const random_file>> files;
+  while (files.size() < low) files.push_back(opened(path, random_file::access::mapped));
+  for (const auto& file : files)
+    if (!holds("it is mapped", !file->mapped().empty())) return false;
+  for (const auto& file : files) file->require_unchanged();
+  return holds("mapped files leave the limit as it is", soft_limit() == low);
+}
+
 bool is_raised_where_none_is_left(const std::filesystem::path& path) {
   while (::open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) continue;
   read(*opened(path));
@@ -76,9 +87,10 @@ int main(int count, char** arguments) {
       std::filesystem::temp_directory_path() / ("feedline-limit-" + std::to_string(::getpid()));
   std::ofstream{path} << "rows";
   set_soft_limit(low);
-  const bool well = std::string_view{arguments[1]} == "opened again"
-                        ? is_raised_when_a_file_is_opened_again(path)
-                        : is_raised_where_none_is_left(path);
+  const std::string_view when = arguments[1];
+  const bool well = when == "opened again" ? is_raised_when_a_file_is_opened_again(path)
+                    : when == "mapped"     ? is_left_alone_where_files_are_mapped(path)
+                                           : is_raised_where_none_is_left(path);
   std::filesystem::remove(path);
   return well ? 0 : 1;
 }

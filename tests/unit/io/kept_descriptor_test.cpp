@@ -249,13 +249,13 @@ TEST_CASE("kept descriptors: a file without a path is never closed", "[dataset][
 
 TEST_CASE("kept descriptors: mapped files leave theirs to others", "[dataset][host]") {
   many_files files{room};
-  for (std::size_t i = 0; i < limit; ++i) files.add(file_access::mapped);
+  for (std::size_t i = 0; i < limit; ++i) files.add(file_access::mapped, 0ns);
   for (std::size_t i = 0; i < room; ++i) CHECK(files.is_open(i));
   for (std::size_t i = room; i < files.size(); ++i) {
     CHECK_FALSE(files.is_open(i));
     CHECK_FALSE(files[i].mapped().empty());
     CHECK(files.reads_right(i));
-    CHECK_FALSE(files.is_open(i));  // looking whether it is unchanged needs none
+    CHECK_FALSE(files.is_open(i));  // a look whether it is unchanged, and in memory, keeps none
   }
 }
 
