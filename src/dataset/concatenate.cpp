@@ -5,6 +5,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "dataset/composed_blocks.hpp"
+#include "detail/any_in_turn.hpp"
 #include "detail/rate_limiter.hpp"
 #include "detail/sample_range.hpp"
 
@@ -70,11 +71,12 @@ class concatenation final : public contextual_dataset {
     return detail::make_blocks_in_line(std::move(of_parts), ends_, row_bytes_.size());
   }
 
-  /// There may be thousands of parts, so they are not all asked each time.
+  /// There may be many thousands of parts, so they are asked now and then, some at a time.
   bool wants_prefetch() const noexcept override {
     if (ask_.is_due())
-      wants_prefetch_.store(std::ranges::any_of(parts_, &dataset::wants_prefetch),
-                            std::memory_order_relaxed);
+      wants_prefetch_.store(
+          any_(parts_.size(), [this](std::size_t part) { return parts_[part]->wants_prefetch(); }),
+          std::memory_order_relaxed);
     return wants_prefetch_.load(std::memory_order_relaxed);
   }
 
@@ -134,6 +136,7 @@ class concatenation final : public contextual_dataset {
   std::vector<std::uint64_t> ends_;
   std::vector<std::size_t> row_bytes_;
   mutable detail::rate_limiter ask_{std::chrono::milliseconds{10}};
+  mutable detail::any_in_turn any_;
   mutable std::atomic<bool> wants_prefetch_{false};
 };
 

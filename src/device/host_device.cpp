@@ -2,6 +2,8 @@
 
 #include "device/assemble_on_host.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,7 +16,10 @@
 namespace FEEDLINE_EXPORT feedline {
 namespace {
 
-constexpr std::align_val_t page{4096};
+std::align_val_t page() noexcept {
+  static const std::align_val_t bytes{static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
+  return bytes;
+}
 
 /// Events are done as soon as they are recorded, since copies complete at once: one handle stands
 /// for all that tell no time.
@@ -35,7 +40,7 @@ class host_device final : public device {
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {
-    void* memory = ::operator new(bytes, page, std::nothrow);
+    void* memory = ::operator new(bytes, page(), std::nothrow);
     if (memory == nullptr) {
       throw out_of_memory{bytes, kind,
                           "the host has no " + std::to_string(bytes) + " bytes for " +
@@ -46,7 +51,7 @@ class host_device final : public device {
     return memory;
   }
   void free(memory_kind, void* memory, std::size_t) noexcept override {
-    ::operator delete(memory, page);
+    ::operator delete(memory, page());
   }
 
   [[nodiscard]] stream_ref make_stream() override { return {}; }

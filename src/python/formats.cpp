@@ -116,7 +116,7 @@ void bind_open(nb::module_& module) {
       "patterns"_a, "Puts the files that patterns name in the patterns' places.");
   module.def("map_files", &map_files, "allowed"_a,
              "Whether files that are opened from now on may be mapped; the first that is installs "
-             "a handler of SIGBUS.");
+             "a handler of SIGBUS. The setting is the whole process's.");
 }
 
 void bind_image_folder(nb::module_& module) {

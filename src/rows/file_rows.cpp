@@ -5,6 +5,8 @@
 #include "rows/gather.hpp"
 #include "rows/hint_ranges.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -48,7 +50,7 @@ row_blocks one_block(const random_file& file, const std::string& field, const ro
 /// 256 KiB where what lies between them is on pages that would be read in any case; else 1.
 /// @param stride From one row to the next, at least 1.
 std::size_t rows_per_read(std::uint64_t stride, std::size_t row_bytes) noexcept {
-  constexpr std::uint64_t page_bytes = 4096;
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   constexpr std::uint64_t max_bytes = std::uint64_t{256} << 10;
   if (stride == row_bytes) return std::numeric_limits<std::size_t>::max();
   if (stride < row_bytes || stride > page_bytes) return 1;

@@ -10,6 +10,7 @@
 
 namespace feedline::detail {
 
+/// The system's huge pages where its pages are of 4 KiB; a multiple of every page's size.
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
 /// From here on huge pages are worth the up to 2 MiB that their alignment leaves unused.

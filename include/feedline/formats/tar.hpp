@@ -40,7 +40,8 @@ struct tar_options {
 ///          {"label", {"cls"}, feedline::decode_decimal()}});
 ///
 /// The headers are walked once, shards in parallel; then samples are read in any order, with no
-/// lock. Each shard stays open, mapped or not (`map_files`): mind the limit on open files. Members
+/// lock. There may be any number of shards, mapped or not (`map_files`), whatever the limit on open
+/// files. Members
 /// of other extensions, folders, hidden files and names with a part such as `__meta__` are passed
 /// over, and so are samples that have none of the fields.
 ///

@@ -39,8 +39,8 @@ struct token_options {
 ///
 /// A shard is a file of 16- or 32-bit tokens, as `numpy.tofile` writes it, or with the header of
 /// llm.c's shards (256 32-bit words: magic number, version, number of tokens). Shards are read
-/// where they lie, mapped or not (`map_files`), with no lock and no memory of their own, and stay
-/// open.
+/// where they lie, mapped or not (`map_files`), with no lock and no memory of their own. There may
+/// be any number of them, whatever the limit on open files.
 /// @param shards Patterns may be among them: see `expand_paths`.
 /// @throws dataset_error naming the shard: unreadable, no whole number of tokens, a header that the
 ///         file's size belies, shards of different types, fewer than T + 1 tokens in all.

@@ -5,7 +5,8 @@
 namespace FEEDLINE_EXPORT feedline {
 
 /// Limits how many reader threads of this process work at a time, over all loaders together: cores
-/// that are left to the threads that launch kernels. Which loader's readers work follows from whose
+/// that are left to the threads that launch kernels. The limit is the whole process's, as
+/// `map_files` is; no loader has one of its own. Which loader's readers work follows from whose
 /// slots are empty, so a loader that needs more gets more.
 ///
 /// A reader that waits for storage counts as one that works: where reads wait long, leave it off.

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
+#include "detail/any_in_turn.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
 #include "detail/sample_range.hpp"
@@ -58,7 +59,7 @@ class token_dataset final : public dataset {
   }
 
   bool wants_prefetch() const noexcept override {
-    return std::ranges::any_of(shards_, &random_file::is_cold, &token_shard::file);
+    return any_(shards_.size(), [this](std::size_t i) { return shards_[i].file->is_cold(); });
   }
 
   void prefetch(std::span<const sample_index> samples) const noexcept override {
@@ -126,6 +127,7 @@ class token_dataset final : public dataset {
   std::uint64_t tokens_per_sample_;
   std::uint64_t stride_;
   std::uint64_t size_ = 0;
+  mutable any_in_turn any_;
 };
 
 }  // namespace

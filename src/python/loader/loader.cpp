@@ -239,7 +239,8 @@ void bind_loader(nb::module_& module) {
   module.attr("automatic_readers") = automatic_readers;
   module.attr("no_readers") = no_readers;
   module.def("set_cpu_budget", &set_cpu_budget, "readers"_a,
-             "Limits how many reader threads of this process work at a time; 0: no limit.");
+             "Limits how many reader threads of this process work at a time, over all its loaders; "
+             "0: no limit.");
   module.def("cpu_budget", &cpu_budget);
 }
 

@@ -5,6 +5,8 @@
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +26,9 @@ TEST_CASE("host device: memory of both kinds is zeroed and page-aligned", "[devi
   const std::size_t bytes = GENERATE(1u, 4096u, 100'000u);
   const auto device = make_host_device();
   void* const memory = device->allocate(kind, bytes);
-  CHECK(reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0);
+  CHECK(reinterpret_cast<std::uintptr_t>(memory) %
+            static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)) ==
+        0);
   const auto* const first = static_cast<const std::byte*>(memory);
   CHECK(std::all_of(first, first + bytes, [](std::byte byte) { return byte == std::byte{0}; }));
   device->free(kind, memory, bytes);

@@ -141,6 +141,23 @@ TEST_CASE("random file: whatever others do to it is told, mapped or read, and to
     CHECK(complaint(file) == path.string() + ": " + test::words_for(change, size) + advice);
 }
 
+TEST_CASE("random file: a file that was only touched is told so, and is right with its time again",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto path = folder.write("rows.bin", numbered(100));
+  test::let_age(path);
+  const auto written = std::filesystem::last_write_time(path);
+  const random_file file{path, GENERATE(file_access::mapped, file_access::by_pread), 0ns};
+  std::filesystem::last_write_time(path, written + 1s);
+  CHECK(complaint(file) ==
+        path.string() +
+            ": was written to since it was opened, or only its time was set (touch): its size is "
+            "the same, and reading all of it would be needed to know" +
+            advice);
+  std::filesystem::last_write_time(path, written);
+  CHECK(complaint(file) == unharmed);
+}
+
 TEST_CASE("random file: bytes that were cut off read as zeros where it is mapped, and that is told",
           "[dataset][host]") {
   const test::temporary_directory folder;
