@@ -16,8 +16,8 @@ namespace FEEDLINE_EXPORT feedline {
 /// With false, files are read by `pread`, which is slower for small rows. Files that are open
 /// already stay as they are, and so does a handler that is installed.
 ///
-/// This is the only setting that is the whole process's. Threads: any. Each copy of feedline in a
-/// process, in plugins for example, has its own.
+/// The setting is the whole process's, as the budget of `set_cpu_budget` is. Threads: any. Where
+/// several plugins each contain a static feedline, each has a setting of its own.
 void map_files(bool allowed) noexcept;
 
 /// What `map_files` said last.
