@@ -18,6 +18,9 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT development ${feedline_absent_headers})
 
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/feedline
+  COMPONENT development)  # for programs that are built with ThreadSanitizer
+
 if(FEEDLINE_DEB)  # whose packages keep the licence under their own names
   include(${CMAKE_CURRENT_LIST_DIR}/deb.cmake)
 else()
