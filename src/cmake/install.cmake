@@ -50,6 +50,14 @@ if(feedline_core_type STREQUAL "STATIC_LIBRARY")
 else()
   set(feedline_is_static OFF)
 endif()
+# Another HDF5 than this one cannot be linked beside it: the headers have its version.
+set(feedline_hdf5_kind "")
+if(TARGET feedline_hdf5)
+  set(feedline_hdf5_kind "${HDF5_VERSION}")
+  if(HDF5_IS_PARALLEL)
+    string(APPEND feedline_hdf5_kind " (parallel)")
+  endif()
+endif()
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/src/cmake/feedline-config.cmake.in
   ${PROJECT_BINARY_DIR}/feedline-config.cmake

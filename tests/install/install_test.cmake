@@ -100,4 +100,17 @@ endif()
 must_contain("asking for a component that does not exist" "${output}"
   "built[ \n]+without:[ \n]+teapot")
 
+if(HAS_HDF5)
+  execute_process(COMMAND ${configure} -S ${source}/refused -B ${WORK}/hdf5
+      -D WANTED_COMPONENT=hdf5 -D OTHER_HDF5=1.99.1
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(code EQUAL 0)
+    message(FATAL_ERROR "a project that has found another HDF5 before was configured")
+  endif()
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")
+  must_contain("a project with another HDF5" "${output}"
+    "was built with HDF5 [0-9.]+( .parallel.)?, and this project has found HDF5 1.99.1"
+    "call find_package.feedline. before find_package.HDF5., set HDF5_ROOT to the folder of HDF5")
+endif()
+
 file(REMOVE_RECURSE ${WORK})
