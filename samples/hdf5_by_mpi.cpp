@@ -16,6 +16,7 @@
 
 namespace {
 
+// [share]
 std::uint64_t sum_of_share(const char* file, int rank, int world) {
   const auto images = feedline::open_hdf5(file, {{"image"}});
   feedline::loader loader{images,
@@ -27,6 +28,7 @@ std::uint64_t sum_of_share(const char* file, int rank, int world) {
     for (const std::uint8_t byte : batch["image"].values<std::uint8_t>()) sum += byte;
   return sum;
 }
+// [/share]
 
 }  // namespace
 
