@@ -64,7 +64,7 @@ must_contain("the package found" "${output}" "feedline_DIR is ${prefix}/")
 must_run("building a project that uses feedline"
   ${CMAKE_COMMAND} --build ${WORK}/whole --config ${CONFIG})
 must_run("running a program that uses feedline" ${WORK}/whole/my_trainer)
-set(expected "sum 499500" "images 3" "formats 1")
+set(expected "sum 499500" "images 3" "formats 1" "mapped 0")
 if(HAS_CUDA)
   list(APPEND expected "cuda 1")
 endif()

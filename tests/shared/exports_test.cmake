@@ -1,4 +1,4 @@
-# cmake -D NM=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake: shared libraries export
+# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake: shared libraries export
 # feedline's API under the version of its interface, feedline's internals under the whole version,
 # and nothing of Boost, spdlog, fmt, or any other.
 
@@ -8,13 +8,14 @@ string(REGEX REPLACE "\\.[0-9]+$" "" interface "${VERSION}")
 set(faults "")
 set(all_exported "")
 foreach(library IN LISTS libraries)
-  execute_process(COMMAND ${NM} --dynamic --defined-only --with-symbol-versions ${library}
+  execute_process(COMMAND ${READELF} --dyn-syms --wide ${library}
     OUTPUT_VARIABLE text ERROR_VARIABLE words RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
-    message(FATAL_ERROR "nm ${library} failed: ${words}")
+    message(FATAL_ERROR "readelf ${library} failed: ${words}")
   endif()
-  string(REGEX MATCHALL "[^ \n]+@[^ \n]+" symbols "${text}")
-  list(FILTER symbols EXCLUDE REGEX "^feedline_")  # the versions themselves
+  # What stands in a section: neither undefined nor a version itself.
+  string(REGEX MATCHALL " [0-9]+ [^ \n]+@[^ \n]+" symbols "${text}")
+  list(TRANSFORM symbols REPLACE "^.* " "")
   list(LENGTH symbols count)
   message(STATUS "${library} exports ${count} symbols")
   foreach(symbol IN LISTS symbols)
