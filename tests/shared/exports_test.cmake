@@ -1,6 +1,7 @@
-# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake: shared libraries export
-# feedline's API under the version of its interface, feedline's internals under the whole version,
-# and nothing of Boost, spdlog, fmt, or any other.
+# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake
+#
+# Shared libraries export feedline's API under the version of its interface, feedline's internals
+# under the whole version, and nothing of Boost, spdlog, fmt, or any other.
 
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" libraries "${LIBRARIES}")
