@@ -5,7 +5,6 @@ import re
 
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
-from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
 
@@ -62,9 +61,13 @@ class FeedlineRecipe(ConanFile):
             self.requires("libzip/[>=1.7 <2]")
 
     def validate(self):
-        check_min_cppstd(self, 20)
-        if self.settings.os != "Linux" or self.settings.arch != "x86_64":
-            raise ConanInvalidConfiguration("feedline is for Linux on x86-64")
+        if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
+            raise ConanInvalidConfiguration("feedline is for Linux on x86-64 and aarch64")
+
+    def package_id(self):
+        # It is C++20 whatever the profile says, which by default is what the compiler takes for
+        # new; and the package for CMake has those who use it compiled so, too.
+        self.info.settings.rm_safe("compiler.cppstd")
 
     def generate(self):
         CMakeDeps(self).generate()
@@ -91,7 +94,7 @@ class FeedlineRecipe(ConanFile):
     def package(self):
         CMake(self).install()
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        rmdir(self, os.path.join(self.package_folder, "share"))
+        rmdir(self, os.path.join(self.package_folder, "share", "doc"))
         rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
 
     def package_info(self):

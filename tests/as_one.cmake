@@ -35,11 +35,15 @@ function(feedline_compile_as_one target)
 endfunction()
 
 # feedline_add_units(TARGET OPTIONS SOURCES…): adds units of SOURCES to TARGET, as many in each as
-# the library's units have, and has them compiled with OPTIONS, unless that is NOTFOUND.
+# the library's units have (0: all), and has them compiled with OPTIONS, unless that is NOTFOUND.
 function(feedline_add_units target options)
   set(sources ${ARGN})
+  set(in_each ${CMAKE_UNITY_BUILD_BATCH_SIZE})
+  if(in_each EQUAL 0)
+    list(LENGTH sources in_each)
+  endif()
   while(sources)
-    list(SUBLIST sources 0 ${CMAKE_UNITY_BUILD_BATCH_SIZE} part)
+    list(SUBLIST sources 0 ${in_each} part)
     list(REMOVE_ITEM sources ${part})
     set(includes "")
     set(bodies "")

@@ -8,7 +8,6 @@ endif()
 set(feedline_deb_runtime libfeedline${PROJECT_VERSION_MAJOR})
 set(feedline_deb_development libfeedline-dev)
 set(feedline_deb_tools feedline-tools)
-set(feedline_interface ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})  # as in shared.cmake
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL runtime development tools)

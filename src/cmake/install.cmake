@@ -18,6 +18,9 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/feedline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT development ${feedline_absent_headers})
 
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/feedline
+  COMPONENT development)  # for programs that are built with ThreadSanitizer
+
 if(FEEDLINE_DEB)  # whose packages keep the licence under their own names
   include(${CMAKE_CURRENT_LIST_DIR}/deb.cmake)
 else()
@@ -46,6 +49,14 @@ if(feedline_core_type STREQUAL "STATIC_LIBRARY")
   set(feedline_is_static ON)
 else()
   set(feedline_is_static OFF)
+endif()
+# Another HDF5 than this one cannot be linked beside it: the headers have its version.
+set(feedline_hdf5_kind "")
+if(TARGET feedline_hdf5)
+  set(feedline_hdf5_kind "${HDF5_VERSION}")
+  if(HDF5_IS_PARALLEL)
+    string(APPEND feedline_hdf5_kind " (parallel)")
+  endif()
 endif()
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/src/cmake/feedline-config.cmake.in

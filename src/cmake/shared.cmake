@@ -1,28 +1,26 @@
 # With BUILD_SHARED_LIBS=ON: what shared libraries need besides.
+#
+# The core exports its internals, too, and the other libraries take them from there: a second copy
+# of them would have a second copy of the process's state, such as what `map_files` said.
 
 target_compile_definitions(feedline_core PUBLIC FEEDLINE_SHARED)
 
-# The other libraries use internals of the core, which does not export them. Each links the few that
-# it needs from here. (Handlers of SIGBUS get along: src/io/file_mapping.cpp.)
-add_library(feedline_core_internals STATIC $<TARGET_OBJECTS:feedline_core>)
-set_target_properties(feedline_core_internals PROPERTIES LINKER_LANGUAGE CXX)
-get_target_property(feedline_core_libraries feedline_core LINK_LIBRARIES)
-target_link_libraries(feedline_core_internals INTERFACE ${feedline_core_libraries})
+# While the major version is 0, a new minor version may break what was linked before.
+set(feedline_interface ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(feedline_exported ${CMAKE_CURRENT_BINARY_DIR}/exported.map)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/exported.map.in ${feedline_exported} @ONLY)
 
 foreach(target IN LISTS feedline_targets)
   get_target_property(type ${target} TYPE)
   if(NOT type STREQUAL "SHARED_LIBRARY")
     continue()
   endif()
-  # While the major version is 0, a new minor version may break what was linked before.
-  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  # What comes from a static library is nobody else's.
-  set(exported ${CMAKE_CURRENT_LIST_DIR}/exported.map)
-  target_link_options(${target} PRIVATE
-    "LINKER:--version-script=${exported}" "LINKER:--exclude-libs,ALL" "LINKER:--no-undefined")
-  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exported})
-  if(NOT target STREQUAL "feedline_core")
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:feedline_core_internals>)
-  endif()
+  set_target_properties(${target} PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${feedline_interface})
+  # Calls within a library stay within it, though it exports the function. What comes from a static
+  # library is nobody else's.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${feedline_exported}"
+    "LINKER:--exclude-libs,ALL" "LINKER:--no-undefined" "LINKER:-Bsymbolic-functions")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${feedline_exported})
 endforeach()

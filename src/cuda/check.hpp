@@ -11,7 +11,8 @@ void clear_error(cudaError_t status) noexcept;
 
 /// Throws if a call of CUDA's runtime or driver failed. The runtime's error is cleared first; the
 /// driver keeps none.
-/// @param call The call's text, and where it stands: for the message.
+/// @param call The call's text, and where it stands: for the message. The file has no folder: that
+///        would be one of the machine that built the library.
 /// @throws cuda_error
 void cuda_check(cudaError_t status, const char* call, const char* file, int line);
 void cuda_check(CUresult status, const char* call, const char* file, int line);
@@ -23,6 +24,7 @@ void cuda_log(CUresult status, const char* call, const char* file, int line) noe
 }  // namespace feedline::detail
 
 /// Makes a CUDA call; throws feedline::cuda_error if it fails.
-#define FEEDLINE_CUDA_CHECK(call) ::feedline::detail::cuda_check((call), #call, __FILE__, __LINE__)
+#define FEEDLINE_CUDA_CHECK(call) \
+  ::feedline::detail::cuda_check((call), #call, __FILE_NAME__, __LINE__)
 /// Makes a CUDA call; logs if it fails.
-#define FEEDLINE_CUDA_LOG(call) ::feedline::detail::cuda_log((call), #call, __FILE__, __LINE__)
+#define FEEDLINE_CUDA_LOG(call) ::feedline::detail::cuda_log((call), #call, __FILE_NAME__, __LINE__)

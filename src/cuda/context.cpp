@@ -15,7 +15,7 @@ void take(const char* name, Call& call) {
   FEEDLINE_CUDA_CHECK(
       cudaGetDriverEntryPointByVersion(name, &entry, interface_version, cudaEnableDefault, &found));
   if (found != cudaDriverEntryPointSuccess)
-    cuda_check(cudaErrorSymbolNotFound, name, __FILE__, __LINE__);
+    cuda_check(cudaErrorSymbolNotFound, name, __FILE_NAME__, __LINE__);
   call = reinterpret_cast<Call>(entry);
 }
 

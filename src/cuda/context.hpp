@@ -68,12 +68,12 @@ class cuda_current_device {
   explicit cuda_current_device(cuda_context& device) {
     const CUresult entered = enter(device.get());
     if (entered != CUDA_SUCCESS) leave();
-    cuda_check(entered, "making the GPU current", __FILE__, __LINE__);
+    cuda_check(entered, "making the GPU current", __FILE_NAME__, __LINE__);
   }
   /// For functions that cannot throw: a failure is logged, and the calls that follow fail as well.
   /// @param device Was used before.
   cuda_current_device(cuda_context& device, std::nothrow_t) noexcept {
-    cuda_log(enter(device.get()), "making the GPU current", __FILE__, __LINE__);
+    cuda_log(enter(device.get()), "making the GPU current", __FILE_NAME__, __LINE__);
   }
   cuda_current_device(const cuda_current_device&) = delete;
   cuda_current_device& operator=(const cuda_current_device&) = delete;

@@ -15,11 +15,14 @@ void count_read(const read_counts& more) noexcept {
   if (tally != nullptr) tally->add(more);
 }
 
-detail::tallied_reads::tallied_reads(read_tally& to) noexcept
-    : before_{std::exchange(tally, &to)} {}
+}  // namespace feedline
 
-detail::tallied_reads::~tallied_reads() {
+namespace feedline::detail {
+
+tallied_reads::tallied_reads(read_tally& to) noexcept : before_{std::exchange(tally, &to)} {}
+
+tallied_reads::~tallied_reads() {
   tally = before_;
 }
 
-}  // namespace feedline
+}  // namespace feedline::detail

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -19,22 +17,13 @@ namespace feedline::detail {
 class own_process {
  public:
   /// This process. @throws std::bad_alloc if the handler cannot be installed.
-  own_process() : id_{::getpid()} {
-    [[maybe_unused]] static const bool is_counting = [] {
-      if (::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); }) != 0)
-        throw std::bad_alloc{};
-      return true;
-    }();
-    forks_ = forks.load();
-  }
+  own_process();
 
   /// Whether this is still the same process, and not a child of it made by fork.
-  [[nodiscard]] bool is_this() const noexcept { return forks_ == forks.load(); }
+  [[nodiscard]] bool is_this() const noexcept;
   [[nodiscard]] pid_t id() const noexcept { return id_; }
 
  private:
-  static inline std::atomic<std::uint32_t> forks{0};
-
   pid_t id_;
   std::uint32_t forks_ = 0;
 };

@@ -35,5 +35,9 @@ using line_writer = void (*)(const Value* in, std::ptrdiff_t in_step, std::byte*
 /// For values that were elements of type `from`.
 template <class Value>
 [[nodiscard]] line_writer<Value> line_writer_of(element_type from, element_type to) noexcept;
+template <>
+line_writer<float> line_writer_of(element_type from, element_type to) noexcept;
+template <>
+line_writer<std::uint64_t> line_writer_of(element_type from, element_type to) noexcept;
 
 }  // namespace feedline::detail

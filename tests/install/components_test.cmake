@@ -34,8 +34,9 @@ function(expect_only component regex)
   endforeach()
 endfunction()
 expect_only(runtime "^lib[^/]*(/[^/]*)?/libfeedline_[a-z0-9]+\\.so\\.[0-9.]+$")
-expect_only(development
-  "^(include/feedline/|lib.*/(libfeedline_[a-z0-9]+\\.(so|a)|.*\\.(cmake|pc))$)")
+string(CONCAT development_files "^(include/feedline/|share/feedline/tsan.supp$"
+  "|lib.*/(libfeedline_[a-z0-9]+\\.(so|a)|.*\\.(cmake|pc))$)")
+expect_only(development "${development_files}")
 expect_only(tools "^bin/feedline-")
 foreach(component development tools)
   if(NOT ${component} AND (component STREQUAL "development" OR EXISTS ${prefix}/bin))

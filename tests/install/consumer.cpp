@@ -11,12 +11,35 @@
 #ifdef WITH_FORMATS
 #include <feedline/formats/open.hpp>
 #include <feedline/image/decode.hpp>
+#include <feedline/io/map_files.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 #endif
 
 #include <cstdint>
 #include <iostream>
 #include <numeric>
 #include <vector>
+
+#ifdef WITH_FORMATS
+/// Whether `open` maps a file, where `map_files` says whether it may.
+bool is_mapped(bool allowed) {
+  feedline::map_files(allowed);
+  const std::filesystem::path path = std::filesystem::absolute("my_trainer.npy");
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}";
+  header.resize(117, ' ');
+  std::ofstream{path, std::ios::binary} << std::string{"\x93NUMPY\1\0v\0", 10} << header
+                                        << "\nrows";
+  const auto opened = feedline::open(path.string());
+  std::ostringstream maps;
+  maps << std::ifstream{"/proc/self/maps"}.rdbuf();
+  std::filesystem::remove(path);
+  return maps.str().find(path.string()) != std::string::npos;
+}
+#endif
 
 int main() {
   std::vector<std::uint32_t> numbers(1000);
@@ -47,5 +70,6 @@ int main() {
   } catch (const feedline::dataset_error&) {
     std::cout << "formats 1\n";
   }
+  std::cout << "mapped " << is_mapped(false) << is_mapped(true) << '\n';
 #endif
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # conan.sh WORK: makes feedline's package by Conan 2, static and shared, and runs a program of it.
-# Conan is installed in WORK, by pip. Its server is not asked: the profile says that what feedline
-# is built from comes from the system, in the versions that it has.
+# Conan is installed in WORK, by pip. Its settings are those that `conan profile detect` finds. Its
+# server is not asked: the profile says that what feedline is built from comes from the system, in
+# the versions that it has.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . .ci/packages.sh
@@ -15,9 +16,9 @@ rm -rf "$CONAN_HOME"
 conan profile detect
 conan remote disable '*'
 {
-  # Short of the time that optimizing takes.
-  echo "build_type=Debug
-compiler.cppstd=20
+  # Without the time that optimizing takes.
+  echo "[conf]
+tools.cmake.cmaketoolchain:extra_variables={'CMAKE_CXX_FLAGS_RELEASE': '-O0'}
 [platform_requires]"
   while read -r name package; do
     # The upstream part: no epoch, no revision, no word of Debian's.
@@ -33,7 +34,6 @@ libpng libpng-dev
 libzip libzip-dev
 END
 } >"$work/more"
-sed -i -e '/^build_type=/d' -e '/^compiler.cppstd=/d' "$CONAN_HOME/profiles/default"
 cat "$work/more" >>"$CONAN_HOME/profiles/default"
 cat "$CONAN_HOME/profiles/default"
 

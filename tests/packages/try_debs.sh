@@ -55,6 +55,7 @@ for name in whole core_alone; do
 done
 says "hdf5 1" "$work/whole/my_trainer"
 says "formats 1" "$work/whole/my_trainer"
+says "mapped 01" "$work/whole/my_trainer"  # map_files reaches every library
 cp tests/install/consumer.cpp "$work/my_trainer.cpp"
 (cd "$work" && bash -exc "$(page_commands "pkg-config")")
 says "sum 499500" "$work/my_trainer"

@@ -1,36 +1,39 @@
-# cmake -D NM=… -D LIBRARIES=a,b,… -P exports_test.cmake: shared libraries export feedline's API,
-# and nothing of feedline::detail, of Boost, spdlog, fmt, or any other.
+# cmake -D READELF=… -D LIBRARIES=a,b,… -D VERSION=0.1.0 -P exports_test.cmake
+#
+# Shared libraries export feedline's API under the version of its interface, feedline's internals
+# under the whole version, and nothing of Boost, spdlog, fmt, or any other.
 
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" libraries "${LIBRARIES}")
+string(REGEX REPLACE "\\.[0-9]+$" "" interface "${VERSION}")
 set(faults "")
 set(all_exported "")
 foreach(library IN LISTS libraries)
-  execute_process(COMMAND ${NM} --dynamic --defined-only --demangle ${library}
+  execute_process(COMMAND ${READELF} --dyn-syms --wide ${library}
     OUTPUT_VARIABLE text ERROR_VARIABLE words RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
-    message(FATAL_ERROR "nm ${library} failed: ${words}")
+    message(FATAL_ERROR "readelf ${library} failed: ${words}")
   endif()
-  string(REGEX REPLACE "[;\\[]" "_" text "${text}")
-  string(REGEX MATCHALL "[^\n]+" symbols "${text}")
+  # What stands in a section: neither undefined nor a version itself.
+  string(REGEX MATCHALL " [0-9]+ [^ \n]+@[^ \n]+" symbols "${text}")
+  list(TRANSFORM symbols REPLACE "^.* " "")
   list(LENGTH symbols count)
   message(STATUS "${library} exports ${count} symbols")
   foreach(symbol IN LISTS symbols)
-    string(REGEX REPLACE "^[0-9a-f]+ . " "" name "${symbol}")
-    string(REGEX REPLACE
-      "^(vtable|VTT|typeinfo|typeinfo name|guard variable) for |^(non-virtual|virtual) thunk to "
-      "" name "${name}")
-    string(APPEND all_exported "${name}\n")
-    # A template's name stands behind the type that it returns.
-    if(name MATCHES "^feedline::detail::" OR NOT name MATCHES "(^| )feedline::")
-      list(APPEND faults "${library}: ${name}")
+    set(wanted feedline_${interface})
+    if(symbol MATCHES "^_Z[A-Zhvn0-9_]*8feedline([0-9]v[0-9]+_[0-9]+)?6detail")
+      set(wanted feedline_internals_${VERSION})
     endif()
+    if(NOT symbol MATCHES "^_Z[A-Zhvn0-9_]*8feedline[^@]*@@?${wanted}$")
+      list(APPEND faults "${library}: ${symbol}")
+    endif()
+    string(APPEND all_exported "${symbol}\n")
   endforeach()
 endforeach()
 
-foreach(wanted "feedline::loader::loader(" "feedline::open(" "feedline::dataset_error\n")
-  string(FIND "${all_exported}" "${wanted}" at)
-  if(at EQUAL -1)
+foreach(wanted
+    "6loaderC1E" "4openERK" "_ZTIN8feedline[^\n]*13dataset_errorE@" "11random_file4readE")
+  if(NOT all_exported MATCHES "${wanted}")
     list(APPEND faults "nobody exports ${wanted}")
   endif()
 endforeach()

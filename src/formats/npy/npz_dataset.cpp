@@ -167,8 +167,21 @@ class npz_file {
 
 }  // namespace
 
+dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& members,
+                     const npz_options& options) {
+  return npz_file{file, options}.open(members);
+}
+
+}  // namespace feedline
+
+namespace feedline::detail {
+
+std::vector<listed_field> list_npz(const std::string& file) {
+  return npz_file{file, {}}.list_fields();
+}
+
 #ifndef FEEDLINE_HAS_LIBZIP
-std::unique_ptr<detail::zip_archive> detail::open_zip_archive(random_file_ptr file) {
+std::unique_ptr<zip_archive> open_zip_archive(random_file_ptr file) {
   throw dataset_error{{.path = file->path(), .field = {}},
                       "is to be read as a zip archive, but this feedline was built without libzip; "
                       "install libzip-dev and build it again, or unpack the archive and use "
@@ -176,13 +189,4 @@ std::unique_ptr<detail::zip_archive> detail::open_zip_archive(random_file_ptr fi
 }
 #endif
 
-dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& members,
-                     const npz_options& options) {
-  return npz_file{file, options}.open(members);
-}
-
-std::vector<listed_field> detail::list_npz(const std::string& file) {
-  return npz_file{file, {}}.list_fields();
-}
-
-}  // namespace feedline
+}  // namespace feedline::detail

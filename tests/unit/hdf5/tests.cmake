@@ -9,7 +9,7 @@ add_library(feedline_test_hdf5 STATIC
   support/hdf5/stored_chunks.cpp
   support/hdf5/writer.cpp)
 target_link_libraries(feedline_test_hdf5 PUBLIC
-  feedline_test_support feedline::hdf5 HDF5::HDF5 PRIVATE ZLIB::ZLIB)
+  feedline_test_support feedline::hdf5 ${feedline_hdf5_libraries} PRIVATE ZLIB::ZLIB)
 feedline_make_support(feedline_test_hdf5)
 
 # What HDF5's filters write, by the libraries that they write with.
@@ -92,7 +92,7 @@ set_tests_properties("hdf5: a program that was refused a file with a cache image
 
 # A filter that feedline does not undo, as a plugin for the HDF5 library.
 add_library(feedline_hdf5_plugin MODULE unit/hdf5/plugin.cpp)
-target_link_libraries(feedline_hdf5_plugin PRIVATE HDF5::HDF5)
+target_link_libraries(feedline_hdf5_plugin PRIVATE ${feedline_hdf5_libraries})
 set_target_properties(feedline_hdf5_plugin PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/hdf5_plugins)
 feedline_private_options(feedline_hdf5_plugin)

@@ -1,0 +1,20 @@
+# cmake -D PROGRAM=… -D EXPECTED=digests.txt -P digests_test.cmake: the program prints what is
+# expected. PROGRAM may begin with an emulator.
+
+cmake_minimum_required(VERSION 3.25)
+list(FILTER PROGRAM EXCLUDE REGEX "^$")
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${EXPECTED} expected)
+if(printed STREQUAL expected)
+  return()
+endif()
+string(REPLACE "\n" ";" printed "${printed}")
+string(REPLACE "\n" ";" expected "${expected}")
+set(faults "")
+foreach(line wanted IN ZIP_LISTS printed expected)
+  if(NOT line STREQUAL wanted)
+    list(APPEND faults "printed '${line}', expected '${wanted}'")
+  endif()
+endforeach()
+list(JOIN faults "\n  " text)
+message(FATAL_ERROR "order digests and digests of bytes differ from ${EXPECTED}:\n  ${text}")
