@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/text.hpp"
+#include "io/descriptor.hpp"
 
 #include <system_error>
 
@@ -41,9 +42,9 @@ std::vector<entry> entries_of(const fs::path& folder) try {
   std::ranges::sort(entries, {}, &entry::name);
   return entries;
 } catch (const fs::filesystem_error& error) {
-  throw dataset_error{
-      {.path = folder.string(), .field = {}},
-      "cannot be listed: " + error.code().message() + "; check the path and its permissions"};
+  throw dataset_error{{.path = folder.string(), .field = {}},
+                      "cannot be listed: " + error.code().message() + "; " +
+                          remedy_for_opening(error.code().value())};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -13,6 +14,19 @@ namespace feedline::detail {
 /// The system's words for an error.
 [[nodiscard]] inline std::string system_words(int error = errno) {
   return std::generic_category().message(error);
+}
+
+/// What to do about an error of opening a file, for a message.
+[[nodiscard]] inline std::string remedy_for_opening(int error) {
+  if (error == EMFILE) {
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    return "this process may have " + std::to_string(limit.rlim_cur) +
+           " files open at once: raise the limit with `ulimit -n` before it starts";
+  }
+  if (error == ENFILE)
+    return "the system has as many files open as it may: close some, or raise fs.file-max";
+  return "check the path and its permissions";
 }
 
 /// Owns a file descriptor, or knows why there is none.
@@ -32,9 +46,13 @@ class descriptor {
 
   /// Negative: there is none.
   [[nodiscard]] int number() const noexcept { return number_; }
+  /// Leaves the descriptor open, for the caller to close.
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+  /// Why there is none: the system's number, or 0.
+  [[nodiscard]] int error() const noexcept { return error_; }
   /// "cannot be opened: …", for a message.
   [[nodiscard]] std::string refusal() const {
-    return "cannot be opened: " + system_words(error_) + "; check the path and its permissions";
+    return "cannot be opened: " + system_words(error_) + "; " + remedy_for_opening(error_);
   }
 
  private:

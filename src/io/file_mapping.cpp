@@ -83,8 +83,8 @@ bool answer_question(const siginfo_t* info, const void* context,
   return true;
 }
 
-/// Files mapped at once; beyond it they are read by calls. Far more than a process may have open by
-/// default.
+/// Files mapped at once; beyond it they are read by calls. A process may have 65,530 mappings by
+/// default (vm.max_map_count), and the program, its memory and CUDA need most of them.
 constexpr std::size_t max_guards = 4096;
 
 /// A guarded mapping. The handler reads it while others may be writing it; it may neither wait nor
@@ -103,6 +103,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
 // given nothing but what it finds at fixed places. They need no construction and no destruction.
 constinit std::array<guarded, max_guards> table{};
 constinit std::atomic<std::size_t> table_end{0};  ///< places from here on were never used
+constinit std::atomic<std::size_t> guards{0};     ///< places in use
 constinit std::mutex changing;                    ///< of table and handler; not the handler's
 constinit std::atomic<bool> installed{false};
 struct sigaction before_ours {};  ///< written before the handler is installed
@@ -190,6 +191,7 @@ bool install() noexcept {
 void unguard(std::size_t place) noexcept {
   const std::scoped_lock lock{changing};
   set(table[place], 0, 0);
+  --guards;
 }
 
 /// Guards a mapping that begins at a page's start. @return Its place in the table, if there is one.
@@ -203,6 +205,7 @@ std::optional<std::size_t> guard(std::span<const std::byte> bytes) noexcept {
     if (table[i].end != 0) continue;
     set(table[i], first, first + (bytes.size() + page - 1) / page * page);
     if (i >= table_end) table_end = i + 1;
+    ++guards;
     return i;
   }
   return std::nullopt;
@@ -212,6 +215,7 @@ std::optional<std::size_t> guard(std::span<const std::byte> bytes) noexcept {
 
 std::unique_ptr<const file_mapping> file_mapping::of(int descriptor, std::uint64_t bytes) noexcept {
   if (bytes == 0 || bytes > std::numeric_limits<std::size_t>::max() / 2) return nullptr;
+  if (guards.load() == max_guards) return nullptr;  // it would be mapped in vain
   const auto length = static_cast<std::size_t>(bytes);
   void* const address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return nullptr;

@@ -1,5 +1,7 @@
 #include "io/file_source.hpp"
 
+#include "io/kept_descriptor.hpp"
+
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -23,7 +25,8 @@ void close_stream(z_stream* stream) {
 
 }  // namespace
 
-file_source::file_source(file_field name) : name_{std::move(name)}, file_{name_.path.c_str()} {
+file_source::file_source(file_field name)
+    : name_{std::move(name)}, file_{open_with_room(name_.path.c_str())} {
   const auto refusal = [this](const std::string& why) {
     return dataset_error{{.path = name_.path, .field = name_.field}, why};
   };

@@ -42,14 +42,22 @@ bool is_as_written(const struct stat& now, const struct stat& before) noexcept {
          now.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
 }
 
+const char* const gone = "was deleted or moved since it was opened";
+const char* const replaced = "was replaced by another file since it was opened";
+
+bool is_gone(int error) noexcept {
+  return error == ENOENT || error == ENOTDIR || error == ESTALE;
+}
+
 constexpr std::uint64_t probes = 64;
 constexpr std::uint64_t probe_bytes = std::uint64_t{256} << 10;
 
 /// Where the i-th of `probes` pieces of so many bytes begins, at a page's start; the first at the
 /// file's beginning, the last at its end.
-std::uint64_t probe_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece) noexcept {
+std::uint64_t probe_at(std::uint64_t i, std::uint64_t bytes, std::uint64_t piece,
+                       std::uint64_t page) noexcept {
   const std::uint64_t room = bytes > piece ? bytes - piece : 0;
-  return (room / (probes - 1) * i + room % (probes - 1) * i / (probes - 1)) / 4096 * 4096;
+  return (room / (probes - 1) * i + room % (probes - 1) * i / (probes - 1)) / page * page;
 }
 
 /// cachestat(2), of Linux 6.5 and newer; one number on all architectures.
@@ -84,7 +92,7 @@ std::optional<double> resident_share_by_cachestat(int descriptor, std::uint64_t 
   std::uint64_t asked = 0;
   const bool whole = bytes <= probes * probe_bytes;
   for (std::uint64_t i = 0; i < (whole ? 1 : probes); ++i) {
-    cache_range range{.offset = whole ? 0 : probe_at(i, bytes, probe_bytes),
+    cache_range range{.offset = whole ? 0 : probe_at(i, bytes, probe_bytes, page),
                       .bytes = whole ? bytes : probe_bytes};
     cache_pages found{};
     if (::syscall(cachestat_number, descriptor, &range, &found, 0U) != 0) return std::nullopt;
@@ -129,7 +137,15 @@ std::string file_watch::change_of(int descriptor) const {
   if (::fstat(descriptor, &now) != 0) return "cannot be examined any more: " + system_words();
   if (is_as_written(now, opened_)) [[likely]]
     return {};
-  if (now.st_size == opened_.st_size) return "was written to since it was opened";
+  return words_for(now);
+}
+
+/// What has happened to the content of a file that is not as it was written before.
+std::string file_watch::words_for(const struct stat& now) const {
+  // A write that leaves the size as it is, and `touch`, change the same times.
+  if (now.st_size == opened_.st_size)
+    return "was written to since it was opened, or only its time was set (touch): its size is the "
+           "same, and reading all of it would be needed to know";
   return std::string{now.st_size < opened_.st_size ? "was cut" : "has grown"} + " from " +
          std::to_string(opened_.st_size) + " to " + std::to_string(now.st_size) +
          " bytes since it was opened";
@@ -139,13 +155,27 @@ std::string file_watch::change_of_path() const {
   if (path_.empty()) return {};
   struct stat now {};
   if (::stat(path_.c_str(), &now) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)
-      return "was deleted or moved since it was opened";
-    return {};  // short of memory, or a directory that may not be searched any more: no news
+    // Short of memory, or a directory that may not be searched any more: no news.
+    return is_gone(errno) ? gone : std::string{};
   }
-  if (now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino) return {};
-  if (!by_number_ && is_as_written(now, opened_)) return {};
-  return "was replaced by another file since it was opened";
+  return is_same_file(now) ? std::string{} : replaced;
+}
+
+std::string file_watch::change_of_file_there() const {
+  struct stat now {};
+  if (::stat(path_.c_str(), &now) == 0) [[likely]]
+    return change_to(now);
+  return is_gone(errno) ? gone : "cannot be examined any more: " + system_words();
+}
+
+std::string file_watch::change_to(const struct stat& now) const {
+  if (!is_same_file(now)) return replaced;
+  return is_as_written(now, opened_) ? std::string{} : words_for(now);
+}
+
+bool file_watch::is_same_file(const struct stat& now) const noexcept {
+  if (now.st_dev == opened_.st_dev && now.st_ino == opened_.st_ino) return true;
+  return !by_number_ && is_as_written(now, opened_);
 }
 
 }  // namespace feedline::detail

@@ -28,6 +28,10 @@ namespace feedline::detail {
 [[nodiscard]] std::optional<double> resident_share_by_reads(int descriptor,
                                                             std::uint64_t bytes) noexcept;
 
+/// Ends the message about a file that has changed.
+inline constexpr const char* stay_advice =
+    "; a file must stay as it is while it is read: open it anew";
+
 /// Whether an open file is still what it was, and still found under its path. Any thread.
 class file_watch {
  public:
@@ -37,12 +41,23 @@ class file_watch {
   ///        a file of the same size and time is taken for the same.
   file_watch(const struct stat& now, std::filesystem::path path, bool by_number);
 
+  /// The file's absolute path, or empty.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
   /// What has happened to the open file, or empty.
   [[nodiscard]] std::string change_of(int descriptor) const;
   /// What has happened to the path, or empty.
   [[nodiscard]] std::string change_of_path() const;
+  /// Both at once, without a descriptor: what has happened to the file, as far as its path tells.
+  /// An error if it cannot be examined there. Its path is not empty.
+  [[nodiscard]] std::string change_of_file_there() const;
+  /// The same of a file that was opened again by its path. @param now Its status.
+  [[nodiscard]] std::string change_to(const struct stat& now) const;
 
  private:
+  [[nodiscard]] bool is_same_file(const struct stat& now) const noexcept;
+  [[nodiscard]] std::string words_for(const struct stat& now) const;
+
   std::filesystem::path path_;  ///< absolute: the working directory may change
   struct stat opened_;
   bool by_number_;

@@ -53,7 +53,8 @@ void tell_of_other_handler() noexcept try {
 /// The file of another descriptor. Anew where it can be, so that advice about our reads is not
 /// taken for theirs; else a duplicate.
 descriptor opened_again(int number) {
-  descriptor again{("/proc/self/fd/" + std::to_string(number)).c_str(), O_NONBLOCK};
+  descriptor again =
+      open_with_room(("/proc/self/fd/" + std::to_string(number)).c_str(), O_NONBLOCK);
   return again.number() >= 0 ? std::move(again) : descriptor{::fcntl(number, F_DUPFD_CLOEXEC, 0)};
 }
 
@@ -61,9 +62,9 @@ descriptor opened_again(int number) {
 
 random_file::random_file(descriptor file, const std::filesystem::path& path, access how,
                          std::chrono::nanoseconds look)
-    : file_{std::move(file)}, path_{path.string()}, look_{look}, look_at_memory_{10 * look} {
-  const int number = file_.number();
-  if (number < 0) throw error({}, file_.refusal());
+    : path_{path.string()}, look_{look}, look_at_memory_{10 * look} {
+  const int number = file.number();
+  if (number < 0) throw error({}, file.refusal());
   struct stat status {};
   if (::fstat(number, &status) != 0) throw error({}, "cannot be examined: " + system_words());
   if (S_ISDIR(status.st_mode)) throw error({}, "is a directory; name a file in it");
@@ -72,17 +73,17 @@ random_file::random_file(descriptor file, const std::filesystem::path& path, acc
   size_ = static_cast<std::uint64_t>(status.st_size);
   const bool local = is_on_local_file_system(number);
   watch_.emplace(status, path, local);
-  // Samples come in random order: a read is not to bring in what lies behind.
-  (void)::posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM);
+  file_.emplace(std::move(file), *watch_);
   if (how == access::mapped || (how == access::automatic && local && may_map_files()))
     mapping_ = file_mapping::of(number, size_);
   always_mapped_ = how == access::mapped;
   look_at_times();
+  file_->join(mapping_ != nullptr);
 }
 
 random_file::random_file(const std::filesystem::path& path, access how,
                          std::chrono::nanoseconds look)
-    : random_file{descriptor{path.c_str(), O_NONBLOCK}, path, how, look} {}
+    : random_file{open_with_room(path.c_str(), O_NONBLOCK), path, how, look} {}
 
 random_file::random_file(int number, const std::filesystem::path& path, access how,
                          std::chrono::nanoseconds look)
@@ -113,19 +114,42 @@ void random_file::look_at_path() const noexcept try {
 }
 
 void random_file::look_at_memory() const noexcept {
-  const bool cold = resident_share(file_.number(), size_).value_or(0.0) < warm_share;
+  const bool cold = share_in_memory() < warm_share;
   cold_.store(cold, std::memory_order_relaxed);
   const bool guarded = mapping_ && file_mapping::handler_in_use();
   if (mapping_ && !guarded) tell_of_other_handler();
   use_mapping_.store(mapping_ && (always_mapped_ || (!cold && guarded)), std::memory_order_relaxed);
 }
 
+double random_file::share_in_memory() const noexcept try {
+  std::string refusal;
+  const auto file = file_->take(refusal);
+  return file ? resident_share(file.number(), size_).value_or(0.0) : 0.0;
+} catch (...) {
+  return 0.0;  // no memory to say why it cannot be opened again: the next read says so
+}
+
+int random_file::number() const {
+  auto file = taken();
+  const int number = file.number();
+  if (!stays_open_.exchange(true)) file.leave_open();
+  return number;
+}
+
+kept_descriptor::use random_file::taken() const {
+  std::string refusal;
+  auto file = file_->take(refusal);
+  if (!file) throw error({}, refusal);
+  return file;
+}
+
 void random_file::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
     throw error(offset, "there are no " + std::to_string(out.size()) +
                             " bytes here: the file has " + std::to_string(size_));
+  const auto file = taken();
   while (!out.empty()) {
-    const ssize_t got = ::pread(file_.number(), out.data(), out.size(), static_cast<off_t>(offset));
+    const ssize_t got = ::pread(file.number(), out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0) {
       if (errno == EINTR) continue;
       throw error(offset, "cannot be read: " + system_words(errno));
@@ -143,15 +167,15 @@ void random_file::require_unchanged() const {
   // made them go was not to be seen yet.
   const bool lost = mapping_ && mapping_->lost();
   look_at_times();
-  std::string change = watch_->change_of(file_.number());
+  const auto file = file_->take_if_open();
+  std::string change = file ? watch_->change_of(file.number()) : watch_->change_of_file_there();
   if (change.empty() && gone_.load(std::memory_order_relaxed)) {
     change = watch_->change_of_path();
     if (change.empty()) change = "was replaced or deleted for a while since it was opened";
   }
   if (change.empty() && lost)
     change = "lost bytes since it was opened: it was cut for a while, or its disk cannot be read";
-  if (!change.empty())
-    throw error({}, change + "; a file must stay as it is while it is read: open it anew");
+  if (!change.empty()) throw error({}, change + stay_advice);
 }
 
 bool random_file::is_cold() const noexcept {
@@ -159,13 +183,17 @@ bool random_file::is_cold() const noexcept {
   return cold_.load(std::memory_order_relaxed);
 }
 
-void random_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+void random_file::will_need(std::uint64_t offset, std::uint64_t bytes) const noexcept try {
   if (offset >= size_) return;
+  std::string refusal;
+  const auto file = file_->take(refusal);
+  if (!file) return;
   const std::uint64_t end = offset + std::min(bytes, size_ - offset);
   for (; offset < end; offset += longest_hint)
-    (void)::posix_fadvise(file_.number(), static_cast<off_t>(offset),
+    (void)::posix_fadvise(file.number(), static_cast<off_t>(offset),
                           static_cast<off_t>(std::min(longest_hint, end - offset)),
                           POSIX_FADV_WILLNEED);
+} catch (...) {  // NOLINT(bugprone-empty-catch): short of memory; a hint may be dropped
 }
 
 }  // namespace feedline::detail

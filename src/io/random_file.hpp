@@ -5,6 +5,7 @@
 #include "detail/rate_limiter.hpp"
 #include "io/descriptor.hpp"
 #include "io/file_watch.hpp"
+#include "io/kept_descriptor.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -27,6 +28,10 @@ class file_mapping;
 /// a local one) and `map_files` allows it, and read by `pread` else; `mapped()` says which. It may
 /// change while the file is in use, so callers ask once a run of samples.
 ///
+/// There may be any number of these, whatever the limit on open files: a file's descriptor may be
+/// closed while nobody uses it, and the file is opened again by its path (`kept_descriptor`). A
+/// mapped file leaves its descriptor to others.
+///
 /// Threads: all functions may be called by any number of threads.
 class random_file {
  public:
@@ -48,8 +53,9 @@ class random_file {
   ~random_file();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Its descriptor, open as long as this.
-  [[nodiscard]] int number() const noexcept { return file_.number(); }
+  /// A descriptor for others to read by, open from now on as long as this is.
+  /// @throws dataset_error if it was closed meanwhile, and the file cannot be opened again.
+  [[nodiscard]] int number() const;
   /// When it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
@@ -65,7 +71,8 @@ class random_file {
 
   /// @throws dataset_error if the file is not what it was when it was opened: cut, written to, or
   ///         (looked at every tenth of a second at most) another or none under its path. Costs some
-  ///         hundred nanoseconds.
+  ///         hundred nanoseconds. If its descriptor is closed, it is looked at under its path each
+  ///         time.
   void require_unchanged() const;
 
   /// Whether hints are of use: much of the file is not in memory. Looked at anew at times.
@@ -83,11 +90,14 @@ class random_file {
   void look_at_times() const noexcept;
   void look_at_path() const noexcept;
   void look_at_memory() const noexcept;
+  [[nodiscard]] double share_in_memory() const noexcept;
+  /// The open file. @throws dataset_error
+  [[nodiscard]] kept_descriptor::use taken() const;
 
-  const descriptor file_;
   const std::string path_;
   std::uint64_t size_ = 0;
   std::optional<file_watch> watch_;
+  std::optional<kept_descriptor> file_;
   std::unique_ptr<const file_mapping> mapping_;  ///< null: always read by calls
   bool always_mapped_ = false;
 
@@ -95,7 +105,8 @@ class random_file {
   mutable rate_limiter look_at_memory_;  ///< more rarely: it takes as long as fifty looks at a path
   mutable std::atomic<bool> use_mapping_{false};
   mutable std::atomic<bool> cold_{true};
-  mutable std::atomic<bool> gone_{false};  ///< another file, or none, was seen under the path
+  mutable std::atomic<bool> stays_open_{false};  ///< `number` was asked for
+  mutable std::atomic<bool> gone_{false};        ///< another file, or none, was seen under the path
 };
 
 using random_file_ptr = std::shared_ptr<const random_file>;

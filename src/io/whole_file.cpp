@@ -2,7 +2,7 @@
 
 #include <feedline/error.hpp>
 
-#include "io/descriptor.hpp"
+#include "io/kept_descriptor.hpp"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -29,7 +29,7 @@ whole_file read_whole_file(const std::string& path,
   const auto refusal = [&](const std::string& why) {
     return dataset_error{{.path = path, .field = {}}, why};
   };
-  const descriptor file{path.c_str(), O_NONBLOCK};
+  const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
   struct stat status {};
   if (file.number() < 0) throw refusal(file.refusal());
   if (::fstat(file.number(), &status) != 0) throw refusal("cannot be examined: " + system_words());
@@ -60,7 +60,7 @@ whole_file read_whole_file(const std::string& path,
 }
 
 void will_need_whole_file(const std::string& path) noexcept {
-  const descriptor file{path.c_str(), O_NONBLOCK};
+  const descriptor file = open_with_room(path.c_str(), O_NONBLOCK);
   if (file.number() >= 0)
     static_cast<void>(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_WILLNEED));
 }

@@ -70,7 +70,8 @@ inline std::string words_for(file_change what, std::uintmax_t bytes) {
     case file_change::grown:
       return resized("has grown", bytes + 1);
     case file_change::overwritten:
-      return "was written to since it was opened";
+      return "was written to since it was opened, or only its time was set (touch): its size is "
+             "the same, and reading all of it would be needed to know";
     case file_change::replaced:
       return "was replaced by another file since it was opened";
     case file_change::deleted:

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace feedline::detail {
+
+/// Descriptors that this process may have open at once: its soft limit RLIMIT_NOFILE.
+[[nodiscard]] std::uint64_t descriptor_limit() noexcept;
+
+/// Raises the process's soft limit to its hard one, and no further than 2^20: once in a process, so
+/// that whoever lowers the limit after that is respected. Tells the log so, at the level `debug`.
+/// Any thread; if another is at it, waits until the limit is raised.
+void raise_descriptor_limit() noexcept;
+
+}  // namespace feedline::detail

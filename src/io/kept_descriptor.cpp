@@ -1,0 +1,217 @@
+#include "io/kept_descriptor.hpp"
+
+#include "io/descriptor_limit.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <thread>
+
+namespace feedline::detail {
+namespace {
+
+constexpr std::uint64_t one_number = std::uint64_t{1} << 32;  // in kept_descriptor::state_
+
+constexpr std::uint64_t state_of(int number) noexcept {
+  return (static_cast<std::uint64_t>(number) + 1) * one_number;
+}
+
+constexpr int number_in(std::uint64_t state) noexcept {
+  return static_cast<int>(state / one_number) - 1;
+}
+
+/// Samples come in random order: a read is not to bring in what lies after it.
+void expect_random_reads(int number) noexcept {
+  (void)::posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM);
+}
+
+constexpr bool is_out_of_descriptors(int error) noexcept {
+  return error == EMFILE || error == ENFILE;
+}
+
+}  // namespace
+
+/// The process's kept descriptors, from the one that is looked at next when one is to be closed to
+/// the one that was added or spared last. A static, as the limit on open files is the process's. It
+/// needs no construction and no destruction, so files may be closed while the process exits.
+class descriptor_set {
+ public:
+  /// Adds one, and closes others if it is one too many.
+  static void add(const kept_descriptor& one) noexcept {
+    survive_fork();
+    closed_now closed;
+    const std::scoped_lock lock{mutex_};
+    append(one);
+    // More than one only if all were in use, or the limit was lowered: then the set shrinks again.
+    if (const std::uint64_t most = capacity(); count_ > most)
+      close_unused(closed, std::min<std::uint64_t>(count_ - most, 2));
+  }
+
+  static bool add_if_room(const kept_descriptor& one) noexcept {
+    survive_fork();
+    const std::scoped_lock lock{mutex_};
+    if (count_ >= capacity()) return false;
+    append(one);
+    return true;
+  }
+
+  static void remove(const kept_descriptor& one) noexcept {
+    const std::scoped_lock lock{mutex_};
+    if (one.older_ != nullptr || one.newer_ != nullptr || oldest_ == &one) unlink(one);
+  }
+
+  static std::size_t close(std::size_t count) noexcept {
+    closed_now closed;
+    const std::scoped_lock lock{mutex_};
+    close_unused(closed, count);
+    return closed.count;
+  }
+
+ private:
+  /// Descriptors of no set any more. They are closed after the mutex is free again.
+  struct closed_now {
+    std::array<int, 16> numbers{};
+    std::size_t count = 0;
+    closed_now() = default;
+    closed_now(const closed_now&) = delete;
+    closed_now& operator=(const closed_now&) = delete;
+    ~closed_now() {
+      for (std::size_t i = 0; i < count; ++i) ::close(numbers[i]);
+    }
+  };
+
+  static std::uint64_t capacity() noexcept { return descriptor_limit() / 2; }
+
+  static void append(const kept_descriptor& one) noexcept {
+    one.older_ = newest_;
+    one.newer_ = nullptr;
+    (newest_ != nullptr ? newest_->newer_ : oldest_) = &one;
+    newest_ = &one;
+    ++count_;
+  }
+
+  static void unlink(const kept_descriptor& one) noexcept {
+    (one.older_ != nullptr ? one.older_->newer_ : oldest_) = one.newer_;
+    (one.newer_ != nullptr ? one.newer_->older_ : newest_) = one.older_;
+    one.older_ = one.newer_ = nullptr;
+    --count_;
+  }
+
+  /// Closes the first that nobody uses. Spares those that were used since the last look, but not
+  /// too many: the mutex is held.
+  static void close_unused(closed_now& closed, std::size_t count) noexcept {
+    constexpr int max_spared = 64;
+    count = std::min(count, closed.numbers.size());
+    int spared = 0;
+    for (std::uint64_t looks = count_ + max_spared; looks != 0 && closed.count < count; --looks) {
+      if (oldest_ == nullptr) return;
+      const kept_descriptor& one = *oldest_;
+      unlink(one);
+      std::uint64_t state = one.state_.load(std::memory_order_relaxed);
+      const bool is_spared =
+          one.was_used_.exchange(false, std::memory_order_relaxed) && ++spared <= max_spared;
+      // Acquires what the last use did with the descriptor: it is over before the file is closed.
+      if (!is_spared && state % one_number == 0 &&
+          one.state_.compare_exchange_strong(state, 0, std::memory_order_acq_rel))
+        closed.numbers[closed.count++] = number_in(state);
+      else
+        append(one);
+    }
+  }
+
+  /// A child of fork may destroy its files, so another thread must not hold the mutex at that time.
+  static void survive_fork() noexcept {
+    if (!survives_fork_.exchange(true))
+      (void)::pthread_atfork([] { mutex_.lock(); }, [] { mutex_.unlock(); },
+                             [] { mutex_.unlock(); });
+  }
+
+  static constinit std::mutex mutex_;
+  static constinit const kept_descriptor* oldest_;
+  static constinit const kept_descriptor* newest_;
+  static constinit std::uint64_t count_;
+  static constinit std::atomic<bool> survives_fork_;
+};
+
+constinit std::mutex descriptor_set::mutex_{};
+constinit const kept_descriptor* descriptor_set::oldest_ = nullptr;
+constinit const kept_descriptor* descriptor_set::newest_ = nullptr;
+constinit std::uint64_t descriptor_set::count_ = 0;
+constinit std::atomic<bool> descriptor_set::survives_fork_{false};
+
+descriptor open_with_room(const char* path, int flags) noexcept {
+  constexpr int max_tries = 64;  // other threads may take what room was made for, or use all
+  for (int tries = 1;; ++tries) {
+    descriptor opened{path, flags};
+    if (!is_out_of_descriptors(opened.error()) || tries == max_tries) return opened;
+    if (opened.error() == EMFILE) raise_descriptor_limit();
+    if (close_kept_descriptors(4) == 0) std::this_thread::yield();
+  }
+}
+
+std::size_t close_kept_descriptors(std::size_t count) noexcept {
+  return descriptor_set::close(count);
+}
+
+kept_descriptor::kept_descriptor(descriptor opened, const file_watch& file) noexcept
+    : state_{state_of(opened.number())}, file_{file} {
+  expect_random_reads(opened.release());
+}
+
+kept_descriptor::~kept_descriptor() {
+  descriptor_set::remove(*this);
+  if (const int number = number_in(state_.load(std::memory_order_acquire)); number >= 0)
+    ::close(number);
+}
+
+void kept_descriptor::join(bool only_if_room) noexcept {
+  if (file_.path().empty()) return;
+  was_used_.store(false, std::memory_order_relaxed);  // being looked at when opened is no use
+  if (!only_if_room) return descriptor_set::add(*this);
+  if (!descriptor_set::add_if_room(*this)) ::close(number_in(state_.exchange(0)));
+}
+
+kept_descriptor::use kept_descriptor::take_if_open() const noexcept {
+  if (number_in(state_.load(std::memory_order_relaxed)) < 0) return {};
+  const std::uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
+  if (const int number = number_in(before); number >= 0) return {*this, number};
+  end_use();  // it was closed in between
+  return {};
+}
+
+kept_descriptor::use kept_descriptor::take(std::string& refusal) const {
+  // A store for each use would have all readers of a file write to one place.
+  if (!was_used_.load(std::memory_order_relaxed)) was_used_.store(true, std::memory_order_relaxed);
+  if (use open = take_if_open()) return open;
+  return open_again(refusal);
+}
+
+kept_descriptor::use kept_descriptor::open_again(std::string& refusal) const {
+  const std::scoped_lock lock{opening_};
+  if (use open = take_if_open()) return open;  // another thread was first
+  raise_descriptor_limit();
+  descriptor again = open_with_room(file_.path().c_str(), O_NONBLOCK);
+  struct stat now {};
+  const bool is_open = again.number() >= 0 && ::fstat(again.number(), &now) == 0;
+  const int error = errno;
+  refusal = is_open ? file_.change_to(now) : file_.change_of_path();
+  if (!refusal.empty()) {
+    refusal += stay_advice;
+    return {};
+  }
+  if (!is_open) {
+    refusal = "was closed to make room for other files, and cannot be opened again: " +
+              system_words(error) + "; " + remedy_for_opening(error);
+    return {};
+  }
+  expect_random_reads(again.number());
+  const int number = again.release();
+  state_.fetch_add(state_of(number) + 1, std::memory_order_acq_rel);
+  use opened{*this, number};
+  descriptor_set::add(*this);
+  return opened;
+}
+
+}  // namespace feedline::detail
