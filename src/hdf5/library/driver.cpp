@@ -1,3 +1,5 @@
+// Longer than most: the functions that the library calls, and what they fill in, share `open_file`.
+
 #include "hdf5/library/driver.hpp"
 
 #include <feedline/error.hpp>
@@ -30,8 +32,7 @@ std::string key_of(const fs::path& path) {
   return fs::absolute(path).lexically_normal().string();
 }
 
-bool is_there(const fs::path& path) noexcept {
-  struct stat status {};
+bool is_there(const fs::path& path, struct stat& status) noexcept {
   return ::stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
@@ -88,7 +89,10 @@ H5FD_class_t hdf5_driver::describe() {
     return opened;
   };
   driver.close = [](H5FD_t* file) -> herr_t {
-    delete open_file::of(file);
+    const open_file* const closed = open_file::of(file);
+    const auto open = closed->driver->open_.find(closed->file.get());
+    if (--open->second == 0) closed->driver->open_.erase(open);
+    delete closed;
     return 0;
   };
   driver.cmp = [](const H5FD_t* one, const H5FD_t* other) -> int {
@@ -142,7 +146,8 @@ H5FD_class_t hdf5_driver::describe() {
     const open_file& locked = *open_file::of(file);
     return locked.driver->guard([&] {
       const descriptor probe{locked.file->path().c_str(), O_NONBLOCK};
-      if (probe.number() < 0 && !is_there(locked.file->path())) return;  // as a change that is
+      struct stat status {};
+      if (probe.number() < 0 && !is_there(locked.file->path(), status)) return;  // told later
       if (probe.number() < 0) throw dataset_error{{.path = locked.file->path()}, probe.refusal()};
       if (::flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw dataset_error{
@@ -192,13 +197,14 @@ random_file_ptr hdf5_driver::file_of(const hdf5_session& /*hdf5*/, hid_t dataset
   return nullptr;
 }
 
-random_file_ptr hdf5_driver::find(const fs::path& path) {
+const hdf5_driver::known_file* hdf5_driver::find(const fs::path& path) {
   const std::string key = key_of(path);
   if (const auto known = files_.find(key); known != files_.end()) {
-    known->second->require_unchanged();
-    return known->second;
+    known->second.file->require_unchanged();
+    return &known->second;
   }
-  if (!is_there(path)) return nullptr;
+  struct stat status {};
+  if (!is_there(path, status)) return nullptr;
   const dataset_location where{.path = path.string()};
   if (is_closed_)
     throw dataset_error{where,
@@ -210,20 +216,34 @@ random_file_ptr hdf5_driver::find(const fs::path& path) {
   const auto how = files_.size() < max_mapped_files ? random_file::access::automatic
                                                     : random_file::access::by_pread;
   auto file = std::make_shared<const random_file>(path, how);
-  files_.emplace(key, file);
-  return file;
+  return &files_.emplace(key, known_file{std::move(file), status}).first->second;
 }
 
 H5FD_t* hdf5_driver::open(const char* name) {
-  auto file = find(name);
-  if (!file) {
+  const known_file* const known = find(name);
+  if (known == nullptr) {
     absent_.emplace_back(name);
     return nullptr;
   }
   std::erase_if(absent_, [found = fs::path{name}.filename()](const fs::path& each) {
     return each.filename() == found;
   });
-  return &(new open_file{.base = {}, .driver = this, .file = std::move(file)})->base;
+  opened_.push_back(known);
+  ++open_[known->file.get()];
+  return &(new open_file{.base = {}, .driver = this, .file = known->file})->base;
+}
+
+/// The library looks at the path again after the driver did, and gives up where that fails.
+std::string hdf5_driver::change_of(const known_file& opened) const {
+  struct stat now {};
+  if (!is_there(opened.file->path(), now)) return "was deleted or moved since it was opened";
+  const struct stat& before = opened.status;
+  const bool is_same = now.st_dev == before.st_dev && now.st_ino == before.st_ino;
+  if (!is_same && (now.st_size != before.st_size || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+                   now.st_mtim.tv_nsec != before.st_mtim.tv_nsec))
+    return "was replaced by another file since it was opened";
+  return open_.contains(opened.file.get()) ? ""
+                                           : "was opened, and the HDF5 library made nothing of it";
 }
 
 void hdf5_driver::keep(const dataset_error& failure) {
@@ -237,6 +257,9 @@ std::optional<dataset_error> hdf5_driver::fault() const try {
     return dataset_error{{.path = absent_.front().string()},
                          "is not there, nor is it where else the HDF5 library looks for it"};
   for (const random_file* const file : read_) file->require_unchanged();
+  for (const known_file* const opened : opened_)
+    if (const std::string change = change_of(*opened); !change.empty())
+      return dataset_error{{.path = opened->file->path()}, change};
   return std::nullopt;
 } catch (const dataset_error& change) {
   return change;

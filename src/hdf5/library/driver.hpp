@@ -9,6 +9,8 @@
 #include <H5FDdevelop.h>
 #endif
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -49,22 +51,30 @@ class hdf5_driver {
   void begin() noexcept {
     failure_.reset();
     absent_.clear();
+    opened_.clear();
     read_.clear();
   }
   /// What went wrong with a file first since `begin`: one that could not be opened or read. A file that
   /// is not there is nothing wrong, unless it was there before: the library looks in several places.
   [[nodiscard]] const std::optional<dataset_error>& failure() const noexcept { return failure_; }
-  /// The same, or that a file was found in none of the places where the library looks for it, or
-  /// that one that was read since `begin` has changed.
+  /// The same; or that since `begin` a file was found in none of the places where the library looks
+  /// for it, was opened and closed again, as the library does with what it cannot make out, or has
+  /// changed, of those that were read.
   [[nodiscard]] std::optional<dataset_error> fault() const;
 
  private:
   struct open_file;
+  struct known_file {
+    random_file_ptr file;
+    struct stat status;  ///< when it was opened first
+  };
 
   [[nodiscard]] static H5FD_class_t describe();
   [[nodiscard]] H5FD_t* open(const char* name);
-  /// @return The file, or nothing if there is none under this path. @throws dataset_error
-  [[nodiscard]] random_file_ptr find(const std::filesystem::path& path);
+  /// @return The file, or null if there is none under this path. @throws dataset_error
+  [[nodiscard]] const known_file* find(const std::filesystem::path& path);
+  /// What became of a file that the library opened anew, or empty.
+  [[nodiscard]] std::string change_of(const known_file& opened) const;
   /// Calls `body`, and keeps what it throws. @return As drivers' functions do.
   template <class Body>
   herr_t guard(Body body) noexcept;
@@ -72,10 +82,12 @@ class hdf5_driver {
 
   hdf5_external_rule rule_;
   hdf5_handle<H5FDunregister> id_;
-  std::map<std::string, random_file_ptr> files_ = {};  ///< by path: all that were ever opened
+  std::map<std::string, known_file> files_ = {};  ///< by path: all that were ever opened
   std::vector<const random_file*> read_ = {};
+  std::vector<const known_file*> opened_ = {};
   std::vector<std::filesystem::path> absent_ = {};  ///< asked for, and not found elsewhere so far
   std::optional<dataset_error> failure_ = {};
+  std::map<const random_file*, std::size_t> open_ = {};  ///< how often each is open
   bool is_closed_ = false;
   hdf5_driver* next_;  ///< of all there are
 };

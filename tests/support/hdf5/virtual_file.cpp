@@ -40,20 +40,21 @@ virtual_file::virtual_file(const std::filesystem::path& folder,
     write_numbers(sources.back(), (sources.size() - 1) * rows_per_source, rows_per_source);
   }
   hdf5_writer writer{path, {.latest_format = true}};
-  (void)writer.make("x", H5T_STD_U32LE, {samples},
-                    {"virtual", [&](hid_t creation) {
-                       H5Pset_fill_value(creation, H5T_NATIVE_UINT32, &made_up);
-                       const hsize_t rows = rows_per_source;
-                       const detail::hdf5_space_id from{H5Screate_simple(1, &rows, nullptr)};
-                       for (std::size_t i = 0; i < names.size(); ++i) {
-                         const hsize_t start = i * rows;
-                         const hsize_t all = samples;
-                         const detail::hdf5_space_id to{H5Screate_simple(1, &all, nullptr)};
-                         H5Sselect_hyperslab(to.get(), H5S_SELECT_SET, &start, nullptr, &rows,
-                                             nullptr);
-                         H5Pset_virtual(creation, to.get(), names[i].c_str(), "x", from.get());
-                       }
-                     }});
+  for (const std::string name : {"x", "again"})
+    (void)writer.make(name, H5T_STD_U32LE, {samples},
+                      {"virtual", [&](hid_t creation) {
+                         H5Pset_fill_value(creation, H5T_NATIVE_UINT32, &made_up);
+                         const hsize_t rows = rows_per_source;
+                         const detail::hdf5_space_id from{H5Screate_simple(1, &rows, nullptr)};
+                         for (std::size_t i = 0; i < names.size(); ++i) {
+                           const hsize_t start = i * rows;
+                           const hsize_t all = samples;
+                           const detail::hdf5_space_id to{H5Screate_simple(1, &all, nullptr)};
+                           H5Sselect_hyperslab(to.get(), H5S_SELECT_SET, &start, nullptr, &rows,
+                                               nullptr);
+                           H5Pset_virtual(creation, to.get(), names[i].c_str(), "x", from.get());
+                         }
+                       }});
   (void)writer.close();
 }
 

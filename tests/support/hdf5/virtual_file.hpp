@@ -11,7 +11,7 @@
 
 namespace feedline::test {
 
-/// A virtual dataset over datasets "x" of files of their own: a sample is its number, once, and
+/// Virtual datasets "x" and "again" over the same datasets "x" of files of their own: a sample is its number, once, and
 /// what the library makes up for a sample is `made_up`.
 struct virtual_file {
   static constexpr std::uint64_t rows_per_source = 4;
