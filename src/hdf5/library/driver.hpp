@@ -54,8 +54,8 @@ class hdf5_driver {
     opened_.clear();
     read_.clear();
   }
-  /// What went wrong with a file first since `begin`: one that could not be opened or read. A file that
-  /// is not there is nothing wrong, unless it was there before: the library looks in several places.
+  /// What went wrong first since `begin`: a file could not be opened or read. One that is not there
+  /// is nothing wrong, unless it was there before: the library looks in several places.
   [[nodiscard]] const std::optional<dataset_error>& failure() const noexcept { return failure_; }
   /// The same; or that since `begin` a file was found in none of the places where the library looks
   /// for it, was opened and closed again, as the library does with what it cannot make out, or has

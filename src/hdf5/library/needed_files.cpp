@@ -36,8 +36,8 @@ struct sample_run {
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Which samples a mapping gives values to. @param space Of the virtual dataset, with what is mapped
-/// selected.
+/// Which samples a mapping gives values to.
+/// @param space Of the virtual dataset, with what is mapped selected.
 sample_run samples_of(hid_t space) {
   std::array<hsize_t, H5S_MAX_RANK> first{};
   std::array<hsize_t, H5S_MAX_RANK> last{};

@@ -11,8 +11,8 @@
 
 namespace feedline::test {
 
-/// Virtual datasets "x" and "again" over the same datasets "x" of files of their own: a sample is its number, once, and
-/// what the library makes up for a sample is `made_up`.
+/// Virtual datasets "x" and "again" over the same datasets "x" of files of their own: a sample is
+/// its number, once, and what the library makes up for a sample is `made_up`.
 struct virtual_file {
   static constexpr std::uint64_t rows_per_source = 4;
   static constexpr std::uint32_t made_up = 0xFFFF'FFFF;
