@@ -1,5 +1,7 @@
 #include <feedline/error.hpp>
 
+#include "detail/printable.hpp"
+
 #include <string>
 #include <utility>
 
@@ -18,7 +20,7 @@ std::string describe(const dataset_location& where, std::string_view message) {
   if (where.sample) append("sample " + std::to_string(*where.sample));
   if (where.offset) append("byte " + std::to_string(*where.offset));
   if (!place.empty()) text += place + ": ";
-  return text.append(message);
+  return detail::printable(text.append(message));  // names out of files are among it
 }
 
 std::string message_of(const std::exception_ptr& cause) {

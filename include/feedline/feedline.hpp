@@ -41,6 +41,7 @@
 #include <feedline/formats/tokens.hpp>
 #include <feedline/interop/dlpack.hpp>
 #include <feedline/interop/dlpack_dataset.hpp>
+#include <feedline/io/external_files.hpp>
 #include <feedline/io/map_files.hpp>
 #include <feedline/loader/cpu_budget.hpp>
 #include <feedline/loader/loader.hpp>

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "detail/printable.hpp"
 
 #include <array>
 #include <string>
@@ -31,7 +32,7 @@ std::size_t sample_bytes(const field& field) {
 }
 
 std::string to_string(const field& field) {
-  std::string text = field.name + ": " + std::string{to_string(field.type)};
+  std::string text = detail::printable(field.name) + ": " + std::string{to_string(field.type)};
   text += '[';
   for (std::size_t i = 0; i < field.shape.size(); ++i) {
     if (i != 0) text += ", ";

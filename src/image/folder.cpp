@@ -6,6 +6,7 @@
 #include "dataset/coded_values.hpp"
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
 #include "image/image_files.hpp"
 #include "io/whole_file.hpp"
 
@@ -100,7 +101,7 @@ image_folder open_image_folder(const std::string& root, const image_folder_optio
     detail::log()->warn(
         "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
         "out, such as {}",
-        root, result.skipped_files, result.examples.front());
+        detail::printable(root), result.skipped_files, detail::printable(result.examples.front()));
   field image = decoder->describe({});
   image.name = image_field;
   result.dataset =

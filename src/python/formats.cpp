@@ -83,28 +83,31 @@ void bind_open(nb::module_& module) {
   module.def(
       "open",
       [](const files& path, strings fields, std::string like, const image_options& image,
-         const dtype_argument& label_type, std::uint64_t tokens_per_sample) {
+         const dtype_argument& label_type, std::uint64_t tokens_per_sample,
+         const named<external_files>& external) {
         const open_options how{.fields = std::move(fields),
                                .like = std::move(like),
                                .image = image,
                                .label_type = label_type,
-                               .tokens_per_sample = tokens_per_sample};
+                               .tokens_per_sample = tokens_per_sample,
+                               .external = external};
         const strings paths = paths_of(path);
         return unlocked([&] { return paths.size() == 1 ? open(paths[0], how) : open(paths, how); });
       },
       "path"_a, nb::kw_only(), "fields"_a = options.fields, "like"_a = options.like,
       "image"_a = options.image, "label_type"_a = dtype_argument{options.label_type},
       "tokens_per_sample"_a = options.tokens_per_sample,
+      "external"_a = named<external_files>{options.external},
       "Opens whatever a file or folder holds, by its content. Several paths, and patterns such as "
       "'shard-{0000..0146}.tar' or 'part-*.npy', are one sequence.");
   module.def(
       "list_fields",
-      [](const file& path, std::uint64_t tokens_per_sample) {
-        const open_options how{.tokens_per_sample = tokens_per_sample};
+      [](const file& path, std::uint64_t tokens_per_sample, const named<external_files>& external) {
+        const open_options how{.tokens_per_sample = tokens_per_sample, .external = external};
         return unlocked([&] { return list_fields(path.string(), how); });
       },
       "file"_a, nb::kw_only(), "tokens_per_sample"_a = options.tokens_per_sample,
-      "What a file or folder holds.");
+      "external"_a = named<external_files>{options.external}, "What a file or folder holds.");
   nb::class_<listed_field>(module, "ListedField", "A field that a file offers.")
       .def_ro("name", &listed_field::name)
       .def_ro("samples", &listed_field::samples)

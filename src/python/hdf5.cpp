@@ -5,6 +5,7 @@
 
 #include "python/bindings.hpp"
 #include "python/held_object.hpp"
+#include "python/named.hpp"
 
 #include <filesystem>
 #include <string>
@@ -19,6 +20,14 @@
 #include <nanobind/stl/vector.h>
 
 namespace feedline::python {
+
+template <>
+struct names<value_conventions> {
+  static constexpr std::string_view what = "conventions of values";
+  static constexpr named_value<value_conventions> all[] = {{"refuse", value_conventions::refuse},
+                                                           {"ignore", value_conventions::ignore}};
+};
+
 namespace {
 
 using file = std::filesystem::path;
@@ -32,21 +41,26 @@ hdf5_field as_field(const chosen& each) {
 }
 
 dataset_ptr open_rows(const file& path, const std::vector<chosen>& datasets,
-                      std::size_t max_host_cache_bytes, std::size_t max_resident_bytes) {
+                      std::size_t max_host_cache_bytes, std::size_t max_resident_bytes,
+                      const named<external_files>& external,
+                      const named<value_conventions>& conventions) {
   std::vector<hdf5_field> fields;
   for (const chosen& each : datasets) fields.push_back(as_field(each));
   return unlocked([&] {
-    return open_hdf5(
-        path.string(), std::move(fields),
-        {.max_host_cache_bytes = max_host_cache_bytes, .max_resident_bytes = max_resident_bytes});
+    return open_hdf5(path.string(), std::move(fields),
+                     {.max_host_cache_bytes = max_host_cache_bytes,
+                      .max_resident_bytes = max_resident_bytes,
+                      .external = external,
+                      .conventions = conventions});
   });
 }
 
 ragged_dataset_ptr open_values(const file& path, const chosen& dataset,
-                               std::size_t max_host_cache_bytes) {
+                               std::size_t max_host_cache_bytes,
+                               const named<external_files>& external) {
   return unlocked([&] {
     return open_hdf5_ragged(path.string(), as_field(dataset),
-                            {.max_host_cache_bytes = max_host_cache_bytes});
+                            {.max_host_cache_bytes = max_host_cache_bytes, .external = external});
   });
 }
 
@@ -57,10 +71,15 @@ void bind_hdf5(nb::module_& module) {
   module.def("open_hdf5", &open_rows, "file"_a, "fields"_a, nb::kw_only(),
              "max_host_cache_bytes"_a = options.max_host_cache_bytes,
              "max_resident_bytes"_a = options.max_resident_bytes,
+             "external"_a = named<external_files>{options.external},
+             "conventions"_a = named<value_conventions>{options.conventions},
              "Datasets of one HDF5 file that share their first dimension: their paths, or pairs "
-             "(path, name of the field).");
+             "(path, name of the field). external: which other files the file may name: 'refuse', "
+             "'same_folder', 'allow'. conventions: 'refuse' what NetCDF packed or MATLAB wrote, or "
+             "'ignore' that, and read as stored.");
   module.def("open_hdf5_ragged", &open_values, "file"_a, "field"_a, nb::kw_only(),
              "max_host_cache_bytes"_a = options.max_host_cache_bytes,
+             "external"_a = named<external_files>{options.external},
              "A dataset of an HDF5 file whose values are of variable length.");
 }
 

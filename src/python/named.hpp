@@ -6,6 +6,7 @@
 #include <feedline/error.hpp>
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/tokens.hpp>
+#include <feedline/io/external_files.hpp>
 #include <feedline/loader/decode_on.hpp>
 #include <feedline/loader/placement.hpp>
 #include <feedline/ragged/pack.hpp>
@@ -93,6 +94,14 @@ struct names<std::endian> {
   static constexpr std::string_view what = "byte order";
   static constexpr named_value<std::endian> all[] = {{"little", std::endian::little},
                                                      {"big", std::endian::big}};
+};
+template <>
+struct names<external_files> {
+  static constexpr std::string_view what = "external files";
+  static constexpr named_value<external_files> all[] = {
+      {"refuse", external_files::refuse},
+      {"same_folder", external_files::same_folder},
+      {"allow", external_files::allow}};
 };
 template <>
 struct names<pad_longer> {

@@ -156,6 +156,36 @@ def test_hdf5_files_are_read(tmp_path):
     assert refusal.value.path == str(path)
 
 
+def test_other_files_that_an_hdf5_file_names_are_read_by_leave(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "near").mkdir()
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.arange(5)
+    with h5py.File(tmp_path / "near" / "link.h5", "w") as file:
+        file["x"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/x")
+    path = tmp_path / "near" / "link.h5"
+    for rule in ["refuse", "same_folder"]:
+        with pytest.raises(feedline.Hdf5Error, match="other.h5"):
+            feedline.open_hdf5(path, ["x"], external=rule)
+    expect(feedline.open_hdf5(path, ["x"], external="allow"), x=np.arange(5))
+    expect(feedline.open(path, external="allow"), x=np.arange(5))
+    assert feedline.list_fields(path)[0].refusal
+    assert not feedline.list_fields(path, external="allow")[0].refusal
+    with pytest.raises(feedline.UsageError, match="'same_folder'"):
+        feedline.open_hdf5(path, ["x"], external="all")
+
+
+def test_packed_hdf5_values_are_refused_or_read_as_stored(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "packed.nc", "w") as file:
+        file["x"] = np.arange(5)
+        file["x"].attrs["scale_factor"] = 0.1
+    with pytest.raises(feedline.Hdf5Error, match="scale_factor"):
+        feedline.open_hdf5(tmp_path / "packed.nc", ["x"])
+    stored = feedline.open_hdf5(tmp_path / "packed.nc", ["x"], conventions="ignore")
+    expect(stored, x=np.arange(5))
+
+
 def test_a_folder_of_images_is_read(tmp_path):
     image = pytest.importorskip("PIL.Image")
     for number, name in enumerate(["ant", "bee"]):

@@ -4,6 +4,7 @@
 #include <feedline/dataset/element_type.hpp>
 #include <feedline/export.hpp>
 #include <feedline/image/decode.hpp>
+#include <feedline/io/external_files.hpp>
 
 #include <cstdint>
 #include <string>
@@ -47,6 +48,8 @@ struct open_options {
   image_options image = {};                     ///< for images in folders and tar shards
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
   std::uint64_t tokens_per_sample = 0;          ///< for shards of tokens; to be given there
+  /// HDF5: as `hdf5_options::external`.
+  external_files external = external_files::same_folder;
 };
 
 /// Opens whatever a file or folder holds, with the reader that suits its content. Target

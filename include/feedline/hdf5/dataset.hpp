@@ -2,6 +2,7 @@
 
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/export.hpp>
+#include <feedline/io/external_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,15 +37,16 @@ struct hdf5_listing {
   bool is_ragged = false;
 };
 
-/// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
-/// included, and of records each member that can, in the records' order; values of variable length,
-/// strings among them, for `open_hdf5_ragged`. Text of fixed length, single values and what else is
-/// no field are left out. Datasets and groups that the library cannot open are there with the
-/// reason. Groups behind soft and external links are not entered.
-/// @throws hdf5_error if the file cannot be opened.
-[[nodiscard]] std::vector<hdf5_listing> list_hdf5_fields(const std::string& file);
+/// What to do with a dataset whose attributes say that its values are other than what is stored.
+enum class value_conventions : std::uint8_t {
+  /// It is refused, with what its attributes say: packed numbers (NetCDF's scale_factor and
+  /// add_offset, unless these are 1 and 0); several dimensions written by MATLAB (MATLAB_class),
+  /// which lie the other way round, so that samples would be taken along MATLAB's last one.
+  refuse,
+  ignore,  ///< it is read as it is stored
+};
 
-/// What an HDF5 dataset may take of memory.
+/// How HDF5 files are read: what they may take of memory, and which other files they may name.
 struct hdf5_options {
   /// For decoded chunks, all fields together, as they are needed; chunks that are being decoded,
   /// and what is noted of each, count. Readers that find no room wait for one another. At least
@@ -53,7 +55,22 @@ struct hdf5_options {
   /// Fields are read whole at opening, the smallest first, while together they take no more than
   /// this.
   std::size_t max_resident_bytes = std::size_t{64} << 20;
+  /// Which other files may be read for the HDF5 file: raw data of the external layout, targets of
+  /// external links, sources of virtual datasets.
+  external_files external = external_files::same_folder;
+  /// Whether attributes count that give stored values another meaning.
+  value_conventions conventions = value_conventions::refuse;
 };
+
+/// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
+/// included, and of records each member that can, in the records' order; values of variable length,
+/// strings among them, for `open_hdf5_ragged`. Text of fixed length, single values and what else is
+/// no field are left out. Datasets and groups that the library cannot open are there with the
+/// reason. Groups behind soft and external links are not entered.
+/// @param options `external` and `conventions` count; the limits of memory mean nothing here.
+/// @throws hdf5_error if the file cannot be opened.
+[[nodiscard]] std::vector<hdf5_listing> list_hdf5_fields(const std::string& file,
+                                                         const hdf5_options& options = {});
 
 /// Opens datasets of one HDF5 file that share their first dimension: a sample is a row of each.
 ///

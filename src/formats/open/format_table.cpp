@@ -91,7 +91,7 @@ std::string stem_of(const std::string& file) {
   return std::filesystem::path{file}.stem().string();
 }
 
-std::vector<listed_field> list_array(const std::string& file) {
+std::vector<listed_field> list_array(const std::string& file, const open_options&) {
   return {list_npy(file, stem_of(file))};
 }
 
@@ -195,7 +195,7 @@ constexpr auto table = std::to_array<format_entry>({
      [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays, list_array},
     {file_format::npz, "NumPy archive", "NumPy archives",
      [](const probed_file& file) { return is_npz(file.head); }, nullptr, each<open_archive>,
-     list_npz},
+     [](const std::string& file, const open_options&) { return list_npz(file); }},
     {file_format::tar, "tar shard", "tar shards",
      [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_tar_shards},
     {file_format::tokens, "token shard", "token shards with llm.c's header",
@@ -236,7 +236,7 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options&) {
   refuse_hdf5(path);
 }
 
-std::vector<listed_field> list_whole_hdf5(const std::string& path) {
+std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_options&) {
   refuse_hdf5(path);
 }
 #endif

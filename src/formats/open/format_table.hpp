@@ -32,7 +32,7 @@ struct format_entry {
   /// Opens files of the format, at least one, one after the other as one sequence.
   dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options);
   /// What a file holds; null: the fields of the dataset that `open` makes of it.
-  std::vector<listed_field> (*list)(const std::string& file) = nullptr;
+  std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
 };
 
 /// All formats; which comes first matters to `may_be` alone.
@@ -45,6 +45,7 @@ struct format_entry {
 [[nodiscard]] dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options);
 
 /// All that an HDF5 file holds, values of variable length included.
-[[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path);
+[[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path,
+                                                        const open_options& options);
 
 }  // namespace feedline::detail

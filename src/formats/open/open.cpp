@@ -108,7 +108,7 @@ dataset_ptr open(const std::string& path, const open_options& options) {
 std::vector<listed_field> list_fields(const std::string& file, const open_options& options) {
   const detail::format_entry* const format = detail::find_format(detect_format(file));
   if (format == nullptr) throw unknown_format(file);
-  if (format->list != nullptr) return format->list(file);
+  if (format->list != nullptr) return format->list(file, options);
   open_options all = options;
   all.fields = {};
   all.tokens_per_sample = std::max<std::uint64_t>(1, options.tokens_per_sample);

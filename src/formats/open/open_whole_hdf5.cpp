@@ -126,9 +126,10 @@ void require_belong_together(const std::string& path, const listings& fields) {
 dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options) {
   std::vector<hdf5_field> fields;
   for (const std::string& dataset : options.fields) fields.push_back({dataset});
-  if (!fields.empty()) return open_hdf5(path, std::move(fields));
+  const hdf5_options how{.external = options.external};
+  if (!fields.empty()) return open_hdf5(path, std::move(fields), how);
 
-  auto all = list_hdf5_fields(path);
+  auto all = list_hdf5_fields(path, how);
   const bool has_ragged =
       std::erase_if(all, [](const hdf5_listing& each) { return each.is_ragged; }) != 0;
   require_readable(path, all);
@@ -140,11 +141,11 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options
   if (!options.like.empty()) all = choose_like(path, all, options.like);
   require_belong_together(path, all);
   for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});
-  return open_hdf5(path, std::move(fields));
+  return open_hdf5(path, std::move(fields), how);
 }
 
-std::vector<listed_field> list_whole_hdf5(const std::string& path) {
-  const auto all = list_hdf5_fields(path);
+std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_options& options) {
+  const auto all = list_hdf5_fields(path, {.external = options.external});
   std::vector<listed_field> listed;
   for (const hdf5_listing& each : all) {
     listed.push_back({.name = each.dataset,

@@ -2,6 +2,7 @@
 
 #include "detail/text.hpp"
 #include "hdf5/format/metadata.hpp"
+#include "hdf5/library/storage.hpp"
 #include "io/random_file.hpp"
 
 #include <algorithm>
@@ -22,15 +23,6 @@ bool is_cache_image(const std::filesystem::path& path) try {
   return false;  // the library says what is wrong
 } catch (const dataset_error& failure) {
   throw hdf5_error{failure.where(), failure.message()};
-}
-
-hdf5_properties_id access_properties() {
-  hdf5_properties_id access{H5Pcreate(H5P_FILE_ACCESS)};
-#if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 12, 0) && H5_VERSION_GE(1, 10, 7))
-  // A writer's lock is respected, but a file system that has no locks is no obstacle.
-  H5Pset_file_locking(access.get(), true, true);
-#endif
-  return access;
 }
 
 std::string list_of(const std::vector<hdf5_link>& links) {
@@ -63,15 +55,19 @@ std::size_t linked_length(hid_t file, std::string_view path) {
 
 }  // namespace
 
-hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path)
-    : path_{path.string()} {
+hdf5_file::hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path,
+                     external_files external)
+    : path_{path.string()}, rule_{path, external} {
   if (is_cache_image(path))
     throw error({},
                 "its metadata was left in a cache image, after which the HDF5 library may crash "
                 "when the program ends; rewrite it by 'h5repack " +
                     path.filename().string() + " NEW.h5', and open that");
-  const auto access = access_properties();
-  id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get())};
+  id_ = open_if_being_written(hdf5, path);
+  if (id_) return;
+  driver_ = std::make_shared<hdf5_driver>(hdf5, rule_);
+  id_ = hdf5_file_id{H5Fopen(path_.c_str(), H5F_ACC_RDONLY, driver_->access(hdf5).get())};
+  if (const auto& failure = driver_->failure()) throw error({}, failure->message());
   if (id_) return;
   const auto message = hdf5.last_message();
   if (H5Fis_hdf5(path_.c_str()) == 0) throw error({}, "is not an HDF5 file: " + message);
@@ -108,15 +104,35 @@ void hdf5_file::require_look_up(const hdf5_session& hdf5, const std::string& dat
     throw unreadable(hdf5, dataset, in_words + "searched");
 }
 
+hdf5_dataset_id hdf5_file::try_open(const hdf5_session& hdf5, const std::string& dataset) const {
+  if (driver_) driver_->begin();
+  auto id = try_open_dataset(hdf5, id_.get(), dataset);
+  if (driver_ && driver_->failure())
+    throw error(dataset, "leads to " + driver_->failure()->path() + ", which " +
+                             driver_->failure()->message());
+  if (!id) return id;
+  const auto holder = path_of_file(hdf5, id.get());
+  if (holder == path_) return id;
+  const std::string which = "lies in " + holder.string() + ", which ";
+  if (!driver_)
+    if (const auto refusal = rule_.refusal_of(holder); !refusal.empty())
+      throw error(dataset, which + refusal);
+  if (driver_ && open_if_being_written(hdf5, holder))
+    throw error(dataset, which +
+                             "this program has open for writing, so that newer values may lie in "
+                             "the library's memory; close it there, or open that file itself");
+  return id;
+}
+
 hdf5_dataset_id hdf5_file::open_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                         std::string* member) const {
   if (member != nullptr) member->clear();
-  if (auto id = try_open_dataset(hdf5, id_.get(), dataset)) return id;
+  if (auto id = try_open(hdf5, dataset)) return id;
   const auto failure = unreadable(hdf5, dataset, "cannot be opened");
 
   if (const std::size_t linked = linked_length(id_.get(), dataset); linked < dataset.size()) {
     if (member != nullptr && linked > 0)
-      if (auto id = try_open_dataset(hdf5, id_.get(), dataset.substr(0, linked))) {
+      if (auto id = try_open(hdf5, dataset.substr(0, linked))) {
         *member = dataset.substr(linked + 1);
         return id;
       }

@@ -2,6 +2,7 @@
 
 #include <feedline/error.hpp>
 
+#include "hdf5/library/driver.hpp"
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,8 +57,10 @@ class hdf5_unreadable : public hdf5_error {
 /// An HDF5 file open for reading.
 class hdf5_file {
  public:
-  /// @throws hdf5_error if the path cannot be read, is not HDF5, or is damaged.
-  hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path);
+  /// @param external Which other files may be read for it.
+  /// @throws hdf5_error if the path cannot be read, is not HDF5, is locked or damaged.
+  hdf5_file(const hdf5_session& hdf5, const std::filesystem::path& path,
+            external_files external = external_files::same_folder);
 
   /// Goes through all groups, and lists the links to datasets, sorted by path. Groups behind soft
   /// and external links are not entered. What cannot be opened has its reason: datasets, groups
@@ -70,9 +74,8 @@ class hdf5_file {
   /// @param member  If given, the path may go on into the dataset, as if it were a group: becomes
   /// that rest,
   ///                or empty. Whether there is such a member is not looked at.
-  /// @throws hdf5_error if there is no such dataset, telling which there are; hdf5_unreadable if
-  /// the
-  ///         library cannot open it.
+  /// @throws hdf5_error if there is no such dataset, telling which there are, or it lies in another
+  ///         file that may not be read; hdf5_unreadable if the library cannot open it.
   [[nodiscard]] hdf5_dataset_id open_dataset(const hdf5_session& hdf5, const std::string& dataset,
                                              std::string* member = nullptr) const;
 
@@ -96,13 +99,21 @@ class hdf5_file {
   }
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Through which all its datasets are opened; null if this program has it open for writing.
+  [[nodiscard]] const std::shared_ptr<hdf5_driver>& driver() const noexcept { return driver_; }
+  [[nodiscard]] const hdf5_external_rule& rule() const noexcept { return rule_; }
 
  private:
+  /// @return As `try_open_dataset`. @throws hdf5_error if it lies in a file that may not be read.
+  [[nodiscard]] hdf5_dataset_id try_open(const hdf5_session& hdf5,
+                                         const std::string& dataset) const;
   /// If a path goes on beyond what there are links for, since the library cannot look further.
   void require_look_up(const hdf5_session& hdf5, const std::string& dataset,
                        std::size_t linked) const;
 
   std::string path_;
+  hdf5_external_rule rule_;
+  std::shared_ptr<hdf5_driver> driver_ = nullptr;  // outlives the file
   hdf5_file_id id_;
 };
 

@@ -102,11 +102,30 @@ hdf5_properties_id with_small_buffer(const hdf5_session& /*hdf5*/, hid_t dataset
   return transfer;
 }
 
-hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset) {
+hdf5_opened_ptr make_opened(const hdf5_session& hdf5, const hdf5_file& file,
+                            hdf5_dataset_id dataset) {
   hdf5_values values{.type = hdf5_type_id{H5Dget_type(dataset.get())},
                      .address_bytes = address_bytes_of(hdf5, dataset.get())};
   if (values.type) values.layout = layout_in_file(hdf5, values.type.get(), values.address_bytes);
-  return std::make_shared<const hdf5_opened>(hdf5_opened{std::move(dataset), std::move(values)});
+  return std::make_shared<const hdf5_opened>(
+      hdf5_opened{file.driver(), std::move(dataset), std::move(values)});
+}
+
+std::string fault_of_files(const hdf5_session& /*hdf5*/, const std::string& path,
+                           const hdf5_driver* driver, std::span<const hdf5_needed_file> files,
+                           std::uint64_t first, std::uint64_t last) {
+  const auto in_words = [&](const dataset_error& fault) {
+    return (fault.path() == path ? "" : "its file " + fault.path() + ' ') + fault.message();
+  };
+  try {
+    if (driver != nullptr)
+      if (const auto fault = driver->fault()) return in_words(*fault);
+    for (const hdf5_needed_file& each : files)
+      if (each.first <= last && each.last >= first) each.file->require_unchanged();
+  } catch (const dataset_error& change) {
+    return in_words(change);
+  }
+  return {};
 }
 
 hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_file& file,
@@ -134,14 +153,14 @@ hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_
 }
 
 void hdf5_library_dataset::require_readable(const hdf5_session& hdf5, const hdf5_file& file) {
-  require_library_can_read(hdf5, file, name_, id());
+  files_ = require_library_can_read(hdf5, file, name_, id());
   zero_first_ = leaves_gaps(hdf5, file, name_, id());
   if (H5Tget_class(element_.memory.get()) == H5T_COMPOUND)
     transfer_ = with_small_buffer(hdf5, id(), element_.memory.get());
 }
 
-bool hdf5_library_dataset::try_read(std::uint64_t first, std::uint64_t count,
-                                    std::byte* out) const {
+std::string hdf5_library_dataset::try_read(const hdf5_session& hdf5, std::uint64_t first,
+                                           std::uint64_t count, std::byte* out) const {
   if (zero_first_) std::memset(out, 0, count * row_bytes_);
   std::vector<hsize_t> start(extents_.size(), 0);
   std::vector<hsize_t> counts = extents_;
@@ -149,24 +168,29 @@ bool hdf5_library_dataset::try_read(std::uint64_t first, std::uint64_t count,
   counts[0] = count;
   const hdf5_space_id memory_space{
       H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr)};
-  if (!memory_space ||
-      H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr, counts.data(),
-                          nullptr) < 0 ||
-      H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
-              transfer_ ? transfer_.get() : H5P_DEFAULT, out) < 0)
-    return false;
-  reverse_elements({out, static_cast<std::size_t>(count) * row_bytes_},
-                   element_.left_swapped_bytes);
-  return true;
+  hdf5_driver* const driver = opened_->driver.get();
+  if (driver != nullptr) driver->begin();
+  const bool is_read = memory_space &&
+                       H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                           counts.data(), nullptr) >= 0 &&
+                       H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
+                               transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
+  const std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
+  if (std::string fault = fault_of_files(hdf5, path_, driver, files_, first, first + count - 1);
+      !fault.empty())
+    return fault;
+  if (is_read)
+    reverse_elements({out, static_cast<std::size_t>(count) * row_bytes_},
+                     element_.left_swapped_bytes);
+  return words;
 }
 
 void hdf5_library_dataset::read_run(const hdf5_session& hdf5, std::uint64_t first,
                                     std::uint64_t count, std::byte* out) const {
-  if (try_read(first, count, out)) return;
+  if (try_read(hdf5, first, count, out).empty()) return;
   for (std::uint64_t i = 0; i < count; ++i)  // row by row, to tell which
-    if (!try_read(first + i, 1, out + i * row_bytes_))
-      throw hdf5_error{{.path = path_, .field = name_, .sample = first + i},
-                       "cannot be read: " + hdf5.last_message()};
+    if (const auto why = try_read(hdf5, first + i, 1, out + i * row_bytes_); !why.empty())
+      throw hdf5_error{{.path = path_, .field = name_, .sample = first + i}, why};
 }
 
 void hdf5_library_dataset::read(const hdf5_session& hdf5, std::span<const sample_index> samples,

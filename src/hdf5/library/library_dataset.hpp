@@ -2,6 +2,7 @@
 
 #include <feedline/hdf5/dataset.hpp>
 
+#include "hdf5/library/conventions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/member.hpp"
@@ -39,12 +40,22 @@ namespace feedline::detail {
 /// A dataset that is open, shared by the fields that are members of its records. It is destroyed
 /// within a session.
 struct hdf5_opened {
+  std::shared_ptr<hdf5_driver> driver;  ///< as `hdf5_file::driver`
   hdf5_dataset_id id;
   hdf5_values values;
 };
 using hdf5_opened_ptr = std::shared_ptr<const hdf5_opened>;
 
-[[nodiscard]] hdf5_opened_ptr make_opened(const hdf5_session& hdf5, hdf5_dataset_id dataset);
+[[nodiscard]] hdf5_opened_ptr make_opened(const hdf5_session& hdf5, const hdf5_file& file,
+                                          hdf5_dataset_id dataset);
+
+/// What went wrong with the files of a call of the library, though it may have succeeded: in words
+/// that follow the name of the field. Empty: nothing.
+/// @param files Besides those that the driver saw. @param last Sample that was read, as `first`.
+[[nodiscard]] std::string fault_of_files(const hdf5_session& hdf5, const std::string& path,
+                                         const hdf5_driver* driver,
+                                         std::span<const hdf5_needed_file> files,
+                                         std::uint64_t first, std::uint64_t last);
 
 /// An HDF5 dataset, or a member of its records, read as a field by the library: its rows are the
 /// samples' values. All calls, the destructor's included, fall within a session.
@@ -67,6 +78,11 @@ class hdf5_library_dataset {
     return examine_storage(hdf5, file, name_, id(), element_);
   }
 
+  /// As `convention_of`.
+  [[nodiscard]] std::string convention(const hdf5_session& hdf5) const {
+    return convention_of(hdf5, id(), extents_);
+  }
+
   /// Before the first read.
   /// @throws hdf5_error if the library cannot give all values: a filter or another file is missing.
   void require_readable(const hdf5_session& hdf5, const hdf5_file& file);
@@ -82,7 +98,9 @@ class hdf5_library_dataset {
   void read(const hdf5_session& hdf5, std::span<const sample_index> samples, std::byte* out) const;
 
  private:
-  [[nodiscard]] bool try_read(std::uint64_t first, std::uint64_t count, std::byte* out) const;
+  /// @return Why they cannot be read; empty: they were.
+  [[nodiscard]] std::string try_read(const hdf5_session& hdf5, std::uint64_t first,
+                                     std::uint64_t count, std::byte* out) const;
 
   std::string path_;
   std::string name_;  ///< within the file
@@ -93,7 +111,8 @@ class hdf5_library_dataset {
   hdf5_opened_ptr opened_;
   hdf5_space_id space_;
   hdf5_element element_;
-  hdf5_properties_id transfer_ = {};   ///< of a member
+  hdf5_properties_id transfer_ = {};  ///< of a member
+  std::vector<hdf5_needed_file> files_ = {};
   std::vector<hsize_t> extents_ = {};  ///< of the dataset
 };
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
 
 /// Never destroyed before a dataset that lives as long as the program: its destructor does nothing.
 constinit std::mutex library_mutex;
+constinit hdf5_session* current_session = nullptr;  // who has the mutex
 
 herr_t keep_first(unsigned /*depth*/, const H5E_error2_t* entry, void* kept) noexcept {
   auto& message = *static_cast<std::string*>(kept);
@@ -31,12 +33,19 @@ bool is_about_unknown_version(const std::string& message) {
 
 // Recorded when it happens: closing an id on the way out is a call too, and clears the error stack.
 herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
-  auto& message = static_cast<hdf5_session*>(session)->message_;
-  message.clear();
+  auto& self = *static_cast<hdf5_session*>(session);
+  auto& message = self.message_;
+  message = std::exchange(self.explanation_, {});
+  if (!message.empty()) return 0;
   return H5Ewalk2(stack, H5E_WALK_UPWARD, keep_first, &message);
 }
 
+void hdf5_session::explain(std::string words) noexcept {
+  if (current_session != nullptr) current_session->explanation_ = std::move(words);
+}
+
 hdf5_session::hdf5_session() : lock_{library_mutex} {
+  current_session = this;
 #ifndef H5_NO_DEPRECATED_SYMBOLS
   unsigned is_v2 = 1;
   if (H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 == 0)
@@ -48,6 +57,7 @@ hdf5_session::hdf5_session() : lock_{library_mutex} {
 }
 
 hdf5_session::~hdf5_session() {
+  current_session = nullptr;
   H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
 #ifndef H5_NO_DEPRECATED_SYMBOLS
   if (printer_v1_ != nullptr) H5Eset_auto1(printer_v1_, printer_data_);

@@ -25,11 +25,16 @@ class hdf5_session {
   /// know also what that means. Calls that succeed do not clear it.
   [[nodiscard]] std::string last_message() const;
 
+  /// Words for why the call fails that this thread is in, better than the library's own. Nothing
+  /// happens outside of a session.
+  static void explain(std::string words) noexcept;
+
  private:
   static herr_t record_failure(hid_t stack, void* session) noexcept;
 
   std::unique_lock<std::mutex> lock_;
   mutable std::string message_ = {};  ///< recorded while others hold the session as const
+  std::string explanation_ = {};      ///< of the call that fails next
   H5E_auto2_t printer_ = nullptr;
 #ifndef H5_NO_DEPRECATED_SYMBOLS
   H5E_auto1_t printer_v1_ = nullptr;  ///< of a user who set it by the library's older interface

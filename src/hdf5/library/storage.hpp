@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -63,12 +64,30 @@ class hdf5_raw_files {
   std::map<std::pair<std::uint64_t, std::uint64_t>, random_file_ptr> files_ = {};
 };
 
+/// A file that is to be looked at when the library reads some samples.
+struct hdf5_needed_file {
+  random_file_ptr file;
+  std::uint64_t first = 0;                                         ///< sample with values in it
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();  ///< likewise
+};
+
 /// Refuses a dataset that the library cannot give in full: a filter that is not installed, a raw
-/// file of an external layout or a source of a virtual one that is not there or too short. The
-/// library would fail late at the first, and make up values for the others.
+/// file of an external layout or a source of a virtual one that is not there, too short, locked, or
+/// not to be read. The library would fail late at the first, and make up values for the others.
+/// @return Its own file and raw files. Those that the library opens through its driver in turn, the
+///         driver looks at.
 /// @throws hdf5_error naming the filter or the file.
-void require_library_can_read(const hdf5_session& hdf5, const hdf5_file& file,
-                              const std::string& name, hid_t dataset);
+[[nodiscard]] std::vector<hdf5_needed_file> require_library_can_read(const hdf5_session& hdf5,
+                                                                     const hdf5_file& file,
+                                                                     const std::string& name,
+                                                                     hid_t dataset);
+
+/// Files that the values of an external layout lie in, one after the other. The library opens them
+/// by their paths at each read, and takes zeros for what is missing at their ends.
+/// @throws hdf5_error as above.
+[[nodiscard]] std::vector<hdf5_needed_file> raw_files_of(const hdf5_session& hdf5,
+                                                         const hdf5_file& file,
+                                                         const std::string& name, hid_t dataset);
 
 /// The pipeline in a dataset's creation properties. Within a session, as the next.
 [[nodiscard]] std::vector<hdf5_filter> filters_of(hid_t creation);

@@ -20,7 +20,8 @@ int descriptor_of(hid_t dataset) {
 }
 
 /// Why the file's bytes are not the dataset's for sure, or nothing.
-std::string fault_of_file(hid_t dataset) {
+std::string fault_of_file(const hdf5_session& hdf5, hid_t dataset) {
+  if (hdf5_driver::file_of(hdf5, dataset)) return {};
   const hdf5_file_id file{H5Iget_file_id(dataset)};
   const hdf5_properties_id access{file ? H5Fget_access_plist(file.get()) : H5I_INVALID_HID};
   if (!access) return "the library does not tell which file it lies in";
@@ -106,7 +107,7 @@ hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& f
     place.filters = hdf5_filters{filters_of(creation.get())};
   }
 
-  place.refusal = fault_of_file(dataset);
+  place.refusal = fault_of_file(hdf5, dataset);
   if (place.refusal.empty()) place.refusal = element.indirect;
   if (!place.refusal.empty()) return place;
   if (H5Pget_external_count(creation.get()) > 0) {
@@ -139,6 +140,7 @@ hdf5_storage_layout examine_storage(const hdf5_session& hdf5, const hdf5_file& f
 }
 
 random_file_ptr hdf5_raw_files::file_of(const hdf5_session& hdf5, hid_t dataset) {
+  if (auto file = hdf5_driver::file_of(hdf5, dataset)) return file;
   const int descriptor = descriptor_of(dataset);
   struct stat status {};
   if (descriptor < 0 || ::fstat(descriptor, &status) != 0)

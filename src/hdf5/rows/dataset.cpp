@@ -4,6 +4,8 @@
 #include "dataset/rows_dataset.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
+#include "hdf5/library/conventions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/session.hpp"
 #include "hdf5/rows/encoded_rows.hpp"
@@ -18,10 +20,11 @@ namespace {
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
 std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path& file,
-                                                     const std::vector<hdf5_field>& fields) {
+                                                     const std::vector<hdf5_field>& fields,
+                                                     const hdf5_options& options) {
   const detail::hdf5_session hdf5;
-  const detail::hdf5_file opened{hdf5, file};
-  detail::hdf5_open_context common;
+  const detail::hdf5_file opened{hdf5, file, options.external};
+  detail::hdf5_open_context common{.conventions = options.conventions};
   std::vector<detail::hdf5_resolved_field> found;
   for (const auto& chosen : fields) {
     found.push_back(detail::find_field(hdf5, opened, common, chosen));
@@ -32,6 +35,7 @@ std::vector<detail::hdf5_resolved_field> find_fields(const std::filesystem::path
                              "' holds " + std::to_string(found.front().samples) +
                              "; the first dimensions of a dataset's fields are equal");
   }
+  if (opened.driver()) opened.driver()->admit_no_more();
   return found;
 }
 
@@ -83,15 +87,16 @@ void make_small_ones_resident(std::vector<detail::rows_field>& fields, std::size
 
 dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                       const hdf5_options& options) {
-  auto found = find_fields(file, fields);
+  detail::require_known(options);
+  auto found = find_fields(file, fields, options);
   auto opened = open_fields(found, detail::cache_bytes_of(options));
   make_small_ones_resident(opened, options.max_resident_bytes);
   for (std::size_t i = 0; i < found.size(); ++i)
     if (const std::string& why = found[i].storage.refusal;
         !why.empty() && !opened[i].rows->in_memory())
       detail::log()->warn(
-          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}", file,
-          found[i].name, why);
+          "{}: field '{}' is read through the HDF5 library, one thread at a time: {}",
+          detail::printable(file), detail::printable(found[i].name), detail::printable(why));
   for (const auto& each : found)
     if (each.file) each.file->require_unchanged();
   return detail::make_rows_dataset("open_hdf5", std::move(opened));

@@ -1,5 +1,6 @@
 #include <feedline/hdf5/dataset.hpp>
 
+#include "hdf5/library/conventions.hpp"
 #include "hdf5/library/file.hpp"
 #include "hdf5/library/library_dataset.hpp"
 #include "hdf5/library/member.hpp"
@@ -18,7 +19,8 @@ namespace {
 /// A dataset's own field, or those of the members of its records.
 std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
                                        const detail::hdf5_file& file, const std::string& path,
-                                       const detail::hdf5_opened_ptr& dataset) {
+                                       const detail::hdf5_opened_ptr& dataset,
+                                       value_conventions conventions) {
   std::vector<hdf5_listing> listings;
   const auto list_sequences = [&](const std::string& name, const std::string& member) {
     try {
@@ -40,6 +42,11 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
   const auto list = [&](const std::string& name, const std::string& member) {
     try {
       const detail::hdf5_library_dataset column{hdf5, file, {name}, dataset, member};
+      if (conventions == value_conventions::refuse)
+        if (auto why = column.convention(hdf5); !why.empty()) {
+          listings.push_back({.dataset = name, .member = member, .refusal = std::move(why)});
+          return true;
+        }
       listings.push_back(
           {name, column.samples(), column.spec(), column.storage(hdf5, file).describe(), member});
       return true;
@@ -58,14 +65,16 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
 
 }  // namespace
 
-std::vector<hdf5_listing> list_hdf5_fields(const std::string& file) {
+std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_options& options) {
+  detail::require_known(options);
   const detail::hdf5_session hdf5;
-  const detail::hdf5_file opened{hdf5, file};
+  const detail::hdf5_file opened{hdf5, file, options.external};
   std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
   const auto links =
       opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
         fields[path] =
-            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, std::move(dataset)));
+            list_dataset(hdf5, opened, path, detail::make_opened(hdf5, opened, std::move(dataset)),
+                         options.conventions);
       });
   std::vector<hdf5_listing> listings;
   for (const auto& [path, fault] : links) {

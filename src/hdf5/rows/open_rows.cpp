@@ -97,7 +97,7 @@ hdf5_library_dataset open_column(const hdf5_session& hdf5, const hdf5_file& file
     if (const auto known = common.opened.find(path.substr(0, end)); known != common.opened.end())
       return {hdf5, file, chosen, known->second, path.substr(std::min(end + 1, path.size()))};
   std::string member;
-  auto opened = make_opened(hdf5, file.open_dataset(hdf5, path, &member));
+  auto opened = make_opened(hdf5, file, file.open_dataset(hdf5, path, &member));
   const std::size_t own = member.empty() ? path.size() : path.size() - member.size() - 1;
   common.opened.emplace(path.substr(0, own), opened);
   return {hdf5, file, chosen, std::move(opened), member};
@@ -149,6 +149,9 @@ void find_file_and_chunks(const hdf5_session& hdf5, hid_t dataset, hdf5_open_con
 hdf5_resolved_field find_field(const hdf5_session& hdf5, const hdf5_file& file,
                                hdf5_open_context& common, const hdf5_field& chosen) {
   auto column = open_column(hdf5, file, common, chosen);
+  if (common.conventions == value_conventions::refuse)
+    if (const auto why = column.convention(hdf5); !why.empty())
+      throw file.error(column.name(), why);
   hdf5_resolved_field found{.name = column.name(),
                             .spec = column.spec(),
                             .samples = column.samples(),

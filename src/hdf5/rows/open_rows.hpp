@@ -46,6 +46,7 @@ struct hdf5_open_context {
     std::shared_ptr<hdf5_shared_chunk_decoder> members = nullptr;
   };
 
+  value_conventions conventions = value_conventions::refuse;
   hdf5_raw_files files = {};
   std::map<std::pair<random_file_ptr, decltype(hdf5_object::key)>, dataset> datasets =
       {};  ///< by the file and the dataset's place in it

@@ -3,6 +3,8 @@
 
 #include "detail/byte_order.hpp"
 #include "detail/log.hpp"
+#include "detail/printable.hpp"
+#include "hdf5/library/conventions.hpp"
 #include "hdf5/vlen/sequence_column.hpp"
 #include "ragged/offsets.hpp"
 #include "rows/hint_ranges.hpp"
@@ -107,9 +109,10 @@ void require_memory_for_places(const detail::hdf5_file& file,
 /// Under the lock; nothing of the library's is left open.
 /// @param rows Becomes what says where values are.
 found_values find_values(const std::filesystem::path& path, const hdf5_field& chosen,
-                         std::size_t max_bytes, detail::hdf5_resolved_field& rows) {
+                         const hdf5_options& options, detail::hdf5_resolved_field& rows) {
+  const std::size_t max_bytes = detail::cache_bytes_of(options);
   const detail::hdf5_session hdf5;
-  const detail::hdf5_file file{hdf5, path};
+  const detail::hdf5_file file{hdf5, path, options.external};
   const auto column = detail::open_sequences(hdf5, file, chosen);
   require_memory_for_places(file, column, max_bytes);
   rows = detail::find_rows(hdf5, file, column);
@@ -172,14 +175,15 @@ detail::hdf5_value_places find_places(detail::hdf5_resolved_field& rows,
 
 ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                     const hdf5_options& options) {
+  detail::require_known(options);
   detail::hdf5_resolved_field rows;
-  auto found = find_values(file, field, detail::cache_bytes_of(options), rows);
+  auto found = find_values(file, field, options, rows);
   if (found.file) found.held.places = find_places(rows, found.element_bytes);
   if (const auto& why = rows.storage.refusal; !why.empty())
     detail::log()->warn(
         "{}: the values of '{}' were read into memory by the HDF5 library, one thread at a time: "
         "{}",
-        file, rows.name, why);
+        detail::printable(file), detail::printable(rows.name), detail::printable(why));
   return std::make_shared<const hdf5_ragged>(std::move(found));
 }
 

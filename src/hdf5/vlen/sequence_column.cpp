@@ -159,7 +159,7 @@ class whole_reading {
 hdf5_sequence_column open_sequences(const hdf5_session& hdf5, const hdf5_file& file,
                                     const hdf5_field& chosen) {
   std::string member;
-  auto opened = make_opened(hdf5, file.open_dataset(hdf5, chosen.dataset, &member));
+  auto opened = make_opened(hdf5, file, file.open_dataset(hdf5, chosen.dataset, &member));
   auto values = find_sequences(hdf5, file, chosen.dataset, *opened, member);
   hdf5_sequence_column column{chosen.dataset, std::move(opened), std::move(values)};
   const hdf5_element& element = column.values.element;
@@ -190,7 +190,8 @@ hdf5_resolved_field find_rows(const hdf5_session& hdf5, const hdf5_file& file,
 hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& file,
                                     const hdf5_sequence_column& column, std::size_t max_bytes,
                                     const std::string& why) {
-  require_library_can_read(hdf5, file, column.name, column.opened->id.get());
+  const auto files = require_library_can_read(hdf5, file, column.name, column.opened->id.get());
+  if (file.driver()) file.driver()->begin();
   const std::uint64_t samples = column.values.samples;
   const std::size_t places = static_cast<std::size_t>(samples) * hdf5_heap_search::place_bytes;
   whole_reading reading{hdf5, column, max_bytes - std::min(places, max_bytes)};
@@ -215,6 +216,8 @@ hdf5_vlen_library_reader read_whole(const hdf5_session& hdf5, const hdf5_file& f
     }
     first += count;
   }
+  const auto fault = fault_of_files(hdf5, file.path(), file.driver().get(), files, 0, samples - 1);
+  if (!fault.empty()) throw file.error(column.name, fault);
   return reading.take();
 }
 

@@ -44,6 +44,11 @@ const std::map<std::string, compression> filters{{"none", compression::none},
                                                  {"lz4", compression::lz4},
                                                  {"zstd", compression::zstd}};
 
+const std::map<std::string, feedline::external_files> external_rules{
+    {"refuse", feedline::external_files::refuse},
+    {"same-folder", feedline::external_files::same_folder},
+    {"allow", feedline::external_files::allow}};
+
 const std::map<std::string, feedline::element_type> label_types{
     {"uint8", feedline::element_type::u8},
     {"uint16", feedline::element_type::u16},
@@ -100,6 +105,13 @@ command parse_command_line(int argc, char** argv) {
   app.add_option("--label-type", label_type, "Of labels of folders and tar shards")
       ->type_name("TYPE")
       ->check(CLI::IsMember(label_types));
+  std::string external = "refuse";
+  app.add_option("--external", external,
+                 "HDF5: which other files an input may name as raw data, links or virtual sources: "
+                 "refuse: none; same-folder: those in its folder or below; allow: any that you "
+                 "may read")
+      ->type_name("RULE")
+      ->check(CLI::IsMember(external_rules));
   std::string output;
   app.add_option("-o,--output", output,
                  "What to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
@@ -148,6 +160,7 @@ command parse_command_line(int argc, char** argv) {
   job.to = formats.at(to);
   job.layout.filter = filters.at(filter);
   line.how.label_type = label_types.at(label_type);
+  line.how.external = external_rules.at(external);
   if (shuffle->count() != 0) job.shuffle = seed;
   job.checkpoint_bytes = checkpoint_mib << 20;
   return line;

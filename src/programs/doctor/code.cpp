@@ -78,6 +78,23 @@ std::string quoted(const std::string& text) {
   return literal + '"';
 }
 
+namespace {
+
+/// Of `open_options` and `hdf5_options`; empty: what is the default there, or stricter.
+std::string external_code(feedline::external_files external) {
+  return external == feedline::external_files::allow ? ".external = feedline::external_files::allow"
+                                                     : "";
+}
+
+std::string ragged_opening(const std::string& file, const std::string& field,
+                           feedline::external_files external) {
+  const std::string allowed = external_code(external);
+  return fmt::format("feedline::open_hdf5_ragged({}, {{{}}}{})", quoted(file), quoted(field),
+                     allowed.empty() ? "" : ", {" + allowed + '}');
+}
+
+}  // namespace
+
 std::string image_code(const feedline::image_options& image) {
   std::string text = fmt::format("{{.height = {}, .width = {}", image.height, image.width);
   if (image.shorter_side != 0) text += fmt::format(", .shorter_side = {}", image.shorter_side);
@@ -92,32 +109,35 @@ std::string open_code(const std::string& path, const feedline::open_options& how
     members.push_back(".image = " + image_code(how.image));
   if (how.tokens_per_sample != 0)
     members.push_back(fmt::format(".tokens_per_sample = {}", how.tokens_per_sample));
+  if (auto allowed = external_code(how.external); !allowed.empty()) members.push_back(allowed);
   return "feedline::open(" + quoted(path) + (members.empty() ? "" : ", {" + joined(members) + '}') +
          ')';
 }
 
 std::string hdf5_code(const std::string& file, const std::vector<std::string>& fields,
-                      std::size_t whole) {
+                      std::size_t whole, feedline::external_files external) {
   std::vector<std::string> named;
   for (const std::string& field : fields) named.push_back('{' + quoted(field) + '}');
+  const std::string allowed = external_code(external);
   return fmt::format(
-      "feedline::open_hdf5(\n      {},\n      {{{}}},\n      {{.max_resident_bytes = {}}})",
-      quoted(file), joined(named), whole);
+      "feedline::open_hdf5(\n      {},\n      {{{}}},\n      {{.max_resident_bytes = {}{}}})",
+      quoted(file), joined(named), whole, allowed.empty() ? "" : ", " + allowed);
 }
 
-std::string ragged_code(const std::string& file, const std::string& field,
-                        const std::string& image) {
+std::string ragged_code(const std::string& file, const std::string& field, const std::string& image,
+                        feedline::external_files external) {
   return fmt::format(
-      "feedline::decode(feedline::open_hdf5_ragged({}, {{{}}}),\n"
+      "feedline::decode({},\n"
       "                       feedline::make_image_decoder({}))",
-      quoted(file), quoted(field), image);
+      ragged_opening(file, field, external), image);
 }
 
-std::string ragged_code(const std::string& file, const std::string& field, std::uint64_t length) {
+std::string ragged_code(const std::string& file, const std::string& field, std::uint64_t length,
+                        feedline::external_files external) {
   return fmt::format(
-      "feedline::pad(feedline::open_hdf5_ragged({}, {{{}}}),\n"
+      "feedline::pad({},\n"
       "                    {{.length = {}, .longer = feedline::pad_longer::truncate}})",
-      quoted(file), quoted(field), length);
+      ragged_opening(file, field, external), length);
 }
 
 std::string program_of(const std::string& opening, const findings& measured, const advice& given) {

@@ -21,17 +21,18 @@ namespace doctor {
 
 /// `feedline::open_hdf5(file, {…}, {.max_resident_bytes = …})`.
 [[nodiscard]] std::string hdf5_code(const std::string& file, const std::vector<std::string>& fields,
-                                    std::size_t whole);
+                                    std::size_t whole, feedline::external_files external = {});
 
 /// `{.height = 224, .width = 224}`.
 [[nodiscard]] std::string image_code(const feedline::image_options& image);
 
 /// Values of varying length, decoded by an image decoder with these options ...
 [[nodiscard]] std::string ragged_code(const std::string& file, const std::string& field,
-                                      const std::string& image);
+                                      const std::string& image,
+                                      feedline::external_files external = {});
 /// ... or padded.
 [[nodiscard]] std::string ragged_code(const std::string& file, const std::string& field,
-                                      std::uint64_t length);
+                                      std::uint64_t length, feedline::external_files external = {});
 
 /// A whole program that trains with the advice: what is recommended, to paste.
 /// @param opening An expression that opens the dataset.

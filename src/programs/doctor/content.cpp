@@ -22,11 +22,13 @@ bool lists_quickly(feedline::file_format format) {
   return format == hdf5 || format == npy || format == npz;
 }
 
-std::vector<offered_field> offered_by(const std::string& file, feedline::file_format format) {
+std::vector<offered_field> offered_by(const std::string& file, feedline::file_format format,
+                                      const feedline::open_options& how) {
   std::vector<offered_field> fields;
 #ifdef FEEDLINE_HAS_HDF5
   if (format == feedline::file_format::hdf5) {
-    for (feedline::hdf5_listing& each : feedline::list_hdf5_fields(file))
+    for (feedline::hdf5_listing& each :
+         feedline::list_hdf5_fields(file, {.external = how.external}))
       fields.push_back({{.name = std::move(each.dataset),
                          .samples = each.samples,
                          .spec = std::move(each.spec),
@@ -37,7 +39,7 @@ std::vector<offered_field> offered_by(const std::string& file, feedline::file_fo
   }
 #endif
   if (lists_quickly(format))
-    for (feedline::listed_field& each : feedline::list_fields(file))
+    for (feedline::listed_field& each : feedline::list_fields(file, how))
       fields.push_back({std::move(each), {}});
   return fields;
 }
@@ -84,7 +86,7 @@ content look_at(const request& asked) {
   const feedline::file_format format = feedline::detect_format(first);
   found.is_hdf5 = format == feedline::file_format::hdf5;
   found.format = feedline::to_string(format);
-  found.fields = offered_by(first, format);
+  found.fields = offered_by(first, format, asked.how);
   return found;
 }
 

@@ -30,6 +30,11 @@ const std::map<std::string, loop_order> orders{{"shuffle", loop_order::shuffle},
                                                {"windows", loop_order::windows},
                                                {"sequential", loop_order::sequential}};
 
+const std::map<std::string, feedline::external_files> external_rules{
+    {"refuse", feedline::external_files::refuse},
+    {"same-folder", feedline::external_files::same_folder},
+    {"allow", feedline::external_files::allow}};
+
 /// "224x224", or nothing.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> read_size(const std::string& text) {
   std::uint32_t height = 0;
@@ -54,6 +59,7 @@ struct texts {
   std::string step;
   std::string resize;
   std::string order = "shuffle";
+  std::string external = "refuse";
   double seconds = 6;
   int gpu = 0;
   bool no_gpu = false;
@@ -76,6 +82,7 @@ void read_further(request& asked, const texts& given) {
     throw CLI::ValidationError{
         "--picture", asked.picture + " ends neither with .html nor .svg nor .json (Perfetto)"};
   asked.order = orders.at(given.order);
+  asked.how.external = external_rules.at(given.external);
   asked.seconds = std::chrono::duration<double>{given.seconds};
   asked.gpu = given.no_gpu ? std::nullopt : std::optional{given.gpu};
 }
@@ -100,6 +107,12 @@ void add_data_options(CLI::App& app, request& asked, texts& given) {
   app.add_option("--read-whole", asked.whole,
                  "HDF5: fields of up to so many bytes together are read whole at opening; default: "
                  "64 MiB");
+  app.add_option("--external", given.external,
+                 "HDF5: which other files the file may name as raw data, links or virtual sources: "
+                 "refuse (the default): none; same-folder: those in its folder or below; allow: "
+                 "any that you may read")
+      ->type_name("RULE")
+      ->check(CLI::IsMember(external_rules));
 }
 
 void add_loop_options(CLI::App& app, request& asked, texts& given) {

@@ -54,10 +54,12 @@ part plain_part(const request& asked, [[maybe_unused]] const content& found,
         if (!each.found.is_ragged && each.found.refusal.empty()) named.push_back({each.found.name});
     std::vector<std::string> names;
     for (const feedline::hdf5_field& field : named) names.push_back(field.dataset);
-    return {[file = found.files.front(), named, whole = *asked.whole] {
-              return feedline::open_hdf5(file, named, {.max_resident_bytes = whole});
-            },
-            hdf5_code(found.files.front(), names, *asked.whole)};
+    return {
+        [file = found.files.front(), named, whole = *asked.whole, external = asked.how.external] {
+          return feedline::open_hdf5(file, named,
+                                     {.max_resident_bytes = whole, .external = external});
+        },
+        hdf5_code(found.files.front(), names, *asked.whole, asked.how.external)};
   }
 #endif
   return {[path = asked.path, how] { return feedline::open(path, how); },
@@ -77,18 +79,20 @@ part ragged_part(const request& asked, const content& found, const offered_field
   const std::string file = found.files.front();
   const std::string name = field.found.name;
 #ifdef FEEDLINE_HAS_HDF5
-  const auto open = [file, name] { return feedline::open_hdf5_ragged(file, {name}); };
+  const auto open = [file, name, external = asked.how.external] {
+    return feedline::open_hdf5_ragged(file, {name}, {.external = external});
+  };
   if (asked.resizes && feedline::sample_bytes(field.found.spec) == 1)
     return {[open, image = asked.how.image] {
               return feedline::decode(open(), feedline::make_image_decoder(image));
             },
-            ragged_code(file, name, image_code(asked.how.image))};
+            ragged_code(file, name, image_code(asked.how.image), asked.how.external)};
   if (asked.pad)
     return {[open, length = *asked.pad] {
               return feedline::pad(open(),
                                    {.length = length, .longer = feedline::pad_longer::truncate});
             },
-            ragged_code(file, name, *asked.pad)};
+            ragged_code(file, name, *asked.pad, asked.how.external)};
 #endif
   refuse_ragged(asked, field);
 }

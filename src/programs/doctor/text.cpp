@@ -1,5 +1,6 @@
 // The report for people.
 
+#include "detail/printable.hpp"
 #include "programs/doctor/report.hpp"
 #include "programs/doctor/words.hpp"
 
@@ -10,7 +11,8 @@ namespace doctor {
 namespace {
 
 std::string line(const std::string& label, const std::string& text) {
-  return fmt::format("  {:<14}{}\n", label, text);
+  return fmt::format("  {:<14}{}\n", feedline::detail::printable(label),
+                     feedline::detail::printable(text));
 }
 
 /// Long sentences, folded behind the label's column.
@@ -146,7 +148,7 @@ std::string describe_damages(const std::vector<damage>& damages) {
 }  // namespace
 
 std::string describe(const request& asked, const content& found) {
-  std::string text = fmt::format("{}: {}", asked.path, found.format);
+  std::string text = fmt::format("{}: {}", feedline::detail::printable(asked.path), found.format);
   if (found.files.size() > 1) text += fmt::format(", {} files", found.files.size());
   text += '\n';
   if (!found.fields.empty()) text += "\nwhat is in it\n";

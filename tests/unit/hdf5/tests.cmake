@@ -7,6 +7,7 @@ add_library(feedline_test_hdf5 STATIC
   support/hdf5/sequence_records.cpp
   support/hdf5/sequences.cpp
   support/hdf5/stored_chunks.cpp
+  support/hdf5/virtual_file.cpp
   support/hdf5/writer.cpp)
 target_link_libraries(feedline_test_hdf5 PUBLIC
   feedline_test_support feedline::hdf5 ${feedline_hdf5_libraries} PRIVATE ZLIB::ZLIB)
@@ -49,8 +50,10 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/bad_input_test.cpp
   unit/hdf5/compound_bad_input_test.cpp
   unit/hdf5/compound_test.cpp
+  unit/hdf5/conventions_test.cpp
   unit/hdf5/corpus_test.cpp
   unit/hdf5/dataset_test.cpp
+  unit/hdf5/external_files_test.cpp
   unit/hdf5/filter/filters_file_test.cpp
   unit/hdf5/filter/scaleoffset_test.cpp
   unit/hdf5/large_listing_test.cpp
@@ -59,6 +62,7 @@ feedline_add_tests(feedline_hdf5_tests
   unit/hdf5/library/session_test.cpp
   unit/hdf5/library/type_test.cpp
   unit/hdf5/listing_test.cpp
+  unit/hdf5/needed_files_test.cpp
   unit/hdf5/rows/cached_rows_test.cpp
   unit/hdf5/rows/decoded_on_device_test.cpp
   unit/hdf5/rows/encoded_damage_test.cpp

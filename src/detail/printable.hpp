@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace feedline::detail {
+
+/// How many bytes the character at the front of a text takes in UTF-8. 0 if there is none, or it
+/// does something to what shows it: a control character, a line's end, a change of direction.
+[[nodiscard]] inline std::size_t printable_bytes(std::string_view text) noexcept {
+  const auto at = [text](std::size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const unsigned first = at(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  unsigned code = first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((at(i) & 0xC0U) != 0x80) return 0;
+    code = code << 6U | (at(i) & 0x3FU);
+  }
+  const auto within = [code](unsigned least, unsigned most) {
+    return code >= least && code <= most;
+  };
+  constexpr std::array<unsigned, 5> least_of{0, 0, 0x80, 0x800, 0x10000};
+  const bool is_character = code >= least_of[bytes] && code <= 0x10FFFF && !within(0xD800, 0xDFFF);
+  const bool does_something = within(0x80, 0x9F) || within(0x200E, 0x200F) ||
+                              within(0x2028, 0x202E) || within(0x2066, 0x2069);
+  return is_character && !does_something ? bytes : 0;
+}
+
+/// A text that may hold names out of files, to be shown: whatever would command a terminal, or
+/// feign a line of a log, becomes an escape ("\n", "\x1b"), and so do bytes that are not UTF-8.
+[[nodiscard]] inline std::string printable(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    if (const std::size_t bytes = printable_bytes(text); bytes != 0) {
+      shown += text.substr(0, bytes);
+      text.remove_prefix(bytes);
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(text.front());
+    text.remove_prefix(1);
+    if (byte == '\n')
+      shown += "\\n";
+    else if (byte == '\t')
+      shown += "\\t";
+    else
+      shown.append("\\x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+  }
+  return shown;
+}
+
+}  // namespace feedline::detail
