@@ -32,7 +32,7 @@ struct format_entry {
   /// Opens files of the format, at least one, one after the other as one sequence.
   dataset_ptr (*open)(const std::vector<std::string>& files, const open_options& options);
   /// What a file holds; null: the fields of the dataset that `open` makes of it.
-  std::vector<listed_field> (*list)(const std::string& file) = nullptr;
+  std::vector<listed_field> (*list)(const std::string& file, const open_options& options) = nullptr;
 };
 
 /// All formats; which comes first matters to `may_be` alone.
@@ -41,10 +41,22 @@ struct format_entry {
 /// A format's entry; null: unknown.
 [[nodiscard]] const format_entry* find_format(file_format format) noexcept;
 
+/// A dataset's fields as `list_fields` shows them.
+[[nodiscard]] std::vector<listed_field> list_opened(const dataset& opened);
+
+/// With the fields that the first shard has. What is left out goes to the log.
+[[nodiscard]] dataset_ptr open_tar_shards(const std::vector<std::string>& shards,
+                                          const open_options& options);
+
+/// The same fields, and what is left out.
+[[nodiscard]] std::vector<listed_field> list_tar_shard(const std::string& shard,
+                                                       const open_options& options);
+
 /// All datasets of an HDF5 file, if they belong together, or those that options name.
 [[nodiscard]] dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options);
 
 /// All that an HDF5 file holds, values of variable length included.
-[[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path);
+[[nodiscard]] std::vector<listed_field> list_whole_hdf5(const std::string& path,
+                                                        const open_options& options);
 
 }  // namespace feedline::detail
