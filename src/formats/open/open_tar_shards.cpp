@@ -22,14 +22,13 @@ constexpr std::string_view kinds = "images (.jpg, .jpeg, .png), labels (.cls) an
 
 /// The field that a member with this extension would be; no name if it is of no kind that is known.
 tar_field tar_field_of(const std::string& extension, const open_options& options) {
+  if (!is_usual_tar_extension(extension)) return {};
   const std::vector<std::string> images{"jpg", "jpeg", "png"};
   if (std::ranges::count(images, extension) != 0)
     return {"image", images, make_image_decoder(options.image)};
   if (extension == "cls") return {"label", {extension}, decode_decimal(options.label_type)};
   if (extension == "npy") return {extension, {extension}, decode_npy()};
-  if (extension.ends_with(".npy"))
-    return {extension.substr(0, extension.size() - 4), {extension}, decode_npy()};
-  return {};
+  return {extension.substr(0, extension.size() - 4), {extension}, decode_npy()};
 }
 
 /// What a shard has for `open`.
@@ -63,13 +62,17 @@ tar_content look_at(const random_file& file, const open_options& options) {
     tar_field field = tar_field_of(extension, options);
     if (field.name.empty()) {
       const std::string last = extension.substr(extension.rfind('.') + 1);
-      if (found.dotted.empty() && !tar_field_of(last, options).name.empty())
-        found.dotted = member->name;
+      if (found.dotted.empty() && is_usual_tar_extension(last)) found.dotted = member->name;
       continue;
     }
     known.insert(field.extensions.begin(), field.extensions.end());
     const auto namesake = std::ranges::find(found.fields, field.name, &tar_field::name);
     if (namesake != found.fields.end()) throw clash(file, *namesake, field);
+    constexpr std::size_t max_fields = 256;
+    if (found.fields.size() == max_fields)
+      throw dataset_error{{.path = file.path(), .field = {}},
+                          "has members of more than " + std::to_string(max_fields) + " fields: " +
+                              first_dot_words(member->name) + ", or choose fields with open_tar"};
     found.fields.push_back(std::move(field));
   }
   return found;
@@ -116,14 +119,14 @@ std::string kind_of(const tar_left_out& each) {
 dataset_ptr open_all(const paths& shards, const open_options& options, tar_leavings& left_out) {
   const std::vector<tar_field> fields = find_fields(shards.front(), options);
   dataset_ptr opened = open_tar_fields(shards, fields, {}, &left_out);
-  for (const tar_left_out& each : left_out.all())
-    if (const tar_field field = tar_field_of(each.extension, options); !field.name.empty())
-      throw dataset_error{{.path = shards[each.shard], .field = field.name},
-                          "members " + kind_of(each) + ", such as " +
-                              quoted_tar_name(each.example) + ", would be a field, but " +
-                              shards.front() +
-                              " has none of them; open shards of one kind together, or name "
-                              "fields that all have in open_options::fields"};
+  for (const auto& [extension, each] : left_out.all())
+    if (is_usual_tar_extension(extension))
+      throw dataset_error{
+          {.path = shards[each.shard], .field = tar_field_of(extension, options).name},
+          "members " + kind_of(each) + ", such as " + quoted_tar_name(each.example) +
+              ", would be a field, but " + shards.front() +
+              " has none of them; open shards of one kind together, or name "
+              "fields that all have in open_options::fields"};
   return opened;
 }
 
@@ -145,7 +148,7 @@ dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
   tar_leavings left_out;
   dataset_ptr opened = open_all(shards, options, left_out);
   std::vector<std::string> kinds_left_out;
-  for (const tar_left_out& each : left_out.all())
+  for (const auto& [extension, each] : left_out.all())
     kinds_left_out.push_back(std::to_string(each.members) + ' ' + kind_of(each) + " (such as " +
                              quoted_tar_name(each.example) + ')');
   if (!kinds_left_out.empty())
@@ -161,7 +164,7 @@ std::vector<listed_field> list_tar_shard(const std::string& shard, const open_op
   tar_leavings left_out;
   const dataset_ptr opened = open_all({shard}, options, left_out);
   std::vector<listed_field> listed = list_opened(*opened);
-  for (const tar_left_out& each : left_out.all())
+  for (const auto& [extension, each] : left_out.all())
     listed.push_back({.name = kind_of(each),
                       .samples = each.members,
                       .left_out = "members such as " + quoted_tar_name(each.example) +

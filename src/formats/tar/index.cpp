@@ -5,6 +5,7 @@
 #include "detail/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace feedline::detail {
@@ -135,21 +136,23 @@ std::string dotted_list(const std::vector<std::string>& extensions) {
   return text;
 }
 
+bool is_usual_tar_extension(std::string_view extension) noexcept {
+  constexpr auto usual = std::to_array<std::string_view>({"jpg", "jpeg", "png", "cls", "npy"});
+  constexpr std::string_view named_array = ".npy";  // after a name: "vec.npy"
+  return std::ranges::count(usual, extension) != 0 ||
+         (extension.ends_with(named_array) && extension.size() > named_array.size());
+}
+
 void tar_leavings::add(const tar_left_out& more) {
   constexpr std::size_t max_kinds = 32;
-  auto found = std::ranges::find(all_, more.extension, &tar_left_out::extension);
-  if (found == all_.end() && all_.size() >= max_kinds) {
-    found = std::ranges::find(all_, "…", &tar_left_out::extension);
-    if (found == all_.end()) {
-      all_.push_back(more);
-      all_.back().extension = "…";
-      return;
-    }
-  }
-  if (found == all_.end())
-    all_.push_back(more);
+  constexpr const char* others = "…";
+  const bool is_one_of_many = all_.size() >= max_kinds && !all_.contains(more.extension) &&
+                              !is_usual_tar_extension(more.extension);
+  const std::string extension = is_one_of_many ? others : more.extension;
+  if (const auto [found, is_new] = all_.emplace(extension, more); is_new)
+    found->second.extension = extension;
   else
-    found->members += more.members;
+    found->second.members += more.members;
 }
 
 tar_index index_members(tar_scanner& members, const std::string& path,

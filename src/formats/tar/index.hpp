@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,15 +28,19 @@ struct tar_left_out {
   std::size_t shard = 0;  ///< that has it
 };
 
-/// Counts members that no field takes, by extension: of more than 32 extensions the rest as one,
-/// "…".
+/// Whether `open` makes fields of members with this extension: images, labels, arrays.
+[[nodiscard]] bool is_usual_tar_extension(std::string_view extension) noexcept;
+
+/// Counts members that no field takes, by extension. Those that `open` knows each count by
+/// themselves; of others more than 32 count together, as "…".
 class tar_leavings {
  public:
   void add(const tar_left_out& more);
-  [[nodiscard]] const std::vector<tar_left_out>& all() const noexcept { return all_; }
+  /// In order of extension.
+  [[nodiscard]] const std::map<std::string, tar_left_out>& all() const noexcept { return all_; }
 
  private:
-  std::vector<tar_left_out> all_;
+  std::map<std::string, tar_left_out> all_;
 };
 
 /// The samples of one shard: for each, where the members of its fields lie.

@@ -55,7 +55,8 @@ tar_shards::tar_shards(const std::vector<std::string>& paths, std::span<const ta
     payload_bytes_ += index.payload_bytes;
     dotted_ += index.dotted;
     if (dotted_example_.empty()) dotted_example_ = index.dotted_example;
-    for (tar_left_out left_out : index.left_out.all()) {
+    for (const auto& [extension, each] : index.left_out.all()) {
+      tar_left_out left_out = each;
       left_out.shard = number;
       left_out_.add(left_out);
     }

@@ -174,6 +174,30 @@ TEST_CASE("open: a tar shard of many extensions tells some of them, and counts t
   CHECK(listed.back().samples == 68);
 }
 
+TEST_CASE("open: a field of a later tar shard is found among any number of other members",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  tar_bytes many;
+  for (int i = 0; i < 100; ++i) many.add("1.x" + std::to_string(i), "x");
+  const std::string first = folder.write("a.tar", tar_bytes{}.add("0.npy", array_bytes()).ended());
+  const std::string later = folder.write("b.tar", many.add("1.cls", "1").ended());
+  CHECK(test::contains(refusal({first, later}), later + ": field 'label': members .cls"));
+}
+
+TEST_CASE(
+    "open: arrays whose names have several dots are refused before they are fields without end",
+    "[dataset][host]") {
+  const test::temporary_directory folder;
+  tar_bytes archive;
+  for (int i = 0; i < 300; ++i) archive.add("v2." + std::to_string(i) + ".npy", array_bytes());
+  const std::string shard = folder.write("a.tar", archive.ended());
+  CHECK(refusal({shard}) ==
+        shard +
+            ": has members of more than 256 fields: 'v2.256.npy' is the member '.256.npy' of the "
+            "sample 'v2', for a sample's name ends at the first dot; write the archive with names "
+            "that have no other dot, or choose fields with open_tar");
+}
+
 TEST_CASE("open: that a tar shard of images has no labels is told", "[dataset][host]") {
   const test::temporary_directory folder;
   const auto shard =
