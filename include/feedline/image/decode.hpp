@@ -38,8 +38,8 @@ struct image_options {
 /// `feedline::images`.
 ///
 /// All become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked up,
-/// alpha dropped. A mask whose classes are a palette's indices loses them, so the log tells of the first
-/// palette that a decoder meets. EXIF orientation and colour profiles are not followed, as
+/// alpha dropped. A mask whose classes are a palette's indices loses them, so the log tells of the
+/// first palette that a decoder meets. EXIF orientation and colour profiles are not followed, as
 /// torchvision's ImageFolder does not. libjpeg decodes with its accurate inverse transform and
 /// smooth chroma, as PIL and torchvision have it do, so that pixels agree with theirs but for the
 /// resize's rounding, and reduced decoding. The pixels are the same on every machine with the same
