@@ -31,7 +31,7 @@ constexpr std::uint64_t sequence_length_bytes = 4;
 constexpr std::uint64_t sequence_offset_bytes = 8;
 
 constexpr std::string_view pair_advice =
-    "; get both files anew, or make them again with Megatron's preprocess_data.py";
+    "; get both files again, or make them again with Megatron's preprocess_data.py";
 
 std::optional<element_type> token_type_of_code(unsigned code) {
   using enum element_type;

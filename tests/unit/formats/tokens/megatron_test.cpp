@@ -72,7 +72,7 @@ std::string refusal(const std::string& shard, const token_options& options) {
 
 constexpr token_options three{.tokens_per_sample = 3};
 const std::string advice =
-    "; get both files anew, or make them again with Megatron's preprocess_data.py";
+    "; get both files again, or make them again with Megatron's preprocess_data.py";
 
 }  // namespace
 
