@@ -47,8 +47,19 @@ void formats(const std::vector<std::string>& shards) {
 void list() {
   // [list]
   for (const auto& found : feedline::list_fields("train.h5"))
-    std::cout << found.name << ": " << found.samples << " of " << to_string(found.spec) << '\n';
+    if (found.left_out.empty())
+      std::cout << found.name << ": " << found.samples << " of " << to_string(found.spec) << '\n';
+    else
+      std::cout << found.name << " is left out: " << found.left_out << '\n';
   // [/list]
+}
+
+void roots() {
+  // [roots]
+  const auto both =
+      feedline::open_image_folder(std::vector<std::string>{"photos/train", "scans/train"});
+  for (const std::string& name : both.classes) std::cout << name << '\n';  // of label 0, 1, …
+  // [/roots]
 }
 
 feedline::dataset_ptr composed(const feedline::dataset_ptr& digits) {

@@ -1,6 +1,8 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
+#include "io/remote_path.hpp"
+
 #include <system_error>
 
 #include <algorithm>
@@ -97,6 +99,7 @@ bool is_there(const std::string& path) {
 std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) {
   std::vector<std::string> paths;
   for (const std::string& pattern : patterns) {
+    detail::refuse_remote_path(pattern);
     std::vector<std::string> names{pattern};
     if (!is_there(pattern)) {
       names.clear();

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace feedline::detail {
 namespace {
@@ -38,8 +40,8 @@ image_options checked(image_options options) {
 
 /// What one thread works with.
 struct image_worker {
-  explicit image_worker(const image_options& options)
-      : jpeg{make_jpeg_reader(options)}, png{make_png_reader(options)} {}
+  image_worker(const image_options& options, std::shared_ptr<std::atomic<bool>> palette_told)
+      : jpeg{make_jpeg_reader(options)}, png{make_png_reader(options, std::move(palette_told))} {}
 
   std::unique_ptr<image_reader> jpeg;
   std::unique_ptr<image_reader> png;
@@ -62,7 +64,9 @@ class image_decoder final : public decoder {
       : options_{checked(options)},
         geometry_{options_},
         steps_{step_of(options_)},
-        workers_{[checked = options_] { return std::make_unique<image_worker>(checked); }} {}
+        workers_{[checked = options_, told = std::make_shared<std::atomic<bool>>(false)] {
+          return std::make_unique<image_worker>(checked, told);
+        }} {}
 
   field describe(std::span<const std::byte>) const override {
     const std::uint64_t height = options_.height;
@@ -151,7 +155,8 @@ std::unique_ptr<image_reader> make_jpeg_reader(const image_options&) {
 }
 #endif
 #ifndef FEEDLINE_HAS_PNG
-std::unique_ptr<image_reader> make_png_reader(const image_options&) {
+std::unique_ptr<image_reader> make_png_reader(const image_options&,
+                                              std::shared_ptr<std::atomic<bool>>) {
   return nullptr;
 }
 #endif

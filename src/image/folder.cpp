@@ -7,11 +7,13 @@
 #include "dataset/label_type.hpp"
 #include "detail/log.hpp"
 #include "detail/printable.hpp"
+#include "detail/text.hpp"
 #include "image/image_files.hpp"
 #include "io/whole_file.hpp"
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -71,16 +73,35 @@ class folder_values final : public detail::coded_values {
   mutable std::atomic<std::int64_t> hints_left_{0};
 };
 
+/// Those of all roots, in order of their bytes, each once.
+std::vector<std::string> classes_of(const std::vector<detail::image_lister>& listers) {
+  std::vector<std::string> classes;
+  for (const detail::image_lister& lister : listers)
+    classes.insert(classes.end(), lister.classes().begin(), lister.classes().end());
+  std::ranges::sort(classes);
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return classes;
+}
+
 }  // namespace
 
 image_folder open_image_folder(const std::string& root, const image_folder_options& options) {
+  return open_image_folder(std::vector<std::string>{root}, options);
+}
+
+image_folder open_image_folder(const std::vector<std::string>& roots,
+                               const image_folder_options& options) {
+  if (roots.empty()) throw usage_error{"image folder: there is no root"};
   const std::uint64_t largest = detail::largest_label(options.label_type);
   decoder_ptr decoder =
       make_image_decoder(options.image);  // looks at options before a long listing
   image_folder result;
-  detail::image_lister lister{root, result};
+  std::vector<detail::image_lister> listers;
+  for (const std::string& root : roots)
+    listers.emplace_back(root, roots.size() == 1 ? root : std::string{}, result);
+  result.classes = classes_of(listers);
   if (result.classes.size() - 1 > largest)
-    throw dataset_error{{.path = root, .field = "label"},
+    throw dataset_error{{.path = roots.front(), .field = "label"},
                         "holds " + std::to_string(result.classes.size()) + " classes, but " +
                             std::string{to_string(options.label_type)} + " counts only " +
                             std::to_string(largest + 1) +
@@ -88,20 +109,30 @@ image_folder open_image_folder(const std::string& root, const image_folder_optio
   detail::image_files found;
   const std::size_t label_bytes = size_bytes(options.label_type);
   const auto labels = std::make_shared<std::vector<std::byte>>();
-  for (std::size_t label = 0; label < result.classes.size(); ++label) {
-    lister.list_class(result.classes[label], found);
-    std::size_t at = labels->size();
-    for (labels->resize(found.files.size() * label_bytes); at < labels->size(); at += label_bytes)
-      detail::write_label(label, options.label_type, std::span{*labels}.subspan(at, label_bytes));
-  }
+  for (detail::image_lister& lister : listers)
+    for (const std::string& name : lister.classes()) {
+      lister.list_class(name, found);
+      const auto label = static_cast<std::uint64_t>(std::ranges::lower_bound(result.classes, name) -
+                                                    result.classes.begin());
+      std::size_t at = labels->size();
+      for (labels->resize(found.files.size() * label_bytes); at < labels->size(); at += label_bytes)
+        detail::write_label(label, options.label_type, std::span{*labels}.subspan(at, label_bytes));
+    }
   found.names.shrink_to_fit();
   found.files.shrink_to_fit();
   labels->shrink_to_fit();
   if (result.skipped_files != 0)
     detail::log()->warn(
-        "image folder {}: {} files are not named as images (.jpg, .jpeg, .png) and are left "
-        "out, such as {}",
-        detail::printable(root), result.skipped_files, detail::printable(result.examples.front()));
+        "image folder {}: {} files are left out, such as {}: they are not named as images (.jpg, "
+        ".jpeg, .png), or lie in no class's folder",
+        detail::list_names(roots), result.skipped_files,
+        detail::printable(result.examples.front()));
+  if (std::ranges::any_of(listers,
+                          [&](const auto& one) { return one.classes() != result.classes; }))
+    detail::log()->warn(
+        "image folders {}: not every one has all classes; labels count the classes of all of them, "
+        "from 0: {}",
+        detail::list_names(roots), detail::list_names(result.classes));
   field image = decoder->describe({});
   image.name = image_field;
   result.dataset =

@@ -4,6 +4,7 @@
 
 #include "detail/text.hpp"
 #include "io/descriptor.hpp"
+#include "io/remote_path.hpp"
 
 #include <system_error>
 
@@ -49,24 +50,39 @@ std::vector<entry> entries_of(const fs::path& folder) try {
 
 }  // namespace
 
-image_lister::image_lister(fs::path root, image_folder& told)
-    : root_{std::move(root)}, told_{told} {
+image_lister::image_lister(fs::path root, fs::path shown, image_folder& told)
+    : root_{std::move(root)}, shown_{std::move(shown)}, told_{told} {
+  refuse_remote_path(root_.string());
   for (entry& each : entries_of(root_))
-    each.is_folder ? told_.classes.push_back(std::move(each.name)) : leave_out(root_ / each.name);
-  if (told_.classes.empty())
-    throw dataset_error{{.path = root_.string(), .field = {}},
-                        "holds no folder: there should be one for each class, with the images "
-                        "of the class in it"};
+    each.is_folder ? classes_.push_back(std::move(each.name)) : leave_out(root_ / each.name);
+  refuse_foreign_folder(root_, classes_);
+  if (classes_.empty()) throw no_class();
+}
+
+dataset_error image_lister::no_class() const {
+  const dataset_location where{.path = root_.string(), .field = {}};
+  if (!left_out_.empty() && !is_named_as_image(left_out_.ending()))
+    return {where, "a folder of " + left_out_.describe() +
+                       ", and not one of images by class; open files by their paths, several of "
+                       "one kind by a pattern such as '" +
+                       (root_ / ("*" + left_out_.ending())).string() + "'"};
+  return {
+      where,
+      "holds no folder: there should be one for each class, with the images of the class in it" +
+          (left_out_.empty() ? std::string{}
+                             : "; it holds " + left_out_.describe() + ", of no class")};
 }
 
 void image_lister::list_class(const std::string& name, image_files& into) {
   const fs::path folder = root_ / name;
+  left_out_.clear();
   std::map<std::string, std::vector<std::string>> found;  // names, by folder
   list_folder(folder, 0, found);
   if (found.empty())
     throw dataset_error{{.path = folder.string(), .field = {}},
-                        "the class has no image (.jpg, .jpeg, .png); give it some, or remove "
-                        "its folder"};
+                        "the class has no image (.jpg, .jpeg, .png)" +
+                            (left_out_.empty() ? std::string{} : " but " + left_out_.describe()) +
+                            "; give it some, or remove its folder"};
   for (const auto& [path, names] : found) {
     for (const std::string& file : names) {
       into.names += file;
@@ -96,8 +112,9 @@ void image_lister::list_folder(const fs::path& folder, unsigned depth,
 void image_lister::leave_out(const fs::path& path) {
   constexpr std::size_t max_examples = 10;
   ++told_.skipped_files;
+  left_out_.add(path.filename().string());
   if (told_.examples.size() < max_examples)
-    told_.examples.push_back(path.lexically_relative(root_).string());
+    told_.examples.push_back((shown_.empty() ? path : path.lexically_relative(shown_)).string());
 }
 
 }  // namespace feedline::detail

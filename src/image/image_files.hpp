@@ -1,6 +1,9 @@
 #pragma once
 
+#include <feedline/error.hpp>
 #include <feedline/image/folder.hpp>
+
+#include "image/foreign_folder.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -31,11 +34,18 @@ struct image_files {
   }
 };
 
-/// Finds classes and their images. What is told of the folder goes to `told`.
+/// Finds a root's classes and their images. What is told of the folder goes to `told`.
 class image_lister {
  public:
-  /// Finds the classes. @throws dataset_error if there is none, or the folder cannot be listed.
-  image_lister(std::filesystem::path root, image_folder& told);
+  /// Finds the classes.
+  /// @param shown Examples of files that are left out are named relative to it; empty: by their
+  /// paths.
+  /// @throws dataset_error if there is none, the folder is none of images by class, or it cannot be
+  /// listed.
+  image_lister(std::filesystem::path root, std::filesystem::path shown, image_folder& told);
+
+  /// Names, in order of their bytes; not empty.
+  [[nodiscard]] const std::vector<std::string>& classes() const noexcept { return classes_; }
 
   /// Adds a class's images. @throws dataset_error as above.
   void list_class(const std::string& name, image_files& into);
@@ -45,9 +55,13 @@ class image_lister {
   void list_folder(const std::filesystem::path& folder, unsigned depth,
                    std::map<std::string, std::vector<std::string>>& found);
   void leave_out(const std::filesystem::path& path);
+  [[nodiscard]] dataset_error no_class() const;
 
   std::filesystem::path root_;
+  std::filesystem::path shown_;
   image_folder& told_;
+  std::vector<std::string> classes_;
+  other_files left_out_;  ///< of the folder, or the class, that is being listed
 };
 
 }  // namespace feedline::detail

@@ -1,9 +1,11 @@
+#include "detail/log.hpp"
 #include "image/reader.hpp"
 
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <png.h>
 
@@ -43,7 +45,8 @@ struct png_structs {
 
 class png_reader final : public image_reader {
  public:
-  explicit png_reader(const image_options& options) : geometry_{options} {}
+  png_reader(const image_options& options, std::shared_ptr<std::atomic<bool>> told)
+      : geometry_{options}, told_{std::move(told)} {}
 
   image_extents read(std::span<const std::byte> file, rgb_image& out) override {
     session_.rest = file;
@@ -51,9 +54,18 @@ class png_reader final : public image_reader {
     open(current);
     const image_extents extents{png_get_image_height(current.png, current.info),
                                 png_get_image_width(current.png, current.info)};
+    const bool has_palette =
+        png_get_color_type(current.png, current.info) == PNG_COLOR_TYPE_PALETTE;
     static_cast<void>(geometry_.resized(extents));  // or refuses it
     out.resize(extents);
     read_rows(current, out);
+    if (has_palette && !told_->exchange(true))
+      log()->warn(
+          "images: a PNG of {} x {} pixels has a palette, and its colours are read, not its "
+          "indices; "
+          "if it is a mask of classes, save it as an array (.npy). Told once for all that are read "
+          "alike",
+          extents.width, extents.height);
     return extents;
   }
 
@@ -95,13 +107,15 @@ class png_reader final : public image_reader {
   }
 
   image_geometry geometry_;
+  std::shared_ptr<std::atomic<bool>> told_;
   png_session session_{{.library = "libpng"}};
 };
 
 }  // namespace
 
-std::unique_ptr<image_reader> make_png_reader(const image_options& options) {
-  return std::make_unique<png_reader>(options);
+std::unique_ptr<image_reader> make_png_reader(const image_options& options,
+                                              std::shared_ptr<std::atomic<bool>> told) {
+  return std::make_unique<png_reader>(options, std::move(told));
 }
 
 }  // namespace feedline::detail

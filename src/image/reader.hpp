@@ -5,6 +5,7 @@
 #include "image/resampler.hpp"
 
 #include <array>
+#include <atomic>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +81,9 @@ class image_reader {
 
 /// Null where the library was absent when feedline was built.
 [[nodiscard]] std::unique_ptr<image_reader> make_jpeg_reader(const image_options& options);
-[[nodiscard]] std::unique_ptr<image_reader> make_png_reader(const image_options& options);
+/// @param told Whether the log has told that palettes become colours; set when it has. Of one
+///        decoder, whose readers share it.
+[[nodiscard]] std::unique_ptr<image_reader> make_png_reader(
+    const image_options& options, std::shared_ptr<std::atomic<bool>> told);
 
 }  // namespace feedline::detail

@@ -1,6 +1,7 @@
 #include "io/file_source.hpp"
 
 #include "io/kept_descriptor.hpp"
+#include "io/remote_path.hpp"
 
 #include <sys/stat.h>
 #include <zlib.h>
@@ -30,7 +31,10 @@ file_source::file_source(file_field name)
   const auto refusal = [this](const std::string& why) {
     return dataset_error{{.path = name_.path, .field = name_.field}, why};
   };
-  if (file_.number() < 0) throw refusal(file_.refusal());
+  if (file_.number() < 0) {
+    refuse_remote_path(name_.path);
+    throw refusal(file_.refusal());
+  }
   struct stat status {};
   if (::fstat(file_.number(), &status) != 0) throw refusal("cannot be examined: " + system_words());
   if (S_ISDIR(status.st_mode)) throw refusal("is a directory; name a file in it");

@@ -4,6 +4,7 @@
 
 #include "detail/log.hpp"
 #include "io/file_mapping.hpp"
+#include "io/remote_path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -64,7 +65,10 @@ random_file::random_file(descriptor file, const std::filesystem::path& path, acc
                          std::chrono::nanoseconds look)
     : path_{path.string()}, look_{look}, look_at_memory_{10 * look} {
   const int number = file.number();
-  if (number < 0) throw error({}, file.refusal());
+  if (number < 0) {
+    refuse_remote_path(path_);
+    throw error({}, file.refusal());
+  }
   struct stat status {};
   if (::fstat(number, &status) != 0) throw error({}, "cannot be examined: " + system_words());
   if (S_ISDIR(status.st_mode)) throw error({}, "is a directory; name a file in it");

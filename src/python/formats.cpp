@@ -113,7 +113,9 @@ void bind_open(nb::module_& module) {
       .def_ro("samples", &listed_field::samples)
       .def_ro("spec", &listed_field::spec)
       .def_ro("is_ragged", &listed_field::is_ragged)
-      .def_ro("refusal", &listed_field::refusal);
+      .def_ro("refusal", &listed_field::refusal)
+      .def_ro("left_out", &listed_field::left_out)
+      .def_ro("classes", &listed_field::classes);
   module.def(
       "expand_paths", [](const files& patterns) { return expand_paths(paths_of(patterns)); },
       "patterns"_a, "Puts the files that patterns name in the patterns' places.");
@@ -126,15 +128,17 @@ void bind_image_folder(nb::module_& module) {
   const image_folder_options folder;
   module.def(
       "open_image_folder",
-      [](const file& root, const image_options& image, const dtype_argument& label_type) {
+      [](const files& root, const image_options& image, const dtype_argument& label_type) {
         const image_folder_options how{.image = image, .label_type = label_type};
-        image_folder found = unlocked([&] { return open_image_folder(root.string(), how); });
+        image_folder found =
+            unlocked([&] { return open_image_folder(expand_paths(paths_of(root)), how); });
         return std::make_tuple(std::move(found.dataset), std::move(found.classes));
       },
       "root"_a, nb::kw_only(), "image"_a = folder.image,
       "label_type"_a = dtype_argument{folder.label_type},
       "A folder that holds a folder of images for each class: the dataset, with fields 'image' "
-      "and 'label', and the names of the classes.");
+      "and 'label', and the names of the classes. Several folders are one sequence, with one list "
+      "of classes over all of them.");
 }
 
 void bind_records(nb::module_& module) {

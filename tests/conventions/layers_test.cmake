@@ -20,7 +20,7 @@ set(rooms
   "formats/npy: detail io rows dataset formats"
   "formats/records: io rows dataset formats"
   "formats/tar: detail io rows dataset formats"
-  "formats/tokens: detail io rows dataset formats"
+  "formats/tokens: detail io rows dataset formats formats/npy"
   "hdf5: io dataset ragged"
   "hdf5/filter: detail"
   "hdf5/format: detail io"

@@ -26,6 +26,19 @@ def with_header(magic, version, count, tokens):
     return struct.pack("<3i", magic, version, count) + bytes(1012) + tokens
 
 
+def array(descr, shape, payload):
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + payload
+
+
+def index(code, token_bytes, lengths, documents=1, version=1, offsets=None):
+    if offsets is None:
+        offsets = [token_bytes * sum(lengths[:i]) for i in range(len(lengths))]
+    head = b"MMIDIDX\0\0" + struct.pack("<QBQQ", version, code, len(lengths), documents)
+    body = struct.pack(f"<{len(lengths)}i", *lengths) + struct.pack(f"<{len(offsets)}q", *offsets)
+    return head + body + struct.pack(f"<{documents}q", *range(documents))
+
+
 gpt2 = with_header(20240520, 1, 20, narrow(1, 20))
 llama = with_header(20240801, 7, 20, wide(1, 20))
 seeds = {
@@ -56,6 +69,21 @@ seeds = {
     "version_unknown": case(0, 4, 0, with_header(20240520, 2, 20, narrow(1, 20))),
     "count_too_large": case(0, 4, 0, with_header(20240520, 1, 21, narrow(1, 20))),
     "count_negative": case(0, 4, 0, with_header(20240801, 7, -1, wide(1, 20))),
+    "array": case(0, 3, 0, array("<u2", "(20,)", narrow(1, 20))),
+    "array_big": case(0, 3, 0, array(">u4", "(5,)", struct.pack(">5I", *range(5)))),
+    "array_long": case(0, 3, 0, array("<i8", "(20,)", struct.pack("<20q", *range(20)))),
+    "array_of_rows": case(0, 3, 0, array("<u2", "(4, 5)", narrow(1, 20))),
+    "array_cut": case(TYPED, 3, 0, array("<u2", "(20,)", narrow(1, 19))),
+    "array_ignored": case(TYPED | NO_HEADER, 3, 0, array("<u2", "(20,)", narrow(1, 20))),
+    "array_and_tokens": case(TYPED, 3, 0, array("<u2", "(20,)", narrow(1, 20)), narrow(21, 20)),
+    "index": case(0, 3, 0, index(8, 2, [4, 0, 9])),
+    "index_wide": case(0, 3, 0, index(4, 4, [4, 9], documents=3)),
+    "index_apart": case(0, 3, 0, index(8, 2, [4, 9], offsets=[0, 10])),
+    "index_negative": case(0, 3, 0, index(8, 2, [4, -9])),
+    "index_of_floats": case(0, 3, 0, index(7, 4, [4])),
+    "index_cut": case(0, 3, 0, index(8, 2, [4, 9])[:-3]),
+    "gzip": case(TYPED, 3, 0, b"\x1f\x8b\x08\0" + narrow(1, 20)),
+    "text": case(TYPED, 3, 0, b"Once upon a time there was a shard."),
     "evaluation": case(TYPED, 4, 0, with_header(20240522, 1, 20, narrow(1, 20))),
 }
 

@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 #include <vector>
 
 using namespace feedline;
@@ -65,28 +65,45 @@ fuzz_case parse(byte_span input) {
   return parsed;
 }
 
+std::uint64_t word(byte_span bytes, std::size_t at, std::size_t size, bool big) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    value |= std::uint64_t{number(bytes, at + i)} << 8U * (big ? size - 1 - i : i);
+  return value;
+}
+
+/// Where a shard's tokens begin, and how they are stored.
+struct token_place {
+  std::size_t begin = 0;
+  bool big = false;
+};
+
+token_place place_of(byte_span shard, const token_options& options) {
+  const token_place plain{.big = options.byte_order == std::endian::big};
+  if (options.header == token_header::none || shard.size() < 4) return plain;
+  const std::uint64_t magic = word(shard, 0, 4, false);
+  if (magic == 20240520 || magic == 20240801) return {.begin = 1024};
+  if (magic != 0x4d554e93) return plain;
+  // A NumPy array: its dictionary's length stands at byte 8, and a '>' in it is the byte order's.
+  const std::size_t length_bytes = number(shard, 6) == 1 ? 2 : 4;
+  const auto begin = 8 + length_bytes + word(shard, 8, length_bytes, false);
+  const std::string_view dictionary{reinterpret_cast<const char*>(shard.data()), begin};
+  return {.begin = begin, .big = dictionary.find('>') != std::string_view::npos};
+}
+
 /// The sequence of all tokens, by the formats' words alone.
-std::vector<std::uint32_t> by_the_book(const fuzz_case& given, element_type type) {
-  const auto word = [](byte_span bytes, std::size_t at, std::size_t size, bool big) {
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i)
-      value |= number(bytes, at + i) << 8U * static_cast<unsigned>(big ? size - 1 - i : i);
-    return value;
-  };
-  std::vector<std::uint32_t> tokens;
+std::vector<std::uint64_t> by_the_book(const fuzz_case& given, element_type type) {
+  std::vector<std::uint64_t> tokens;
   for (const byte_span shard : given.shards) {
-    const std::uint32_t magic = shard.size() >= 4 ? word(shard, 0, 4, false) : 0;
-    const bool has_header =
-        given.options.header == token_header::automatic && (magic == 20240520 || magic == 20240801);
-    const bool big = !has_header && given.options.byte_order == std::endian::big;
-    for (std::size_t at = has_header ? 1024 : 0; at < shard.size(); at += size_bytes(type))
-      tokens.push_back(word(shard, at, size_bytes(type), big));
+    const token_place place = place_of(shard, given.options);
+    for (std::size_t at = place.begin; at < shard.size(); at += size_bytes(type))
+      tokens.push_back(word(shard, at, size_bytes(type), place.big));
   }
   return tokens;
 }
 
 /// Reads a sample and compares it with the tokens from `first` on.
-void require_window(const dataset& from, sample_index sample, const std::uint32_t* first) {
+void require_window(const dataset& from, sample_index sample, const std::uint64_t* first) {
   const field input = from.fields()[0];
   const std::size_t element = size_bytes(input.type);
   std::vector<std::byte> bytes(2 * sample_bytes(input));
@@ -95,17 +112,10 @@ void require_window(const dataset& from, sample_index sample, const std::uint32_
                                       all.subspan(sample_bytes(input))};
   from.read({&sample, 1}, out);
   for (std::size_t place = 0; place < 2; ++place)
-    for (std::size_t i = 0; i < input.shape[0]; ++i) {
-      std::uint32_t token = 0;
-      std::uint16_t narrow = 0;
-      if (element == 2) {
-        std::memcpy(&narrow, out[place].data() + i * element, element);
-        token = narrow;
-      } else {
-        std::memcpy(&token, out[place].data() + i * element, element);
-      }
-      require(token == first[i + place], "a sample holds its tokens");
-    }
+    for (std::size_t i = 0; i < input.shape[0]; ++i)
+      require(word(out[place], i * element, element, std::endian::native == std::endian::big) ==
+                  first[i + place],
+              "a sample holds its tokens");
 }
 
 void require_windows(const dataset& from, const fuzz_case& given) {

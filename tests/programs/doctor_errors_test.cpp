@@ -26,7 +26,8 @@ TEST_CASE("doctor: what cannot be opened ends with its place and what to do", "[
   const std::vector<std::byte> some(100, std::byte{'a'});
   const std::string words = folder.write("words", some).string();
   check_refused(1, "feedline-doctor: " + words + ": of no format that is known", {words});
-  check_refused(1, "holds no folder: there should be one for each class", {folder.path().string()});
+  check_refused(1, "a folder of 1 file, 'words', and not one of images by class",
+                {folder.path().string()});
 
   const std::string empty =
       folder.write("empty.npy", npy_bytes(npy_dictionary("|u1", "(0, 16)"), {})).string();

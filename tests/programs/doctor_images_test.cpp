@@ -1,5 +1,6 @@
 #include "programs/doctor_runs.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/tar_bytes.hpp"
 #include "support/hdf5/sequences.hpp"
 
 #include <filesystem>
@@ -20,6 +21,29 @@ TEST_CASE("doctor: folders of images are decoded to the size that is asked for",
   CHECK(json["layout"]["fields"][0]["shape"] == nlohmann::json::array({8, 16, 3}));
   CHECK(json["batch_size"] == 3);
   CHECK(says(json["recommended"]["code"], ".image = {.height = 8, .width = 16}"));
+}
+
+TEST_CASE("doctor: what open leaves out of folders and tar shards is listed, and classes are told",
+          "[programs][host]") {
+  const temporary_directory folder;
+  std::filesystem::create_directories(folder.path() / "root" / "cat");
+  std::filesystem::create_directory(folder.path() / "root" / "dog");
+  for (const char* const name : {"root/cat/a.png", "root/dog/b.png", "root/dog/c.webp"})
+    (void)folder.write(name, png_bytes(paint(20, 30)));
+  const auto images = run_doctor({(folder.path() / "root").string()});
+  CHECK(says(images.out, "2 of int32[]; 2 classes, 'cat' to 'dog'"));
+  CHECK(says(images.out, "dog/c.webp"));
+  CHECK(says(images.out, "left out: files such as this one are not named as images"));
+
+  tar_bytes archive;
+  for (const std::string key : {"0", "1", "2"})
+    archive.add(key + ".cls", "1").add(key + ".txt", "x");
+  const std::string shard = folder.write("a.tar", archive.ended()).string();
+  const auto json = run_doctor({shard, "--json", "-"}).json();
+  CHECK(json["offered"][0]["name"] == "label");
+  CHECK(json["offered"][1]["name"] == ".txt");
+  CHECK(says(json["offered"][1]["left_out"], "members such as '0.txt': open reads images"));
+  CHECK(json["layout"]["samples"] == 3);
 }
 
 TEST_CASE("doctor: images in an HDF5 file are decoded where a size is given", "[programs][host]") {

@@ -199,6 +199,48 @@ def test_a_folder_of_images_is_read(tmp_path):
     assert dataset.read([0, 1])["label"].tolist() == [0, 1]
 
 
+def test_several_folders_of_images_have_one_list_of_classes(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name in ["a/dog", "a/cat", "b/dog", "b/emu"]:
+        (tmp_path / name).mkdir(parents=True)
+        image.new("RGB", (8, 8)).save(tmp_path / name / "one.png")
+    roots = [tmp_path / "a", tmp_path / "b"]
+    dataset, classes = feedline.open_image_folder(roots)
+    assert classes == ["cat", "dog", "emu"]
+    assert dataset.read(range(4))["label"].tolist() == [0, 1, 1, 2]
+    assert feedline.open(roots).read(range(4))["label"].tolist() == [0, 1, 1, 2]
+    assert feedline.open_image_folder(str(tmp_path / "[ab]"))[1] == classes
+    listed = {each.name: each for each in feedline.list_fields(roots[0])}
+    assert listed["label"].classes == ["cat", "dog"]
+    assert listed["image"].classes == []
+
+
+def test_tokens_in_a_numpy_file_are_read_without_its_header(tmp_path):
+    tokens = np.arange(101, dtype=np.int32)
+    np.save(tmp_path / "tokens.npy", tokens)
+    windows = tokens[:100].reshape(10, 10)
+    for dataset in [
+        feedline.open_tokens(tmp_path / "tokens.npy", tokens_per_sample=10),
+        feedline.open(tmp_path / "tokens.npy", tokens_per_sample=10),
+    ]:
+        expect(dataset, input=windows, target=windows + np.int32(1))
+    np.savez(tmp_path / "tokens.npz", tokens=tokens)
+    with pytest.raises(feedline.DatasetError, match="no shard of tokens but a zip archive"):
+        feedline.open_tokens(tmp_path / "tokens.npz", tokens_per_sample=10, dtype="uint16")
+
+
+def test_what_open_leaves_out_of_a_shard_is_listed(tmp_path):
+    with tarfile.open(tmp_path / "shard.tar", "w") as shard:
+        for name, data in (("0.cls", b"1"), ("0.txt", b"one")):
+            (tmp_path / name).write_bytes(data)
+            shard.add(tmp_path / name, name)
+    listed = feedline.list_fields(tmp_path / "shard.tar")
+    assert [(each.name, bool(each.left_out)) for each in listed] == [
+        ("label", False),
+        (".txt", True),
+    ]
+
+
 def test_datasets_compose(numbered):
     assert feedline.subset(numbered, range(10, 20))[0]["label"] == 10
     assert len(feedline.subset(numbered, np.array([5, 5]))) == 2

@@ -25,7 +25,8 @@ struct npz_options {
 ///     auto train = feedline::open_npz("mnist.npz", {"x_train", "y_train"});
 ///
 /// Needs feedline to have been built with libzip.
-/// @param members Names, with or without ".npy", in the order wanted; empty: all there are.
+/// @param members Names, with or without ".npy", in the order wanted; empty: all arrays there are,
+///        and the log tells of members that are none.
 /// @throws dataset_error naming file and member: not a zip archive, damaged, no such member (with
 ///         those there are), several of one name, first dimensions that differ, encrypted, more
 ///         memory than allowed (before any is taken), and all that `open_npy` refuses.

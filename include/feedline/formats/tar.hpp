@@ -43,7 +43,8 @@ struct tar_options {
 /// lock. There may be any number of shards, mapped or not (`map_files`), whatever the limit on open
 /// files. Members
 /// of other extensions, folders, hidden files and names with a part such as `__meta__` are passed
-/// over, and so are samples that have none of the fields.
+/// over, and so are samples that have none of the fields. The log warns of such samples if a name
+/// ends as a field's does, but has another dot before: "v2.0.jpg" is the member "0.jpg" of "v2".
 ///
 /// Any order is fast where the shards are in memory or on a solid-state disk. Where they are not (a
 /// disk that turns, a network), `shuffle{.within = chunks(W)}` takes the place of a shuffle buffer:

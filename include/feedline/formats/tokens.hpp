@@ -13,7 +13,7 @@ namespace FEEDLINE_EXPORT feedline {
 
 /// What stands before the tokens of a shard.
 enum class token_header : std::uint8_t {
-  automatic,  ///< llm.c's header where there is one, else none
+  automatic,  ///< llm.c's, NumPy's or Megatron's where there is one; other known formats refused
   none,       ///< nothing, whatever the first bytes look like
 };
 
@@ -37,14 +37,26 @@ struct token_options {
 /// that reach from one shard into the next. With stride = T every token but the first and those
 /// after the last window is a target exactly once.
 ///
-/// A shard is a file of 16- or 32-bit tokens, as `numpy.tofile` writes it, or with the header of
-/// llm.c's shards (256 32-bit words: magic number, version, number of tokens). Shards are read
+/// A shard is one of
+/// - a file of 16- or 32-bit tokens, as `numpy.tofile` writes it; `options.type` says which;
+/// - the same with the header of llm.c's shards (256 32-bit words: magic number, version, number of
+///   tokens);
+/// - a NumPy file (`.npy`) of one dimension and any type of integers;
+/// - a pair of Megatron's indexed datasets, `x.idx` and `x.bin`, by either name: all of its
+///   sequences as one stream, in the type that the index says, of any integers. Boundaries of
+///   sequences and documents are not looked at.
+///
+/// A file that begins as another known format does (compressed files, archives, HDF5, Parquet,
+/// Arrow, images, text, …) is refused by name, unless `options.header` is none. Shards are read
 /// where they lie, mapped or not (`map_files`), with no lock and no memory of their own. There may
 /// be any number of them, whatever the limit on open files.
 /// @param shards Patterns may be among them: see `expand_paths`.
-/// @throws dataset_error naming the shard: unreadable, no whole number of tokens, a header that the
-///         file's size belies, shards of different types, fewer than T + 1 tokens in all.
-/// @throws usage_error if there is no shard, T is 0, or the type is not u16 or u32.
+/// @throws dataset_error naming the shard: unreadable, of another format, no whole number of
+///         tokens, a header or index that the file's size belies, sequences that do not follow one
+///         another, floating-point numbers, shards of different types, fewer than T + 1 tokens in
+///         all.
+/// @throws usage_error if there is no shard, T is 0, the type is not u16 or u32, or a pair is named
+///         by both of its names.
 [[nodiscard]] dataset_ptr open_tokens(const std::vector<std::string>& shards,
                                       const token_options& options);
 

@@ -37,6 +37,12 @@ struct hdf5_listing {
   bool is_ragged = false;
 };
 
+/// A dataset of a file that can be no field, nor can members of its records.
+struct hdf5_left_out {
+  std::string dataset;  ///< absolute path within the file
+  std::string reason;   ///< a single value, a type without an element_type, …
+};
+
 /// What to do with a dataset whose attributes say that its values are other than what is stored.
 enum class value_conventions : std::uint8_t {
   /// It is refused, with what its attributes say: packed numbers (NetCDF's scale_factor and
@@ -64,13 +70,15 @@ struct hdf5_options {
 
 /// Every dataset in an HDF5 file that can serve as a field, in order of path, links to datasets
 /// included, and of records each member that can, in the records' order; values of variable length,
-/// strings among them, for `open_hdf5_ragged`. Text of fixed length, single values and what else is
-/// no field are left out. Datasets and groups that the library cannot open are there with the
+/// strings among them, for `open_hdf5_ragged`. Single values, references and what else is no field
+/// are left out. Datasets and groups that the library cannot open are there with the
 /// reason. Groups behind soft and external links are not entered.
 /// @param options `external` and `conventions` count; the limits of memory mean nothing here.
+/// @param left_out Is given the datasets that can be no field, with reasons; null: nobody asks.
 /// @throws hdf5_error if the file cannot be opened.
-[[nodiscard]] std::vector<hdf5_listing> list_hdf5_fields(const std::string& file,
-                                                         const hdf5_options& options = {});
+[[nodiscard]] std::vector<hdf5_listing> list_hdf5_fields(
+    const std::string& file, const hdf5_options& options = {},
+    std::vector<hdf5_left_out>* left_out = nullptr);
 
 /// Opens datasets of one HDF5 file that share their first dimension: a sample is a row of each.
 ///

@@ -38,10 +38,12 @@ struct image_options {
 /// `feedline::images`.
 ///
 /// All become RGB: grey is repeated, CMYK converted, 16 bits rounded to 8, palettes looked up,
-/// alpha dropped. EXIF orientation and colour profiles are not followed, as torchvision's
-/// ImageFolder does not. libjpeg decodes with its accurate inverse transform and smooth chroma, as
-/// PIL and torchvision have it do, so that pixels agree with theirs but for the resize's rounding,
-/// and reduced decoding. The pixels are the same on every machine with the same libjpeg.
+/// alpha dropped. A mask whose classes are a palette's indices loses them, so the log tells of the
+/// first palette that a decoder meets. EXIF orientation and colour profiles are not followed, as
+/// torchvision's ImageFolder does not. libjpeg decodes with its accurate inverse transform and
+/// smooth chroma, as PIL and torchvision have it do, so that pixels agree with theirs but for the
+/// resize's rounding, and reduced decoding. The pixels are the same on every machine with the same
+/// libjpeg.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 

@@ -16,12 +16,13 @@ struct image_folder_options {
   element_type label_type = element_type::i32;  ///< an integer that counts the classes
 };
 
-/// A folder of images, as a dataset.
+/// A folder of images, or several, as a dataset.
 struct image_folder {
   dataset_ptr dataset;  ///< fields "image" (see `image_options`) and "label" (a scalar)
-  std::vector<std::string> classes;   ///< names, in order: of label 0, 1, …
-  std::uint64_t skipped_files = 0;    ///< files that are no images, by name
-  std::vector<std::string> examples;  ///< the first of them, relative to the root; at most 10
+  std::vector<std::string> classes;  ///< names, in order: of label 0, 1, …
+  std::uint64_t skipped_files = 0;   ///< files that are no images, by name, or in no class
+  /// The first of them, at most 10: relative to the root, or of several roots by their paths.
+  std::vector<std::string> examples;
 };
 
 /// Opens a folder that holds a folder of images for each class. Target `feedline::images`.
@@ -37,11 +38,24 @@ struct image_folder {
 ///
 /// `encoded()` gives images' files as they are: a block is an image. Once, it asks the system for
 /// the size of every file, which takes a second or two for a million, and keeps 4 bytes of each.
-/// @throws dataset_error naming folder or file: unreadable, no class folder, a class without an
+/// @throws dataset_error naming folder or file: unreadable, no class folder, a Zarr store, images
+///         with masks or annotations beside them (folders "images" and "masks"), a class without an
 ///         image, more classes than the label's type counts; when read: what `make_image_decoder`
 ///         refuses, a file that is gone or larger than 1 GiB.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] image_folder open_image_folder(const std::string& root,
+                                             const image_folder_options& options = {});
+
+/// Opens several such folders as one sequence, one root after the other. Classes are those of all
+/// roots together: a name is one class, with one label, wherever it stands. A root need not have
+/// them all; then the log tells the classes. Otherwise as above.
+///
+///     auto [train, classes, skipped_files, examples] =
+///         feedline::open_image_folder(std::vector<std::string>{"photos", "scans"});
+///
+/// @param roots Paths; `expand_paths` makes them of patterns.
+/// @throws as above, and usage_error if there is no root.
+[[nodiscard]] image_folder open_image_folder(const std::vector<std::string>& roots,
                                              const image_folder_options& options = {});
 
 }  // namespace feedline

@@ -71,7 +71,7 @@ constexpr std::array numeric_types{
 };
 
 /// What kinds are of which no size has an element_type, and what to save instead.
-constexpr std::array<std::array<std::string_view, 2>, 6> reasons{{
+constexpr std::array<std::array<std::string_view, 2>, 5> reasons{{
     {"c",
      "complex numbers, which have no element_type; save array.real and array.imag as arrays of "
      "their own"},
@@ -79,13 +79,50 @@ constexpr std::array<std::array<std::string_view, 2>, 6> reasons{{
      "floating-point numbers of a size that has no element_type; save array.astype('float64')"},
     {"O", "Python objects, which feedline never unpickles; save an array of numbers"},
     {"SaU", "strings, which have no element_type; save numbers that stand for them"},
-    {"V",
-     "raw bytes of no stated type (bfloat16 is written so); save array.view() of an integer type "
-     "of that size, or array.astype('float32')"},
     {"Mm", "dates or time spans, which have no element_type; save array.view('int64')"},
 }};
 
-std::string_view reason(char kind) {
+/// Types that Python's package ml_dtypes adds to NumPy, as they are called or as numpy.save writes
+/// them: raw bytes of their size, the name lost.
+struct added_type {
+  std::string_view word;  ///< NumPy's, or how it begins: with "V", or something that ends in '_'
+  std::string_view reason;
+};
+
+constexpr std::array added_types{
+    added_type{"bfloat16",
+               "bfloat16, which is not supported yet; save array.astype('float32'), or "
+               "array.view('uint16') for its bits"},
+    added_type{"V2",
+               "raw values of 2 bytes, their type not stated: numpy.save writes bfloat16 so, which "
+               "is not supported yet; save array.astype('float32'), or array.view('uint16') for "
+               "its bits"},
+    added_type{"float8_",
+               "float8, which is not supported; save array.astype('float16') or 'float32'"},
+    added_type{"float6_",
+               "float6, which is not supported; save array.astype('float16') or 'float32'"},
+    added_type{"float4_",
+               "float4, which is not supported; save array.astype('float16') or 'float32'"},
+    added_type{"f1",
+               "floating-point numbers of 1 byte: numpy.save writes float8 (e5m2) so, which is not "
+               "supported; save array.astype('float16') or 'float32'"},
+    added_type{"int4", "int4, which is not supported; save array.astype('int8')"},
+    added_type{"uint4", "uint4, which is not supported; save array.astype('uint8')"},
+    added_type{"int2", "int2, which is not supported; save array.astype('int8')"},
+    added_type{"uint2", "uint2, which is not supported; save array.astype('uint8')"},
+    added_type{"V1",
+               "raw values of 1 byte, their type not stated: numpy.save writes float8 and int4 so, "
+               "which are not supported; save array.astype('float32') or array.astype('int8')"},
+    added_type{"V",
+               "raw bytes of no stated type; save array.view() of an integer type, or "
+               "array.astype('float32')"},
+};
+
+std::string_view reason(std::string_view word) {
+  for (const auto& [known, words] : added_types)
+    if (word == known || ((known == "V" || known.ends_with('_')) && word.starts_with(known)))
+      return words;
+  const char kind = word.empty() ? '\0' : word.front();
   for (const auto& [kinds, words] : reasons)
     if (kinds.find(kind) != kinds.npos) return words;
   return "of a type that feedline does not know; save an array of bool, integers or floats";
@@ -107,8 +144,7 @@ void set_type(npy_header& header, const npy_literal& literal, const file_field& 
       });
   if (known == numeric_types.end())
     throw name.error(literal.descr_offset,
-                     "the elements ('" + literal.descr + "') are " +
-                         std::string{reason(rest.empty() ? '\0' : rest.front())});
+                     "the elements ('" + literal.descr + "') are " + std::string{reason(rest)});
   header.type = known->type;
   header.is_swapped = size_bytes(known->type) > 1 && order != std::endian::native;
 }

@@ -2,6 +2,7 @@
 #include <feedline/formats/npz.hpp>
 #include <feedline/formats/open.hpp>
 
+#include "detail/log.hpp"
 #include "detail/text.hpp"
 #include "formats/npy/array.hpp"
 #include "formats/npy/zip_archive.hpp"
@@ -39,6 +40,9 @@ class npz_file {
     std::vector<detail::rows_field> columns;
     for (const wanted_member& member : wanted) columns.push_back(column(member));
     file_->require_unchanged();
+    if (const auto others = left_out(); names.empty() && !others.empty())
+      detail::log()->warn("{}: members that are no arrays (.npy) are left out: {}", file_->path(),
+                          detail::list_names(others));
     return detail::make_rows_dataset("file dataset", std::move(columns));
   }
 
@@ -54,6 +58,8 @@ class npz_file {
         field.refusal = refusal.message();
       }
     }
+    for (const std::string& name : left_out())
+      listed.push_back({.name = name, .left_out = "no array: its name does not end in .npy"});
     file_->require_unchanged();
     return listed;
   }
@@ -83,6 +89,15 @@ class npz_file {
       if (archive_->members()[i].name.ends_with(detail::npy_suffix)) wanted.push_back(want(i));
     if (wanted.empty()) throw error("holds no arrays: no member's name ends in .npy");
     return wanted;
+  }
+
+  /// Members that are no arrays, by their names; folders aside.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> others;
+    for (const detail::zip_member& member : archive_->members())
+      if (!member.name.ends_with(detail::npy_suffix) && !member.name.ends_with('/'))
+        others.push_back(member.name);
+    return others;
   }
 
   std::vector<wanted_member> find(const std::vector<std::string>& names) const {

@@ -6,12 +6,10 @@
 #include <feedline/formats/idx.hpp>
 #include <feedline/formats/npy.hpp>
 #include <feedline/formats/npz.hpp>
-#include <feedline/formats/tar.hpp>
 #include <feedline/formats/tokens.hpp>
 #include <feedline/image/folder.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/label_type.hpp"
 #include "detail/text.hpp"
 #include "formats/idx/array.hpp"
 #include "formats/npy/array.hpp"
@@ -60,11 +58,24 @@ bool may_be_cifar(const probed_file& file) {
   return is_cifar(Format, file.head, file.file.size());
 }
 
-/// Opens each by itself, and puts them one behind the other.
+std::string words_of(const std::vector<field>& fields) {
+  std::vector<std::string> words;
+  for (const field& each : fields) words.push_back(to_string(each));
+  return list_names(words);
+}
+
+/// Opens each by itself, and puts them one after the other.
 template <dataset_ptr (*OpenOne)(const std::string&, const open_options&)>
 dataset_ptr each(const paths& files, const open_options& options) {
   std::vector<dataset_ptr> parts;
-  for (const std::string& path : files) parts.push_back(OpenOne(path, options));
+  for (const std::string& path : files) {
+    parts.push_back(OpenOne(path, options));
+    if (parts.back()->fields() != parts.front()->fields())
+      throw dataset_error{{.path = path, .field = {}},
+                          "has the fields " + words_of(parts.back()->fields()) + ", but " +
+                              files.front() + " has " + words_of(parts.front()->fields()) +
+                              "; files that are opened together have the same fields"};
+  }
   return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
 }
 
@@ -106,16 +117,34 @@ dataset_ptr open_archive(const std::string& path, const open_options& options) {
   return open_npz(path, options.fields);
 }
 
+std::vector<listed_field> list_archive(const std::string& file, const open_options&) {
+  return list_npz(file);
+}
+
 dataset_ptr open_one_idx(const std::string& path, const open_options& options) {
   dataset_ptr images = open_idx_file(path, only_name(options, file_format::idx, "image"));
   if (!options.fields.empty() || !images->fields().front().shape.empty()) return images;
   return open_idx_file(path, "label");  // labels are soon read again
 }
 
-dataset_ptr open_images(const std::string& path, const open_options& options) {
-  return choose_fields(
-      open_image_folder(path, {.image = options.image, .label_type = options.label_type}).dataset,
-      options.fields);
+image_folder open_folders(const paths& roots, const open_options& options) {
+  return open_image_folder(roots, {.image = options.image, .label_type = options.label_type});
+}
+
+dataset_ptr open_images(const paths& roots, const open_options& options) {
+  return choose_fields(open_folders(roots, options).dataset, options.fields);
+}
+
+std::vector<listed_field> list_images(const std::string& root, const open_options& options) {
+  const image_folder opened = open_folders({root}, options);
+  std::vector<listed_field> listed = list_opened(*opened.dataset);
+  listed.back().classes = opened.classes;  // of "label"
+  if (opened.skipped_files != 0)
+    listed.push_back({.name = opened.examples.front(),
+                      .samples = opened.skipped_files,
+                      .left_out = "files such as this one are not named as images (.jpg, .jpeg, "
+                                  ".png), or lie in no class's folder"});
+  return listed;
 }
 
 dataset_ptr open_token_shards(const paths& shards, const open_options& options) {
@@ -128,77 +157,25 @@ dataset_ptr open_token_shards(const paths& shards, const open_options& options) 
   return open_tokens(shards, {.tokens_per_sample = options.tokens_per_sample});
 }
 
-/// The field that a member with this extension would be; no name if it is of no kind that is known.
-tar_field tar_field_of(const std::string& extension, const open_options& options) {
-  const std::vector<std::string> images{"jpg", "jpeg", "png"};
-  if (std::ranges::count(images, extension) != 0)
-    return {"image", images, make_image_decoder(options.image)};
-  if (extension == "cls") return {"label", {extension}, decode_decimal(options.label_type)};
-  if (extension == "npy") return {extension, {extension}, decode_npy()};
-  if (extension.ends_with(".npy"))
-    return {extension.substr(0, extension.size() - 4), {extension}, decode_npy()};
-  return {};
-}
-
-/// Of the first sample that has any field; `seen` tells what members there were till then.
-std::vector<tar_field> tar_fields_of(const random_file& file, const open_options& options,
-                                     std::string& seen) {
-  tar_scanner members{
-      file.size(), file.path(),
-      [&](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); }};
-  std::vector<tar_field> fields;
-  std::string key;
-  while (const auto member = members.next()) {
-    const tar_sample_name name = split_tar_name(member->name);
-    if (name.key != key && !fields.empty()) break;
-    key = name.key;
-    tar_field field = tar_field_of(in_lower_case(name.extension), options);
-    constexpr std::size_t told = 200;
-    if (seen.size() < told) seen += (seen.empty() ? "" : ", ") + quoted_tar_name(member->name);
-    if (!field.name.empty() && std::ranges::count(fields, field.name, &tar_field::name) == 0)
-      fields.push_back(std::move(field));
-  }
-  return fields;
-}
-
-/// With the fields that the first sample of the first shard has.
-dataset_ptr open_tar_shards(const paths& shards, const open_options& options) {
-  static_cast<void>(largest_label(options.label_type));
-  const random_file first{shards.front()};
-  std::string seen;
-  std::vector<tar_field> found = tar_fields_of(first, options, seen);
-  if (found.empty())
-    throw dataset_error{
-        {.path = first.path(), .field = {}},
-        "a tar archive with no sample of images (.jpg, .jpeg, .png), labels (.cls) or "
-        "arrays (.npy): its members are " +
-            (seen.empty() ? std::string{"none"} : seen) + "; say with open_tar how to decode them"};
-  if (options.fields.empty()) return open_tar(shards, found);
-  std::vector<tar_field> chosen;
-  for (const std::string& name : options.fields) {
-    const auto field = std::ranges::find(found, name, &tar_field::name);
-    if (field == found.end()) {
-      std::string names;
-      for (const tar_field& each : found) names += (names.empty() ? "'" : ", '") + each.name + "'";
-      throw usage_error{"open: there is no field '" + name + "' in " + first.path() +
-                        ", whose first sample has " + names};
-    }
-    chosen.push_back(*field);
-  }
-  return open_tar(shards, chosen);
+/// Where tokens are asked for, an array is a stream of them.
+dataset_ptr open_arrays_or_tokens(const paths& files, const open_options& options) {
+  return options.tokens_per_sample == 0 ? open_arrays(files, options)
+                                        : open_token_shards(files, options);
 }
 
 constexpr auto table = std::to_array<format_entry>({
     {file_format::hdf5, "HDF5", "HDF5 files", is_hdf5, has_hdf5_behind, each<open_whole_hdf5>,
      list_whole_hdf5},
     {file_format::npy, "NumPy array", "NumPy arrays",
-     [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays, list_array},
+     [](const probed_file& file) { return is_npy(file.head); }, nullptr, open_arrays_or_tokens,
+     list_array},
     {file_format::npz, "NumPy archive", "NumPy archives",
      [](const probed_file& file) { return is_npz(file.head); }, nullptr, each<open_archive>,
-     [](const std::string& file, const open_options&) { return list_npz(file); }},
+     list_archive},
     {file_format::tar, "tar shard", "tar shards",
-     [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_tar_shards},
-    {file_format::tokens, "token shard", "token shards with llm.c's header",
+     [](const probed_file& file) { return is_tar(file.content); }, nullptr, open_tar_shards,
+     list_tar_shard},
+    {file_format::tokens, "token shard", "token shards with llm.c's header or Megatron's index",
      [](const probed_file& file) { return is_token_shard(file.head); }, nullptr, open_token_shards},
     {file_format::cifar10, "CIFAR-10 batch", "CIFAR-10's binary batches", nullptr,
      may_be_cifar<cifar10>, chosen_of<open_cifar10>},
@@ -207,7 +184,7 @@ constexpr auto table = std::to_array<format_entry>({
     {file_format::idx, "IDX", "IDX files (plain or gzip)", is_idx_file,
      [](const probed_file& file) { return may_be_idx(file.content); }, each<open_one_idx>},
     {file_format::image_folder, "folder of images", "folders of images by class", nullptr, nullptr,
-     each<open_images>},
+     open_images, list_images},
 });
 
 }  // namespace
@@ -219,6 +196,13 @@ std::span<const format_entry> format_table() noexcept {
 const format_entry* find_format(file_format format) noexcept {
   const auto* const found = std::ranges::find(table, format, &format_entry::format);
   return found == table.end() ? nullptr : found;
+}
+
+std::vector<listed_field> list_opened(const dataset& opened) {
+  std::vector<listed_field> listed;
+  for (const field& spec : opened.fields())
+    listed.push_back({.name = spec.name, .samples = opened.size(), .spec = spec});
+  return listed;
 }
 
 #ifndef FEEDLINE_HAS_HDF5

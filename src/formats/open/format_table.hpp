@@ -41,6 +41,17 @@ struct format_entry {
 /// A format's entry; null: unknown.
 [[nodiscard]] const format_entry* find_format(file_format format) noexcept;
 
+/// A dataset's fields as `list_fields` shows them.
+[[nodiscard]] std::vector<listed_field> list_opened(const dataset& opened);
+
+/// With the fields that the first shard has. What is left out goes to the log.
+[[nodiscard]] dataset_ptr open_tar_shards(const std::vector<std::string>& shards,
+                                          const open_options& options);
+
+/// The same fields, and what is left out.
+[[nodiscard]] std::vector<listed_field> list_tar_shard(const std::string& shard,
+                                                       const open_options& options);
+
 /// All datasets of an HDF5 file, if they belong together, or those that options name.
 [[nodiscard]] dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options);
 

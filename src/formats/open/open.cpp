@@ -5,6 +5,7 @@
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
 #include "formats/tar/scanner.hpp"
+#include "io/file_kind.hpp"
 #include "io/file_magic.hpp"
 #include "io/file_source.hpp"
 
@@ -53,6 +54,8 @@ std::string described(std::span<const std::byte> head) {
     return "it is a single image; open the folder that holds a folder of images for each class";
   if (detail::is_gzip(head)) return "it is compressed, and not IDX; decompress it";
   if (detail::is_zip(head)) return "it is a zip archive, but not one of NumPy arrays; unpack it";
+  if (const detail::file_kind* const kind = detail::find_file_kind(head))
+    return "it is " + std::string{kind->name} + "; " + std::string{kind->advice};
   return "it begins with " + detail::to_hex(head.first(std::min<std::size_t>(head.size(), 8)));
 }
 
@@ -112,11 +115,7 @@ std::vector<listed_field> list_fields(const std::string& file, const open_option
   open_options all = options;
   all.fields = {};
   all.tokens_per_sample = std::max<std::uint64_t>(1, options.tokens_per_sample);
-  const dataset_ptr opened = format->open({file}, all);
-  std::vector<listed_field> listed;
-  for (const field& spec : opened->fields())
-    listed.push_back({.name = spec.name, .samples = opened->size(), .spec = spec});
-  return listed;
+  return detail::list_opened(*format->open({file}, all));
 }
 
 dataset_ptr open(const paths& patterns, const open_options& options) {
@@ -130,6 +129,11 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
         (format == file_format::hdf5
              ? std::string{"give one of both"}
              : files.front() + " is of the format " + std::string{to_string(format)})};
+  const bool may_be_tokens = format == file_format::tokens || format == file_format::npy;
+  if (options.tokens_per_sample != 0 && !may_be_tokens)
+    throw usage_error{"open: open_options::tokens_per_sample is for shards of tokens, but " +
+                      files.front() + " is of the format " + std::string{to_string(format)} +
+                      "; leave it out"};
   return detail::find_format(format)->open(files, options);
 }
 

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
+#include "detail/log.hpp"
 #include "detail/text.hpp"
 #include "formats/open/format_table.hpp"
 
@@ -100,6 +101,11 @@ listings choose_like(const std::string& path, const listings& all, const std::st
                        [&](const hdf5_listing& each) { return each.samples == chosen->samples; });
   if (find_namesakes(fields).second == nullptr) return fields;
   const std::string group = wanted.substr(0, wanted.find_last_of('/') + 1);
+  std::vector<std::string> elsewhere;
+  for (const hdf5_listing& each : fields)
+    if (!each.dataset.starts_with(group)) elsewhere.push_back(each.dataset);
+  log()->warn("open: {}: left out, for they share names with those beside {}: {}", path,
+              chosen->dataset, list_names(elsewhere));
   std::erase_if(fields, [&](const hdf5_listing& each) { return !each.dataset.starts_with(group); });
   return fields;
 }
@@ -129,23 +135,34 @@ dataset_ptr open_whole_hdf5(const std::string& path, const open_options& options
   const hdf5_options how{.external = options.external};
   if (!fields.empty()) return open_hdf5(path, std::move(fields), how);
 
-  auto all = list_hdf5_fields(path, how);
-  const bool has_ragged =
-      std::erase_if(all, [](const hdf5_listing& each) { return each.is_ragged; }) != 0;
+  std::vector<hdf5_left_out> no_fields;
+  auto all = list_hdf5_fields(path, how, &no_fields);
+  std::vector<std::string> left_out;
+  for (const hdf5_left_out& each : no_fields)
+    left_out.push_back(each.dataset + " (" + each.reason + ')');
+  for (const hdf5_listing& each : all)
+    if (each.is_ragged)
+      left_out.push_back(each.dataset + " (of variable length: open_hdf5_ragged reads it)");
+  std::erase_if(all, [](const hdf5_listing& each) { return each.is_ragged; });
   require_readable(path, all);
   if (all.empty())
     throw dataset_error{
         {.path = path, .field = {}},
-        std::string{"an HDF5 file with no dataset that can be a field"} +
-            (has_ragged ? "; its values are of variable length: open_hdf5_ragged reads them" : "")};
-  if (!options.like.empty()) all = choose_like(path, all, options.like);
+        "an HDF5 file with no dataset that can be a field" +
+            (left_out.empty() ? std::string{} : "; it holds " + list_names(left_out))};
+  if (!options.like.empty())
+    all = choose_like(path, all, options.like);
+  else if (!left_out.empty())
+    log()->warn("open: {}: left out: {}; open_options::fields says what is wanted", path,
+                list_names(left_out));
   require_belong_together(path, all);
   for (const hdf5_listing& each : all) fields.push_back({each.dataset, name_of(each, all)});
   return open_hdf5(path, std::move(fields), how);
 }
 
 std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_options& options) {
-  const auto all = list_hdf5_fields(path, {.external = options.external});
+  std::vector<hdf5_left_out> no_fields;
+  const auto all = list_hdf5_fields(path, {.external = options.external}, &no_fields);
   std::vector<listed_field> listed;
   for (const hdf5_listing& each : all) {
     listed.push_back({.name = each.dataset,
@@ -155,6 +172,8 @@ std::vector<listed_field> list_whole_hdf5(const std::string& path, const open_op
                       .refusal = each.refusal});
     if (each.refusal.empty()) listed.back().spec.name = name_of(each, all);
   }
+  for (const hdf5_left_out& each : no_fields)
+    listed.push_back({.name = each.dataset, .left_out = each.reason});
   return listed;
 }
 

@@ -175,23 +175,33 @@ std::vector<tar_column> describe(const tar_shards& shards, const std::vector<tar
 }
 
 }  // namespace
+
+dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
+                            const std::vector<tar_field>& fields, const tar_options& options,
+                            tar_leavings* left_out) {
+  if (shards.empty()) throw usage_error{"tar: there is no shard"};
+  if (fields.empty()) throw usage_error{"tar: there is no field"};
+  require_usable(fields);
+  tar_shards index{expand_paths(shards), fields, options};
+  if (index.skipped() != 0)
+    log()->warn("tar: {} samples are left out for want of a member; {} are there", index.skipped(),
+                index.samples());
+  if (index.dotted() != 0)
+    log()->warn("tar: {} samples are left out, for they have a member of no field: {}",
+                index.dotted(), first_dot_words(index.dotted_example()));
+  if (left_out != nullptr) *left_out = index.left_out();
+  auto columns = describe(index, fields);
+  return std::make_shared<const tar_dataset>(std::make_shared<const tar_shards>(std::move(index)),
+                                             std::move(columns), options.run_bytes);
+}
+
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
 
 dataset_ptr open_tar(const std::vector<std::string>& shards, const std::vector<tar_field>& fields,
                      const tar_options& options) {
-  if (shards.empty()) throw usage_error{"tar: there is no shard"};
-  if (fields.empty()) throw usage_error{"tar: there is no field"};
-  detail::require_usable(fields);
-  detail::tar_shards index{expand_paths(shards), fields, options};
-  if (index.skipped() != 0)
-    detail::log()->warn("tar: {} samples are left out for want of a member; {} are there",
-                        index.skipped(), index.samples());
-  auto columns = detail::describe(index, fields);
-  return std::make_shared<const detail::tar_dataset>(
-      std::make_shared<const detail::tar_shards>(std::move(index)), std::move(columns),
-      options.run_bytes);
+  return detail::open_tar_fields(shards, fields, options, nullptr);
 }
 
 }  // namespace feedline

@@ -172,4 +172,17 @@ tar_sample_name split_tar_name(std::string_view name) noexcept {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
+bool has_no_dot(std::string_view name) noexcept {
+  return name.find('.', name.rfind('/') + 1) == std::string_view::npos;
+}
+
+std::string first_dot_words(std::string_view name) {
+  const tar_sample_name parts = split_tar_name(name);
+  return quoted_tar_name(name) + " is the member " +
+         quoted_tar_name('.' + std::string{parts.extension}) + " of the sample " +
+         quoted_tar_name(parts.key) +
+         ", for a sample's name ends at the first dot; write the archive with names that have no "
+         "other dot";
+}
+
 }  // namespace feedline::detail

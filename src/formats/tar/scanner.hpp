@@ -66,6 +66,13 @@ struct tar_sample_name {
 /// "__so__".
 [[nodiscard]] tar_sample_name split_tar_name(std::string_view name) noexcept;
 
+/// Whether the last part of a name has no dot, so that it is of no sample.
+[[nodiscard]] bool has_no_dot(std::string_view name) noexcept;
+
+/// That a sample's name ends at the first dot, of a member that shows it: "'v2.0.jpg' is the member
+/// '.0.jpg' of the sample 'v2', for …".
+[[nodiscard]] std::string first_dot_words(std::string_view name);
+
 /// A member of a tar archive.
 struct tar_member {
   std::string name;          ///< relative, without "." and ".." at its parts

@@ -3,7 +3,7 @@
 #include <feedline/formats/tar.hpp>
 #include <feedline/index.hpp>
 
-#include "formats/tar/scanner.hpp"
+#include "formats/tar/index.hpp"
 #include "io/random_file.hpp"
 
 #include <cstddef>
@@ -14,38 +14,6 @@
 #include <vector>
 
 namespace feedline::detail {
-
-/// Where a member's bytes lie in its shard.
-struct tar_place {
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-};
-
-/// The samples of one shard: for each, where the members of its fields lie.
-struct tar_index {
-  std::size_t field_count = 0;
-  std::vector<tar_place> all_places = {};  ///< the first sample's, then the second's
-  std::string all_keys = {};
-  std::vector<std::size_t> key_ends = {};
-  std::uint64_t skipped = 0;        ///< samples left out for want of a member
-  std::uint64_t payload_bytes = 0;  ///< of all members of samples
-  std::string first_names = {};     ///< of members, for the error about a shard without samples
-
-  [[nodiscard]] std::uint64_t size() const noexcept { return key_ends.size(); }
-  [[nodiscard]] std::span<const tar_place> places(std::uint64_t sample) const noexcept {
-    return std::span{all_places}.subspan(static_cast<std::size_t>(sample) * field_count,
-                                         field_count);
-  }
-  [[nodiscard]] std::string_view key(std::uint64_t sample) const noexcept {
-    const std::size_t begin = sample == 0 ? 0 : key_ends[sample - 1];
-    return std::string_view{all_keys}.substr(begin, key_ends[sample] - begin);
-  }
-};
-
-/// Walks over a shard. @param path Names it in errors.
-/// @throws dataset_error: see `open_tar`; a shard without samples is none.
-[[nodiscard]] tar_index index_members(tar_scanner& members, const std::string& path,
-                                      std::span<const tar_field> fields, bool skip_incomplete);
 
 /// A sample of a shard.
 struct tar_sample {
@@ -65,6 +33,10 @@ class tar_shards {
   [[nodiscard]] std::uint64_t samples() const noexcept { return ends_.back(); }
   [[nodiscard]] std::uint64_t skipped() const noexcept { return skipped_; }
   [[nodiscard]] std::uint64_t payload_bytes() const noexcept { return payload_bytes_; }
+  [[nodiscard]] const tar_leavings& left_out() const noexcept { return left_out_; }
+  /// As `tar_index::dotted`.
+  [[nodiscard]] std::uint64_t dotted() const noexcept { return dotted_; }
+  [[nodiscard]] const std::string& dotted_example() const noexcept { return dotted_example_; }
   [[nodiscard]] const random_file& file(std::size_t number) const noexcept {
     return *shards_[number].file;
   }
@@ -94,6 +66,14 @@ class tar_shards {
   std::vector<std::uint64_t> ends_;  ///< samples of all shards up to each
   std::uint64_t skipped_ = 0;
   std::uint64_t payload_bytes_ = 0;
+  tar_leavings left_out_;
+  std::uint64_t dotted_ = 0;
+  std::string dotted_example_;
 };
+
+/// `open_tar`, and which members no field takes. @param left_out May be null.
+[[nodiscard]] dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
+                                          const std::vector<tar_field>& fields,
+                                          const tar_options& options, tar_leavings* left_out);
 
 }  // namespace feedline::detail

@@ -1,6 +1,10 @@
 #include "formats/tokens/shard.hpp"
 
 #include "detail/byte_order.hpp"
+#include "formats/npy/header.hpp"
+#include "formats/tokens/megatron.hpp"
+#include "io/file_kind.hpp"
+#include "io/file_source.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,11 +44,6 @@ const shard_kind* kind_of(std::span<const std::byte> head) {
   return found == shard_kinds.end() ? nullptr : found;
 }
 
-dataset_error shard_error(const random_file& file, std::uint64_t offset,
-                          const std::string& message) {
-  return {{.path = file.path(), .field = {}, .sample = {}, .offset = offset}, message};
-}
-
 /// A shard whose header `head` begins with.
 token_shard with_header(random_file_ptr file, const shard_kind& kind,
                         std::span<const std::byte> head, const token_options& options) {
@@ -61,11 +60,7 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
             std::string{to_string(kind.type)} + " tokens is not known (" +
             std::to_string(kind.version) +
             " is); tokenize the text again, or set options.header to none if this is no header");
-  if (options.type && *options.type != kind.type)
-    throw shard_error(*file, 0,
-                      "the header says that the tokens are " + std::string{to_string(kind.type)} +
-                          ", but options.type asks for " + std::string{to_string(*options.type)} +
-                          "; leave type out, or set header to none if this is no header");
+  require_token_type(*file, 0, kind.type, options);
   token_shard shard{std::move(file), header_bytes, word(head, 2), kind.type,
                     std::endian::native != std::endian::little};
   const std::uint64_t expected = header_bytes + shard.tokens * size_bytes(kind.type);
@@ -78,14 +73,24 @@ token_shard with_header(random_file_ptr file, const shard_kind& kind,
   return shard;
 }
 
-token_shard without_header(random_file_ptr file, std::span<const std::byte> head,
-                           const token_options& options) {
-  if (options.header == token_header::automatic && head.size() >= sizeof(std::uint32_t) &&
-      word(head, 0) == evaluation_magic)
+/// What stands in a file of another format is no token.
+void refuse_other_kind(const random_file& file, std::span<const std::byte> head) {
+  constexpr std::string_view unless =
+      "; set options.header to none if these bytes are tokens all the same";
+  if (const file_kind* const kind = find_file_kind(head))
+    throw shard_error(file, 0,
+                      "no shard of tokens but " + std::string{kind->name} + ": " +
+                          std::string{kind->advice} + std::string{unless});
+  if (head.size() >= sizeof(std::uint32_t) && word(head, 0) == evaluation_magic)
     throw shard_error(
-        *file, 0,
+        file, 0,
         "this is one of llm.c's evaluation files, which hold questions and answers and no "
         "running text; name the token shards");
+}
+
+token_shard without_header(random_file_ptr file, std::span<const std::byte> head,
+                           const token_options& options) {
+  if (options.header == token_header::automatic) refuse_other_kind(*file, head);
   if (!options.type)
     throw shard_error(
         *file, 0,
@@ -103,12 +108,50 @@ token_shard without_header(random_file_ptr file, std::span<const std::byte> head
   return shard;
 }
 
+/// The tokens of a NumPy array of one dimension.
+token_shard of_array(const random_file_ptr& file, const token_options& options) {
+  const file_field name{file->path(), {}};
+  random_file_source source{file, 0, file->size()};
+  const npy_header header = read_npy_header(source, name);
+  if (header.extents.size() != 1)
+    throw shard_error(*file, 0,
+                      "a NumPy array of " + std::to_string(header.extents.size()) +
+                          " dimensions, " + header.describe() +
+                          ", is no one stream of tokens: open_npy reads its rows as samples; if "
+                          "they follow one another, save array.reshape(-1)");
+  require_token_type(*file, 0, header.type, options);
+  header.require_room(file->size(), name);
+  if (file->size() > header.end())
+    throw header.over_long("is " + std::to_string(file->size()) + " bytes" + std::string{advice},
+                           name);
+  return {file, header.header_bytes, header.extents.front(), header.type, header.is_swapped};
+}
+
 }  // namespace
+
+dataset_error shard_error(const random_file& file, std::uint64_t offset,
+                          const std::string& message) {
+  return {{.path = file.path(), .field = {}, .sample = {}, .offset = offset}, message};
+}
+
+void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
+                        const token_options& options) {
+  using enum element_type;
+  if (type == boolean || type == f16 || type == f32 || type == f64)
+    throw shard_error(file, offset,
+                      "holds " + std::string{to_string(type)} +
+                          ", and tokens are integers; check that this is the right file");
+  if (options.type && *options.type != type)
+    throw shard_error(file, offset,
+                      "the header says that the tokens are " + std::string{to_string(type)} +
+                          ", but options.type asks for " + std::string{to_string(*options.type)} +
+                          "; leave type out, or set header to none if this is no header");
+}
 
 bool is_token_shard(std::span<const std::byte> head) noexcept {
   const shard_kind* kind = kind_of(head);
-  return kind != nullptr && head.size() >= 2 * sizeof(std::uint32_t) &&
-         word(head, 1) == kind->version;
+  return is_megatron_index(head) || (kind != nullptr && head.size() >= 2 * sizeof(std::uint32_t) &&
+                                     word(head, 1) == kind->version);
 }
 
 token_shard open_token_shard(random_file_ptr file, const token_options& options) {
@@ -116,9 +159,14 @@ token_shard open_token_shard(random_file_ptr file, const token_options& options)
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(file->size(), bytes.size()));
   const std::span head{bytes.data(), size};
   file->read(0, head);
-  const shard_kind* kind = options.header == token_header::automatic ? kind_of(head) : nullptr;
-  return kind == nullptr ? without_header(std::move(file), head, options)
-                         : with_header(std::move(file), *kind, head, options);
+  if (options.header == token_header::none) return without_header(std::move(file), head, options);
+  if (is_npy(head)) return of_array(file, options);
+  if (is_megatron_index(head)) return open_megatron_shard(file, options);
+  if (const shard_kind* const kind = kind_of(head))
+    return with_header(std::move(file), *kind, head, options);
+  if (const random_file_ptr index = find_megatron_index(file->path()))
+    return open_megatron_shard(index, options);
+  return without_header(std::move(file), head, options);
 }
 
 }  // namespace feedline::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/error.hpp>
 #include <feedline/formats/tokens.hpp>
 
 #include "io/random_file.hpp"
@@ -7,12 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace feedline::detail {
 
-/// Whether a file that begins so is a token shard with llm.c's header. @param head Its first bytes;
-/// 8 are enough.
+/// Whether a file that begins so is a token shard with llm.c's header, or Megatron's index of one.
+/// @param head Its first bytes; 9 are enough.
 [[nodiscard]] bool is_token_shard(std::span<const std::byte> head) noexcept;
 
 /// Where a shard's tokens lie.
@@ -23,6 +25,16 @@ struct token_shard {
   element_type type = element_type::u16;
   bool is_swapped = false;  ///< tokens are not in the machine's byte order
 };
+
+/// An error about a place in a shard.
+[[nodiscard]] dataset_error shard_error(const random_file& file, std::uint64_t offset,
+                                        const std::string& message);
+
+/// Takes what a header says of the tokens' type, integers alone.
+/// @param offset Where the header says so.
+/// @throws dataset_error if they are none, or the options ask for another type.
+void require_token_type(const random_file& file, std::uint64_t offset, element_type type,
+                        const token_options& options);
 
 /// Looks at a shard's header, where it has one, and at its size.
 /// @throws dataset_error: see `open_tokens`.

@@ -166,10 +166,16 @@ dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_opti
   if (options.type && *options.type != element_type::u16 && *options.type != element_type::u32)
     throw usage_error{"open_tokens: type is " + std::string{to_string(*options.type)} +
                       ", but tokens are uint16 or uint32"};
+  const std::vector<std::string> paths = expand_paths(shards);
   std::vector<detail::token_shard> open;
-  for (const std::string& shard : expand_paths(shards))
+  for (const std::string& path : paths) {
     open.push_back(
-        detail::open_token_shard(std::make_shared<const detail::random_file>(shard), options));
+        detail::open_token_shard(std::make_shared<const detail::random_file>(path), options));
+    const std::string& tokens = open.back().file->path();
+    if (tokens != path && std::ranges::count(paths, tokens) != 0)
+      throw usage_error{"open_tokens: " + path + " is the index of " + tokens +
+                        ", which is named too, so its tokens would come twice; name one of both"};
+  }
   return detail::make_token_dataset(std::move(open), options);
 }
 

@@ -16,12 +16,15 @@
 namespace FEEDLINE_EXPORT feedline {
 namespace {
 
-/// A dataset's own field, or those of the members of its records.
+/// A dataset's own field, or those of the members of its records. What is neither goes to
+/// `left_out`.
 std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
                                        const detail::hdf5_file& file, const std::string& path,
                                        const detail::hdf5_opened_ptr& dataset,
-                                       value_conventions conventions) {
+                                       value_conventions conventions,
+                                       std::vector<hdf5_left_out>& left_out) {
   std::vector<hdf5_listing> listings;
+  std::string reason;  // why the last one is no field
   const auto list_sequences = [&](const std::string& name, const std::string& member) {
     try {
       const auto found = detail::find_sequences(hdf5, file, name, *dataset, member);
@@ -53,20 +56,25 @@ std::vector<hdf5_listing> list_dataset(const detail::hdf5_session& hdf5,
     } catch (const detail::hdf5_unreadable& failure) {
       listings.push_back({.dataset = name, .member = member, .refusal = failure.message()});
       return true;
-    } catch (const hdf5_error&) {
+    } catch (const hdf5_error& failure) {
+      reason = failure.message();
       return list_sequences(name, member);
     }
   };
-  if (!list(path, {}))
-    for (const auto& member : detail::member_paths(hdf5, dataset->values.type.get()))
-      list(path + '/' + member, member);
+  if (list(path, {})) return listings;
+  const auto members = detail::member_paths(hdf5, dataset->values.type.get());
+  if (members.empty()) left_out.push_back({path, reason});
+  for (const auto& member : members)
+    if (!list(path + '/' + member, member)) left_out.push_back({path + '/' + member, reason});
   return listings;
 }
 
 }  // namespace
 
-std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_options& options) {
+std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_options& options,
+                                           std::vector<hdf5_left_out>* left_out) {
   detail::require_known(options);
+  std::vector<hdf5_left_out> no_fields;
   const detail::hdf5_session hdf5;
   const detail::hdf5_file opened{hdf5, file, options.external};
   std::map<std::string, std::vector<hdf5_listing>> fields;  // by the dataset's path
@@ -74,7 +82,7 @@ std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_o
       opened.datasets(hdf5, [&](const std::string& path, detail::hdf5_dataset_id dataset) {
         fields[path] =
             list_dataset(hdf5, opened, path, detail::make_opened(hdf5, opened, std::move(dataset)),
-                         options.conventions);
+                         options.conventions, no_fields);
       });
   std::vector<hdf5_listing> listings;
   for (const auto& [path, fault] : links) {
@@ -82,6 +90,7 @@ std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_o
     auto& found = fields[path];
     std::ranges::move(found, std::back_inserter(listings));
   }
+  if (left_out != nullptr) *left_out = std::move(no_fields);
   return listings;
 }
 

@@ -16,10 +16,11 @@
 namespace doctor {
 namespace {
 
-/// Of the formats that tell their fields without being opened whole.
-bool lists_quickly(feedline::file_format format) {
+/// Of the formats that tell their fields without being opened whole, or leave some out.
+bool lists_fields(feedline::file_format format) {
   using enum feedline::file_format;
-  return format == hdf5 || format == npy || format == npz;
+  return format == hdf5 || format == npy || format == npz || format == tar ||
+         format == image_folder;
 }
 
 std::vector<offered_field> offered_by(const std::string& file, feedline::file_format format,
@@ -27,18 +28,21 @@ std::vector<offered_field> offered_by(const std::string& file, feedline::file_fo
   std::vector<offered_field> fields;
 #ifdef FEEDLINE_HAS_HDF5
   if (format == feedline::file_format::hdf5) {
+    std::vector<feedline::hdf5_left_out> left_out;
     for (feedline::hdf5_listing& each :
-         feedline::list_hdf5_fields(file, {.external = how.external}))
+         feedline::list_hdf5_fields(file, {.external = how.external}, &left_out))
       fields.push_back({{.name = std::move(each.dataset),
                          .samples = each.samples,
                          .spec = std::move(each.spec),
                          .is_ragged = each.is_ragged,
                          .refusal = std::move(each.refusal)},
                         std::move(each.access)});
+    for (feedline::hdf5_left_out& each : left_out)
+      fields.push_back({{.name = std::move(each.dataset), .left_out = std::move(each.reason)}, {}});
     return fields;
   }
 #endif
-  if (lists_quickly(format))
+  if (lists_fields(format))
     for (feedline::listed_field& each : feedline::list_fields(file, how))
       fields.push_back({std::move(each), {}});
   return fields;

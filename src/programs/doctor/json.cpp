@@ -42,6 +42,7 @@ std::string json_of(const offered_field& each) {
   json_object field;
   field.string("name", each.found.name);
   if (!each.found.refusal.empty()) return field.string("refusal", each.found.refusal).text();
+  if (!each.found.left_out.empty()) return field.string("left_out", each.found.left_out).text();
   return field.member("samples", each.found.samples)
       .member("ragged", each.found.is_ragged)
       .member("field", json_of(each.found.spec))

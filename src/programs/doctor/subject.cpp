@@ -51,7 +51,8 @@ part plain_part(const request& asked, [[maybe_unused]] const content& found,
     for (const std::string& name : fields) named.push_back({name});
     if (fields.empty())
       for (const offered_field& each : found.fields)
-        if (!each.found.is_ragged && each.found.refusal.empty()) named.push_back({each.found.name});
+        if (!each.found.is_ragged && each.found.refusal.empty() && each.found.left_out.empty())
+          named.push_back({each.found.name});
     std::vector<std::string> names;
     for (const feedline::hdf5_field& field : named) names.push_back(field.dataset);
     return {
@@ -110,8 +111,9 @@ std::vector<part> parts_of(const request& asked, const content& found,
       rows.push_back(name);
   }
   const bool takes_all = asked.how.fields.empty();
-  const bool has_rows = std::ranges::any_of(
-      found.fields, [](const offered_field& each) { return !each.found.is_ragged; });
+  const bool has_rows = std::ranges::any_of(found.fields, [](const offered_field& each) {
+    return !each.found.is_ragged && each.found.left_out.empty();
+  });
   for (const offered_field& each : found.fields) {
     if (!takes_all || !each.found.is_ragged) continue;
     const bool can = asked.pad || (asked.resizes && feedline::sample_bytes(each.found.spec) == 1);

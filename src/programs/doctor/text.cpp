@@ -33,11 +33,16 @@ std::string folded(const std::string& label, const std::string& text) {
 std::string describe_field(const offered_field& each) {
   if (!each.found.refusal.empty())
     return folded(each.found.name, "cannot be read: " + each.found.refusal);
+  if (!each.found.left_out.empty())
+    return folded(each.found.name, "left out: " + each.found.left_out);
   std::string spec = feedline::to_string(each.found.spec);
   spec = spec.substr(spec.find(": ") + 2);
   std::string text = fmt::format("{} of {}", each.found.samples, spec);
   if (each.found.is_ragged) text += ", any number of them in a sample";
   if (!each.access.empty()) text += "; " + each.access;
+  if (const auto& classes = each.found.classes; !classes.empty())
+    text +=
+        fmt::format("; {} classes, '{}' to '{}'", classes.size(), classes.front(), classes.back());
   return folded(each.found.name, text);
 }
 

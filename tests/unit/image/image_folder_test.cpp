@@ -125,9 +125,8 @@ TEST_CASE("image folder: hidden things are passed over, other files counted and 
   CHECK(folder.classes == std::vector<std::string>{"a"});
   CHECK(folder.skipped_files == 3);
   CHECK(folder.examples == std::vector<std::string>{"0.jpg", "a/deep/Thumbs.db", "a/notes.txt"});
-  CHECK(
-      log.text().find("3 files are not named as images (.jpg, .jpeg, .png) and are left out, such "
-                      "as 0.jpg") != std::string::npos);
+  CHECK(log.text().find("3 files are left out, such as 0.jpg: they are not named as images (.jpg, "
+                        ".jpeg, .png), or lie in no class's folder") != std::string::npos);
 }
 
 TEST_CASE("image folder: links are followed, and one that leads back is refused",
@@ -179,12 +178,13 @@ TEST_CASE("image folder: folders that hold no classes, or classes no images, are
       refusal(tree.root()) ==
       tree.root().string() +
           ": holds no folder: there should be one for each class, with the images of the class in "
-          "it");
+          "it; it holds 1 .jpg file, '1.jpg', of no class");
   tree.add("a/1.jpg", image_file(1));
   tree.add("b/1.gif", {});
   CHECK(refusal(tree.root()) ==
         (tree.root() / "b").string() +
-            ": the class has no image (.jpg, .jpeg, .png); give it some, or remove its folder");
+            ": the class has no image (.jpg, .jpeg, .png) but 1 .gif file, '1.gif'; give it some, "
+            "or remove its folder");
   CHECK(refusal(tree.root() / "none") ==
         (tree.root() / "none").string() +
             ": cannot be listed: No such file or directory; check the path and its permissions");

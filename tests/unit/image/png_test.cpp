@@ -2,6 +2,7 @@
 #include <feedline/image/decode.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/image_bytes.hpp"
 
@@ -120,4 +121,23 @@ TEST_CASE("png: a claim of many pixels is refused before they are made", "[datas
         undecodable +
             "it claims to be 60000 x 60000 pixels, and more than 67108864 are refused; raise "
             "image_options::max_pixels if that is right");
+}
+
+TEST_CASE("png: that a palette becomes colours is told once for all that one decoder reads",
+          "[dataset][host]") {
+  const auto grey = paint(height, width, 1);
+  const auto with_palette = png_bytes(grey, {.has_palette = true});
+  const decoder_ptr decoder = make_image_decoder({.height = height, .width = width});
+  const field spec = decoder->describe({});
+  std::vector<std::byte> out(sample_bytes(spec));
+  const test::log_capture log;
+  decoder->decode(png_bytes(grey), spec, out);
+  CHECK(log.lines() == 0);
+  for (int i = 0; i < 3; ++i) decoder->decode(with_palette, spec, out);
+  CHECK(log.lines() == 1);
+  CHECK(log.text().find("images: a PNG of 34 x 21 pixels has a palette, and its colours are read, "
+                        "not its indices; if it is a mask of classes, save it as an array (.npy). "
+                        "Told once for all that are read alike") != std::string::npos);
+  (void)decode(with_palette);  // by another decoder: another folder's
+  CHECK(log.lines() == 2);
 }

@@ -6,6 +6,7 @@ feedline_add_tests(feedline_image_tests
   support/files/image_bytes.cpp
   unit/image/image_blocks_test.cpp
   unit/image/image_folder_test.cpp
+  unit/image/image_roots_test.cpp
   unit/image/jpeg/coefficients_test.cpp
   unit/image/jpeg/frame_test.cpp
   unit/image/jpeg/pixels_test.cpp

@@ -3,6 +3,7 @@
 
 #include "formats/npy/array.hpp"
 #include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/dataset_contract.hpp"
 #include "support/files/npy_bytes.hpp"
@@ -159,13 +160,35 @@ TEST_CASE("npz: a listing shows every member, also what open_npz refuses", "[dat
                  {"text.npy", npy_bytes(npy_dictionary("<U5", "(30,)"), byte_vector(600)), false},
                  {"notes.txt", byte_vector(3), false}}));
   const auto listed = detail::list_npz(file);
-  REQUIRE(listed.size() == 3);
+  REQUIRE(listed.size() == 4);
   CHECK(listed[0].spec == image);
   CHECK(listed[0].samples == samples);
   CHECK(listed[1].spec == field{"few", element_type::u16, {}});
   CHECK(listed[1].samples == 4);
   CHECK(listed[2].name == "text");
   CHECK(listed[2].refusal.find("<U5") != std::string::npos);
+  CHECK(listed[3].name == "notes.txt");
+  CHECK_FALSE(listed[3].left_out.empty());
   CHECK(refusal(file).find("<U5") != std::string::npos);
   CHECK(open_npz(file, {"image"})->size() == samples);
+}
+
+TEST_CASE("npz: members that are no arrays are left out, and told where all are opened",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const std::string file = folder.write(
+      "a.npz", zip_bytes({image_entry(false), {"meta.json", labels()}, {"weights.pt", labels()}}));
+  const test::log_capture log;
+  CHECK(open_npz(file)->fields().size() == 1);
+  CHECK(log.lines() == 1);
+  CHECK(log.text().find(file + ": members that are no arrays (.npy) are left out: meta.json, "
+                               "weights.pt") != std::string::npos);
+  CHECK(open_npz(file, {"image"})->fields().size() == 1);
+  CHECK(log.lines() == 1);
+  const auto listed = detail::list_npz(file);
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[0].left_out.empty());
+  CHECK(listed[1].name == "meta.json");
+  CHECK(listed[1].left_out == "no array: its name does not end in .npy");
+  CHECK(listed[1].refusal.empty());
 }

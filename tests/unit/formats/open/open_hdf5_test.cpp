@@ -2,6 +2,7 @@
 #include <feedline/formats/open.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/files/file_bytes.hpp"
 #include "support/files/patch_bytes.hpp"
@@ -184,11 +185,62 @@ TEST_CASE(
     if (with_label) writer.write("label", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
     return writer.close();
   };
-  CHECK(open(write("both.h5", true))->fields() ==
-        std::vector<field>{{"label", element_type::u8, {}}});
+  const test::log_capture log;
+  const auto both = write("both.h5", true);
+  CHECK(open(both)->fields() == std::vector<field>{{"label", element_type::u8, {}}});
+  CHECK(log.text().find("open: " + both.string() +
+                        ": left out: /jpeg (of variable length: open_hdf5_ragged reads it); "
+                        "open_options::fields says what is wanted") != std::string::npos);
   const auto alone = write("alone.h5", false);
   CHECK(test::message_of<dataset_error>([&] { (void)open(alone); }) ==
         alone.string() +
-            ": an HDF5 file with no dataset that can be a field; its values are of variable "
-            "length: open_hdf5_ragged reads them");
+            ": an HDF5 file with no dataset that can be a field; it holds /jpeg (of variable "
+            "length: open_hdf5_ragged reads it)");
+}
+
+TEST_CASE("open: what of an HDF5 file can be no field is told by the log and by list_fields",
+          "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto bytes = test::various_bytes(64);
+  const std::vector<std::byte> nothing(64);  // references to nothing
+  const detail::hdf5_type_id record{H5Tcreate(H5T_COMPOUND, 9)};
+  H5Tinsert(record.get(), "id", 0, H5T_STD_U8LE);
+  H5Tinsert(record.get(), "where", 1, H5T_STD_REF_OBJ);
+  test::hdf5_writer writer{folder.path() / "a.h5"};
+  writer.write("events", record.get(), {4}, record.get(), nothing.data());
+  writer.write("label", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
+  writer.write("names", H5T_STD_REF_OBJ, {4}, H5T_STD_REF_OBJ, nothing.data());
+  writer.write("epoch", H5T_STD_U8LE, {}, H5T_NATIVE_UINT8, bytes.data());
+  const auto file = writer.close();
+  const test::log_capture log;
+  CHECK(open(file)->fields() ==
+        std::vector<field>{{"id", element_type::u8, {}}, {"label", element_type::u8, {}}});
+  CHECK(log.lines() == 1);
+  std::vector<std::string> left_out;
+  for (const listed_field& each : list_fields(file))
+    if (!each.left_out.empty()) {
+      left_out.push_back(each.name);
+      CHECK(each.refusal.empty());
+      CHECK(log.text().find(each.name + " (" + each.left_out + ")") != std::string::npos);
+    }
+  CHECK(left_out == std::vector<std::string>{"/epoch", "/events/where", "/names"});
+  CHECK(open(file, {.fields = {"label"}})->size() == 4);
+  CHECK(open(file, {.like = "label"})->size() == 4);
+  CHECK(log.lines() == 1);  // what a caller chose is not told
+}
+
+TEST_CASE("open: namesakes that a choice by one dataset leaves out are told", "[dataset][host]") {
+  const test::temporary_directory folder;
+  const auto bytes = test::various_bytes(8);
+  test::hdf5_writer writer{folder.path() / "a.h5"};
+  for (const std::string group : {"a", "b"}) {
+    writer.make_group(group);
+    writer.write(group + "/x", H5T_STD_U8LE, {4}, H5T_NATIVE_UINT8, bytes.data());
+  }
+  const auto file = writer.close();
+  const test::log_capture log;
+  CHECK(open(file, {.like = "b/x"})->fields().size() == 1);
+  CHECK(log.text().find("open: " + file.string() +
+                        ": left out, for they share names with those beside /b/x: /a/x") !=
+        std::string::npos);
 }

@@ -60,7 +60,8 @@ std::string misuse(const std::filesystem::path& path, const open_options& option
 
 const std::string known =
     ". Known are HDF5 files, NumPy arrays, NumPy archives, tar shards, token shards with llm.c's "
-    "header, CIFAR-10's binary batches, CIFAR-100's binary batches, IDX files (plain or gzip), "
+    "header or Megatron's index, "
+    "CIFAR-10's binary batches, CIFAR-100's binary batches, IDX files (plain or gzip), "
     "folders of images by class; records of a fixed size and tokens without a header are opened by "
     "open_records and open_tokens";
 
@@ -141,7 +142,7 @@ TEST_CASE("open: fields can be chosen, and keep the dataset's contract", "[datas
   CHECK(misuse(batch, {.fields = {"image", "image"}}) == "open: the field 'image' is named twice");
   CHECK(misuse(shard, {.fields = {"image"}}) == "open: there is no field 'image' in " +
                                                     shard.string() +
-                                                    ", whose first sample has 'label', 'vec'");
+                                                    ", whose samples have 'label', 'vec'");
 }
 
 TEST_CASE("open: files of one format are one sequence", "[dataset][host]") {
@@ -244,7 +245,8 @@ TEST_CASE("list_fields: it shows what a file of any format holds, as open gives 
         lines{"2 of input: uint16[4]", "2 of target: uint16[4]"});
   CHECK(listed(cifar_bytes(1, 2)) == lines{"2 of label: uint8[]", "2 of image: uint8[3, 32, 32]"});
   CHECK(listed(cifar_bytes(1, 2), {.fields = {"image"}}).size() == 2);
-  CHECK(listed(tar_of_arrays()) == lines{"2 of label: int32[]", "2 of vec: uint16[3, 2]"});
+  CHECK(listed(test::tar_bytes{}.add("1.cls", "4").add("1.vec.npy", array_bytes()).ended()) ==
+        lines{"1 of label: int32[]", "1 of vec: uint16[3, 2]"});
 }
 
 TEST_CASE("list_fields: of a NumPy array the header is enough", "[dataset][host]") {

@@ -126,8 +126,9 @@ TEST_CASE("tar dataset: a sample that lacks a member is an error that names it, 
   CHECK(refusal({shard}, number_and_label()) ==
         shard.string() +
             ": byte 2048: the sample 'x/1' has no member for field 'label' (.cls), only .json, "
-            ".num; members of a sample follow one another; tar_options::skip_incomplete leaves "
-            "such samples out");
+            ".num; members of a sample follow one another, as tar --sort=name writes them; choose "
+            "fields that every sample has, or leave such samples out with "
+            "tar_options::skip_incomplete");
   const test::log_capture log;
   const auto dataset = open_tar({shard}, number_and_label(), {.skip_incomplete = true});
   CHECK(dataset->size() == 2);
