@@ -37,8 +37,9 @@ class jpeg_scan_reader {
         --to_restart;
       } else if (marker_ == 0 && scan_.bytes - place_.at >= fast_bytes) {
         const place before = place_;
-        if (mcu<true>()) continue;
-        place_ = before;  // a marker is near
+        is_marker_near_ = false;
+        if (mcu<true>() && !is_marker_near_) continue;
+        place_ = before;  // what it wrote stays, as in libjpeg
       }
       if (!mcu<false>()) return false;
     }
@@ -96,8 +97,8 @@ class jpeg_scan_reader {
     }
     return true;
   }
-  /// @return False at a marker.
-  FEEDLINE_HOST_DEVICE bool fill_fast() {
+  /// Goes on with zeros at a marker.
+  FEEDLINE_HOST_DEVICE void fill_fast() {
     std::uint64_t six = 0;
     bool is_plain = true;
     for (std::uint32_t i = 0; i < 6; ++i) {
@@ -109,14 +110,15 @@ class jpeg_scan_reader {
       place_.buffer = place_.buffer << 48U | six;
       place_.ready += 48;
       place_.at += 6;
-      return true;
+      return;
     }
     for (std::uint32_t i = 0; i < 6; ++i) {
-      const std::uint32_t byte = scan_.file[place_.at++];
-      if (byte == 0xFF && scan_.file[place_.at++] != 0) return false;
-      push(byte);
+      const std::uint32_t byte = scan_.file[place_.at];
+      const bool is_marker = byte == 0xFF && scan_.file[place_.at + 1] != 0;
+      if (is_marker) is_marker_near_ = true;
+      if (!is_marker) place_.at += byte == 0xFF ? 2 : 1;
+      push(is_marker ? 0 : byte);
     }
-    return true;
   }
   FEEDLINE_HOST_DEVICE void push(std::uint32_t byte) {
     place_.buffer = place_.buffer << 8U | byte;
@@ -125,10 +127,12 @@ class jpeg_scan_reader {
   /// Has so many bits ready, 15 at most.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool need(std::uint32_t bits) {
-    if constexpr (Fast)
-      return place_.ready > 16 || fill_fast();
-    else
+    if constexpr (Fast) {
+      if (place_.ready <= 16) fill_fast();
+      return true;
+    } else {
       return place_.ready >= bits || (fill() && place_.ready >= bits);
+    }
   }
   FEEDLINE_HOST_DEVICE std::int32_t take(std::uint32_t bits) {
     place_.ready -= bits;
@@ -136,7 +140,7 @@ class jpeg_scan_reader {
   }
 
   /// Takes the next code.
-  /// @return Its `jpeg_scan_step`; 0: there is none, or, the fast way, a marker is near.
+  /// @return Its `jpeg_scan_step`; 0: there is none.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
     constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
@@ -228,6 +232,7 @@ class jpeg_scan_reader {
   std::uint32_t restarts_ = 0;
   bool has_discarded_ = false;
   bool has_sought_ = false;
+  bool is_marker_near_ = false;  ///< or was it bytes of ones before data, which the slow way takes
 };
 
 }  // namespace feedline::detail

@@ -139,6 +139,32 @@ TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dat
   CHECK((decode<32>(file).values == expected.values));
 }
 
+TEST_CASE(
+    "jpeg pixels: where ones stand before data, they are libjpeg's, which takes these for a marker",
+    "[dataset][host]") {
+  // Its fast way goes on with zeros to the end of the MCU, and leaves what it decoded of them.
+  byte_vector file = jpeg_bytes(paint(120, 160), {.quality = 95, .has_optimal_codes = true});
+  const std::size_t end = file.size() - 2;
+  file.resize(file.size() + 4000);
+  int count = 0;
+  int changed = 0;
+  const std::vector<std::uint8_t> plain = test::decode_jpeg(file).values;
+  for (std::size_t at = jpeg_file{file}.frame.scan; at < end; ++at) {
+    if (file[at] != std::byte{0xFF} || file[at + 1] != std::byte{0}) continue;
+    byte_vector with_ones = file;
+    with_ones.insert(with_ones.begin() + static_cast<std::ptrdiff_t>(at), 2, std::byte{0xFF});
+    const pixels expected = test::decode_jpeg(with_ones);
+    CAPTURE(at);
+    REQUIRE(expected.warnings == 0);
+    CHECK((decode<0>(with_ones).values == expected.values));
+    CHECK((decode<32>(with_ones).values == expected.values));
+    changed += expected.values == plain ? 0 : 1;
+    if (++count == 60) break;
+  }
+  CHECK(count > 20);
+  CHECK(changed > 0);
+}
+
 TEST_CASE("jpeg pixels: blocks that there is no room for are not written", "[dataset][host]") {
   const jpeg_file file{jpeg_bytes(paint(300, 400), {.quality = 95})};
   const std::uint32_t room = file.blocks() / 2;
