@@ -3,6 +3,7 @@
 #include "detail/host_device.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
+#include "image/jpeg/marker.hpp"
 #include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
@@ -15,6 +16,10 @@ namespace feedline::detail {
 // false`. That depends on how far libjpeg has read ahead: bytes that are too many are lost without
 // a word where it had them already. So this reads ahead as it does (jdhuff.c), by its "fast" way,
 // which takes codes that mean nothing, and its "slow" one, which warns.
+//
+// Stray bytes after a scan are taken, though libjpeg warns of them. It warns as well where a scan's
+// data is wrong and ends too early, of the rest. That rest can be decoded, and stray bytes cannot:
+// so this tells one from the other, also for jpeg_reader.
 
 /// Walks a scan, and writes its coefficients. Reads nothing outside the file.
 class jpeg_scan_reader {
@@ -64,7 +69,7 @@ class jpeg_scan_reader {
     return is_last ? is_end() : restart();
   }
   /// Whether bytes at the interval's end were discarded. libjpeg warns of them when it looks for a
-  /// marker the next time, be it behind a later interval.
+  /// marker the next time, be it after a later interval.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_discarded() const { return has_discarded_; }
   /// Whether a marker was looked for.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }
@@ -207,7 +212,7 @@ class jpeg_scan_reader {
     // libjpeg warns of these bytes when it looks for a marker, not if it has one.
     if (place_.ready >= 8) has_discarded_ = true;
     place_.ready = 0;
-    if (marker_ == 0 && !next_marker()) return false;
+    if (marker_ == 0 && !seek_restart()) return false;
     if (marker_ != 0xD0 + restarts_ % 8) return false;
     marker_ = 0;
     ++restarts_;
@@ -215,10 +220,35 @@ class jpeg_scan_reader {
     return true;
   }
   FEEDLINE_HOST_DEVICE bool is_end() {
-    if (marker_ == 0 && !next_marker()) return false;
+    if (marker_ == 0) {
+      if (are_bytes_left() && is_data_left()) return false;
+      has_sought_ = true;
+      if (has_discarded_) return false;
+    }
     return is_jpeg_end(scan_.file, scan_.bytes, place_.at, marker_);
   }
-  FEEDLINE_HOST_DEVICE bool next_marker() {
+  /// Whether bytes that were not read yet stand between the scan and the next marker.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool are_bytes_left() const {
+    std::uint32_t at = place_.at;
+    return next_jpeg_marker(scan_.file, scan_.bytes, at) == 0;
+  }
+  /// Whether what is left are more MCUs, and nothing else: the scan's own, so that some before them
+  /// are wrong. Stray bytes make no MCUs that end where they do.
+  FEEDLINE_HOST_DEVICE bool is_data_left() {
+    const place end = place_;
+    bool is_data = mcu<false>();
+    while (is_data && !is_padding()) is_data = mcu<false>();
+    place_ = end;
+    marker_ = 0;
+    return is_data;
+  }
+  /// Whether only the ones are left that fill a scan's last byte.
+  FEEDLINE_HOST_DEVICE bool is_padding() {
+    fill();
+    const std::uint64_t ones = (1U << place_.ready % 8) - 1U;
+    return marker_ != 0 && place_.ready < 8 && (place_.buffer & ones) == ones;
+  }
+  FEEDLINE_HOST_DEVICE bool seek_restart() {
     has_sought_ = true;
     if (has_discarded_) return false;
     marker_ = next_jpeg_marker(scan_.file, scan_.bytes, place_.at);

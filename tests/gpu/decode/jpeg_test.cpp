@@ -161,6 +161,40 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
   CHECK(lenient.rows[8] == reference);
 }
 
+TEST_CASE(
+    "jpeg on the GPU: stray bytes after a scan change no pixel, and data that is left is damage",
+    "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const image_row row{.height = 120, .width = 90};
+  const arriving_image whole = smooth_jpeg(120, 90);
+  const arriving_image restarts = jpeg_of(120, 90, 3, {.restart_interval = 4});
+  std::vector<arriving_image> images;
+  for (const arriving_image& each : {whole, restarts})
+    for (const std::size_t count : {1U, 8U, 240U}) {
+      images.push_back(each);
+      byte_vector& file = images.back().stored;
+      file.insert(file.end() - 2, count, std::byte{0});
+    }
+  const std::size_t good = images.size();
+  for (const arriving_image& each :
+       {jpeg_of(160, 90), jpeg_of(160, 90, 3, {.restart_interval = 4})}) {
+    images.push_back(each);
+    byte_vector& file = images.back().stored;
+    for (std::size_t i = 0; i < file.size(); ++i)
+      if (file[i] == std::byte{0xFF} && file[i + 1] == std::byte{0xC0}) {
+        file[i + 6] = std::byte{120};  // the height
+        break;
+      }
+    images.back().height = 120;
+  }
+  const decoded_images got = decode_on_gpu(row, images);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got.good[i] == (i < good));
+    if (i < good) CHECK(got.rows[i] == decode_on_cpu(row, (i < 3 ? whole : restarts).stored));
+  }
+}
+
 TEST_CASE("jpeg on the GPU: scans with bytes at random write nothing outside",
           "[cuda][decode][gpu]") {
   FEEDLINE_NEEDS_GPU();
