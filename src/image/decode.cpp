@@ -100,6 +100,7 @@ class image_decoder final : public decoder {
     if (!read_jpeg_frame(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), frame))
       return std::nullopt;
     if (frame.components != 3) return std::nullopt;  // devices decode colours alone
+    if (frame.has_stray_bytes) return std::nullopt;  // readers count and tell of them
     const image_extents extents{frame.height, frame.width};
     if (extents.pixels() > max_image_pixels) return std::nullopt;
     try {

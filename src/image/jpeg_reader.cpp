@@ -1,10 +1,13 @@
 #include "detail/log.hpp"
+#include "image/jpeg/frame.hpp"
+#include "image/jpeg/scan.hpp"
 #include "image/reader.hpp"
 
 #include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstring>
+#include <iterator>
 
 // Each needs what stands before it: the numbers of libjpeg's messages hang on its version, which
 // jpeglib.h defines.
@@ -21,9 +24,8 @@ namespace {
 /// A progressive file may hold any number of passes over its pixels: honest ones about ten.
 constexpr int max_scans = 500;
 
-/// libjpeg's warnings about headers, which change no pixel. All others tell that pixels are lost:
-/// extraneous bytes before a marker too, for they are what is left when the data before it is
-/// wrong.
+/// libjpeg's warnings about headers, which change no pixel. Of the others, all but one tell that
+/// pixels are lost.
 constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
                                        static_cast<int>(JWRN_JFIF_MAJOR),
                                        static_cast<int>(JWRN_NOT_SEQUENTIAL)};
@@ -31,6 +33,7 @@ constexpr std::array harmless_warnings{static_cast<int>(JWRN_ADOBE_XFORM),
 /// What libjpeg's callbacks find by way of `client_data`.
 struct jpeg_session : image_library_exit {
   bool allow_damaged = false;
+  bool has_bytes_after_scan = false;  ///< before a marker that a scan does not have
 };
 static_assert(JMSG_LENGTH_MAX <= decltype(jpeg_session::words){}.size());
 
@@ -44,12 +47,37 @@ jpeg_session& session_of(j_common_ptr info) {
   std::longjmp(current.way_out, 1);
 }
 
+/// Whether a warning is of bytes that may be stray: cameras and programs write such between
+/// segments, and after the last pixel's data. Before a restart marker they are the scan's.
+bool may_be_of_stray_bytes(const jpeg_error_mgr& errors) {
+  const int marker = errors.msg_parm.i[1];
+  return errors.msg_code == JWRN_EXTRANEOUS_DATA && (marker < JPEG_RST0 || marker > JPEG_RST0 + 7);
+}
+
+/// Whether bytes after a file's scan are stray, and not what is left of data that is wrong. It can
+/// be told of files that devices decode, too: others may have more scans.
+bool are_stray_after_scan(std::span<const std::byte> file) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+  jpeg_frame frame;
+  if (!read_jpeg_frame(bytes, file.size(), frame)) return false;
+  const auto tables = std::make_unique<jpeg_scan_tables>();
+  for (std::size_t i = 0; i < std::size(frame.huffman); ++i)
+    if (frame.huffman[i] != 0) build(tables->table[i], bytes + frame.huffman[i]);
+  const jpeg_scan scan{bytes, static_cast<std::uint32_t>(file.size()), frame, *tables};
+  return jpeg_scan_reader{scan, {nullptr, 0}}.is_whole();
+}
+
 void on_message(j_common_ptr info, int level) {
   const bool is_warning = level < 0;
   if (!is_warning || std::ranges::count(harmless_warnings, info->err->msg_code) != 0) return;
   jpeg_session& current = session_of(info);
-  if (!current.allow_damaged) give_up(info);
-  if (info->err->num_warnings++ == 0) info->err->format_message(info, current.words.data());
+  if (!current.allow_damaged) {
+    if (!may_be_of_stray_bytes(*info->err)) give_up(info);
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number != 0)
+      current.has_bytes_after_scan = true;
+  }
+  if (info->err->num_warnings++ == 0 || current.has_bytes_after_scan)
+    info->err->format_message(info, current.words.data());
 }
 
 /// Whether a count is 1, 10, 100 and so on: the ones that are logged.
@@ -96,6 +124,7 @@ class jpeg_reader final : public image_reader {
   ~jpeg_reader() override { jpeg_destroy_decompress(&info_); }
 
   image_extents read(std::span<const std::byte> file, rgb_image& out) override try {
+    session_.has_bytes_after_scan = false;
     session_.guard([&] {
       jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
       jpeg_read_header(&info_, TRUE);
@@ -107,6 +136,7 @@ class jpeg_reader final : public image_reader {
     const image_extents decoded = choose_size(resized);
     out.resize(decoded, is_cmyk ? 4 : 3);
     read_rows(out.data(), std::size_t{decoded.width} * (is_cmyk ? 4 : 3));
+    if (session_.has_bytes_after_scan && !are_stray_after_scan(file)) session_.fail();
     if (is_cmyk) to_rgb(out.data(), decoded.pixels());
     if (errors_.num_warnings != 0) count_damaged();
     return original;

@@ -57,9 +57,12 @@ struct image_library_exit {
   /// @throws image_error
   template <class Calls>
   void guard(const Calls& calls) {
-    if (setjmp(way_out) != 0)  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
-      throw image_error{std::string{library} + " says: " + words.data()};
+    if (setjmp(way_out) != 0) fail();  // NOLINT(modernize-avoid-setjmp-longjmp,cert-err52-cpp)
     calls();
+  }
+  /// @throws image_error in the library's words, always.
+  [[noreturn]] void fail() const {
+    throw image_error{std::string{library} + " says: " + words.data()};
   }
 };
 

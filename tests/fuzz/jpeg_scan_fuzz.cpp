@@ -1,5 +1,6 @@
 /// Fuzz target of what devices make of JPEG files: whether any bytes are a whole file one thread
 /// says as libjpeg does, and lanes the same; of a whole one both decode libjpeg's coefficients.
+/// Where libjpeg finds too many bytes after the scan, they decide whether these are data.
 
 #include "support/files/jpeg_scans.hpp"
 
@@ -28,15 +29,27 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
+/// What libjpeg's callbacks find.
+struct session {
+  std::jmp_buf way_out;
+  bool has_bytes_after_scan = false;
+};
+
 [[noreturn]] void give_up(j_common_ptr info) {
-  std::longjmp(*static_cast<std::jmp_buf*>(info->client_data), 1);
+  std::longjmp(static_cast<session*>(info->client_data)->way_out, 1);
 }
 
 void on_message(j_common_ptr info, int level) {
   const int code = info->err->msg_code;
   const bool harmless =
       code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR || code == JWRN_NOT_SEQUENTIAL;
-  if (level < 0 && !harmless) give_up(info);
+  if (level >= 0 || harmless) return;
+  const int marker = info->err->msg_parm.i[1];
+  const bool may_be_stray =
+      code == JWRN_EXTRANEOUS_DATA && (marker < JPEG_RST0 || marker > JPEG_RST0 + 7);
+  if (!may_be_stray) give_up(info);
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number != 0)
+    static_cast<session*>(info->client_data)->has_bytes_after_scan = true;
 }
 
 using coefficient_vector = std::vector<std::int16_t>;
@@ -44,11 +57,11 @@ using coefficient_vector = std::vector<std::int16_t>;
 /// A decompressor that has read a file's header.
 class libjpeg_file {
  public:
-  libjpeg_file(const std::uint8_t* file, std::size_t bytes, std::jmp_buf& way_out) {
+  libjpeg_file(const std::uint8_t* file, std::size_t bytes, session& in) {
     info.err = jpeg_std_error(&errors_);
     errors_.error_exit = give_up;
     errors_.emit_message = on_message;
-    info.client_data = &way_out;
+    info.client_data = &in;
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, file, static_cast<unsigned long>(bytes));
   }
@@ -62,13 +75,15 @@ class libjpeg_file {
   jpeg_error_mgr errors_{};
 };
 
+enum class answer { refused, taken, taken_but_for_bytes_after_scan };
+
 /// @param row Room for a row of the image.
-bool is_taken_by_libjpeg(const std::uint8_t* file, std::size_t bytes,
+answer answer_of_libjpeg(const std::uint8_t* file, std::size_t bytes,
                          const detail::jpeg_frame& frame, std::uint8_t* row) {
-  std::jmp_buf way_out;
-  libjpeg_file reads{file, bytes, way_out};
+  session in;
+  libjpeg_file reads{file, bytes, in};
   jpeg_decompress_struct& info = reads.info;
-  if (setjmp(way_out) != 0) return false;
+  if (setjmp(in.way_out) != 0) return answer::refused;
   jpeg_read_header(&info, TRUE);
   require(info.image_height == frame.height && info.image_width == frame.width, "its size");
   require(info.jpeg_color_space == (frame.components == 1 ? JCS_GRAYSCALE : JCS_YCbCr),
@@ -77,16 +92,16 @@ bool is_taken_by_libjpeg(const std::uint8_t* file, std::size_t bytes,
   jpeg_start_decompress(&info);
   while (info.output_scanline < info.output_height) jpeg_read_scanlines(&info, &row, 1);
   jpeg_finish_decompress(&info);
-  return true;
+  return in.has_bytes_after_scan ? answer::taken_but_for_bytes_after_scan : answer::taken;
 }
 
 /// Compares coefficients, multiplied by their factors, with libjpeg's of a file that it takes.
 void check_coefficients(const std::uint8_t* file, std::size_t bytes,
                         const detail::jpeg_frame& frame, const coefficient_vector& seen) {
-  std::jmp_buf way_out;
-  libjpeg_file reads{file, bytes, way_out};
+  session in;
+  libjpeg_file reads{file, bytes, in};
   jpeg_decompress_struct& info = reads.info;
-  if (setjmp(way_out) != 0) require(false, "libjpeg takes it again");
+  if (setjmp(in.way_out) != 0) require(false, "libjpeg takes it again");
   jpeg_read_header(&info, TRUE);
   jvirt_barray_ptr* const arrays = jpeg_read_coefficients(&info);
   for (std::uint32_t i = 0; i < frame.components; ++i) {
@@ -134,11 +149,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_whole = one.is_whole;
   require(lanes.is_whole == is_whole, "what one reader says, lanes say");
   std::vector<std::uint8_t> row(std::size_t{3} * frame.width);
-  const bool is_taken = is_taken_by_libjpeg(file.data(), size, frame, row.data());
-  require(is_whole || !is_taken, "what libjpeg takes is whole");
-  require(is_taken || !is_whole || has_late_table(file, frame.scan), "what is whole libjpeg takes");
+  const answer said = answer_of_libjpeg(file.data(), size, frame, row.data());
+  require(is_whole || said != answer::taken, "what libjpeg takes is whole");
+  require(!is_whole || said != answer::refused || has_late_table(file, frame.scan),
+          "what is whole libjpeg takes");
   require(!is_whole || one.blocks == lanes.blocks, "what one reader decodes, lanes decode");
-  if (is_taken)
+  if (is_whole && said != answer::refused)
     check_coefficients(file.data(), size, frame, test::jpeg_coefficients(own, one.blocks));
   return 0;
 }

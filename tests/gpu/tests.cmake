@@ -64,8 +64,11 @@ if(FEEDLINE_HAS_HDF5 AND TARGET feedline_libraries::lz4)
   endif()
 endif()
 if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
-  target_sources(feedline_gpu_tests PRIVATE gpu/decode/jpeg_folder_test.cpp
+  target_sources(feedline_gpu_tests PRIVATE gpu/decode/decoded_images.cpp
+    gpu/decode/jpeg_coefficients_test.cpp gpu/decode/jpeg_folder_test.cpp
     gpu/decode/jpeg_test.cpp support/files/image_bytes.cpp)
+  set_source_files_properties(gpu/decode/jpeg_coefficients_test.cpp PROPERTIES COMPILE_DEFINITIONS
+    "FEEDLINE_JPEG_CORPUS=\"${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/jpeg_pixels\"")
   target_link_libraries(feedline_gpu_tests PRIVATE feedline::images JPEG::JPEG PNG::PNG ZLIB::ZLIB)
 endif()
 add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)

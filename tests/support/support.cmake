@@ -27,7 +27,9 @@ add_library(feedline_test_support STATIC
   support/devices/scripted_decoder.cpp
   support/devices/scripted_device_work.cpp
   support/devices/slow_transform.cpp
+  support/files/drawn_jpeg.cpp
   support/files/idx_bytes.cpp
+  support/files/jpeg_writer.cpp
   support/files/npy_bytes.cpp
   support/files/tar_bytes.cpp
   support/files/temporary_directory.cpp

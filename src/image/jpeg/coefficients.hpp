@@ -52,6 +52,28 @@ FEEDLINE_HOST_DEVICE inline void build(jpeg_factors& factors, const std::uint8_t
   return static_cast<std::int16_t>(static_cast<std::uint32_t>(coefficient) * factor);
 }
 
+/// Eight coefficients of a block as a scan has them, and their factors: the first of each word is
+/// the lowest.
+struct jpeg_eight {
+  std::uint32_t coefficients[4];  ///< two in a word
+  std::uint32_t factors[2];       ///< four in a word
+};
+
+/// Multiplies eight coefficients by their factors, and puts the products where they belong.
+/// @param places   `jpeg_places` of the first one. @param products The block's, column by column.
+/// @return Whether those of the eight that are not in the block's first row are all 0.
+FEEDLINE_HOST_DEVICE inline bool place_jpeg_products(const jpeg_eight& eight, std::uint64_t places,
+                                                     std::int16_t* products) {
+  std::uint32_t lower = 0;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const auto coefficient = static_cast<std::int16_t>(eight.coefficients[i / 2] >> i % 2 * 16);
+    const auto place = static_cast<std::uint32_t>(places >> i * 8) & 255U;
+    products[place] = jpeg_product(coefficient, eight.factors[i / 4] >> i % 4 * 8 & 255U);
+    lower |= static_cast<std::uint32_t>(coefficient) * (place % 8);
+  }
+  return lower == 0;
+}
+
 /// The number that the bits behind a code mean.
 /// @param next Begins with them. @param count 15 at most; the number of none is 0.
 [[nodiscard]] FEEDLINE_HOST_DEVICE constexpr std::int32_t jpeg_value(std::uint32_t next,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/marker.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,8 @@ struct jpeg_frame {
   std::uint32_t huffman[4];
   /// Where the quantization tables lie: 64 bytes each, in zigzag order. 0: not defined.
   std::uint32_t quantization[4];
-  std::uint32_t scan;  ///< where in the file the scan's data begins
+  std::uint32_t scan;    ///< where in the file the scan's data begins
+  bool has_stray_bytes;  ///< whether bytes before it belong to no marker
 
   [[nodiscard]] FEEDLINE_HOST_DEVICE std::uint32_t luma_blocks() const {
     return std::uint32_t{luma_across} * luma_down;
@@ -77,11 +79,11 @@ class jpeg_header {
   }
 
  private:
-  /// @return 0 if there is none here.
+  /// @return 0 if there is none.
   FEEDLINE_HOST_DEVICE std::uint32_t next_marker() {
-    if (at_ == bytes_ || file_[at_] != 0xFF) return 0;
-    while (at_ < bytes_ && file_[at_] == 0xFF) ++at_;
-    return at_ == bytes_ ? 0 : file_[at_++];
+    const sought_jpeg_marker next = seek_jpeg_marker(file_, bytes_, at_);
+    if (next.has_stray_bytes) out_.has_stray_bytes = true;
+    return next.marker;
   }
   FEEDLINE_HOST_DEVICE bool begin_segment() {
     if (bytes_ - at_ < 2) return false;

@@ -3,6 +3,7 @@
 #include "detail/host_device.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
+#include "image/jpeg/marker.hpp"
 #include "image/jpeg/scan_end.hpp"
 #include "image/jpeg/scan_tables.hpp"
 
@@ -15,6 +16,10 @@ namespace feedline::detail {
 // false`. That depends on how far libjpeg has read ahead: bytes that are too many are lost without
 // a word where it had them already. So this reads ahead as it does (jdhuff.c), by its "fast" way,
 // which takes codes that mean nothing, and its "slow" one, which warns.
+//
+// Stray bytes after a scan are taken, though libjpeg warns of them. It warns as well where a scan's
+// data is wrong and ends too early, of the rest. That rest can be decoded, and stray bytes cannot:
+// so this tells one from the other, also for jpeg_reader.
 
 /// Walks a scan, and writes its coefficients. Reads nothing outside the file.
 class jpeg_scan_reader {
@@ -37,8 +42,9 @@ class jpeg_scan_reader {
         --to_restart;
       } else if (marker_ == 0 && scan_.bytes - place_.at >= fast_bytes) {
         const place before = place_;
-        if (mcu<true>()) continue;
-        place_ = before;  // a marker is near
+        is_marker_near_ = false;
+        if (mcu<true>() && !is_marker_near_) continue;
+        place_ = before;  // what it wrote stays, as in libjpeg
       }
       if (!mcu<false>()) return false;
     }
@@ -63,7 +69,7 @@ class jpeg_scan_reader {
     return is_last ? is_end() : restart();
   }
   /// Whether bytes at the interval's end were discarded. libjpeg warns of them when it looks for a
-  /// marker the next time, be it behind a later interval.
+  /// marker the next time, be it after a later interval.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_discarded() const { return has_discarded_; }
   /// Whether a marker was looked for.
   [[nodiscard]] FEEDLINE_HOST_DEVICE bool has_sought_marker() const { return has_sought_; }
@@ -96,8 +102,8 @@ class jpeg_scan_reader {
     }
     return true;
   }
-  /// @return False at a marker.
-  FEEDLINE_HOST_DEVICE bool fill_fast() {
+  /// Goes on with zeros at a marker.
+  FEEDLINE_HOST_DEVICE void fill_fast() {
     std::uint64_t six = 0;
     bool is_plain = true;
     for (std::uint32_t i = 0; i < 6; ++i) {
@@ -109,14 +115,15 @@ class jpeg_scan_reader {
       place_.buffer = place_.buffer << 48U | six;
       place_.ready += 48;
       place_.at += 6;
-      return true;
+      return;
     }
     for (std::uint32_t i = 0; i < 6; ++i) {
-      const std::uint32_t byte = scan_.file[place_.at++];
-      if (byte == 0xFF && scan_.file[place_.at++] != 0) return false;
-      push(byte);
+      const std::uint32_t byte = scan_.file[place_.at];
+      const bool is_marker = byte == 0xFF && scan_.file[place_.at + 1] != 0;
+      if (is_marker) is_marker_near_ = true;
+      if (!is_marker) place_.at += byte == 0xFF ? 2 : 1;
+      push(is_marker ? 0 : byte);
     }
-    return true;
   }
   FEEDLINE_HOST_DEVICE void push(std::uint32_t byte) {
     place_.buffer = place_.buffer << 8U | byte;
@@ -125,10 +132,12 @@ class jpeg_scan_reader {
   /// Has so many bits ready, 15 at most.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE bool need(std::uint32_t bits) {
-    if constexpr (Fast)
-      return place_.ready > 16 || fill_fast();
-    else
+    if constexpr (Fast) {
+      if (place_.ready <= 16) fill_fast();
+      return true;
+    } else {
       return place_.ready >= bits || (fill() && place_.ready >= bits);
+    }
   }
   FEEDLINE_HOST_DEVICE std::int32_t take(std::uint32_t bits) {
     place_.ready -= bits;
@@ -136,7 +145,7 @@ class jpeg_scan_reader {
   }
 
   /// Takes the next code.
-  /// @return Its `jpeg_scan_step`; 0: there is none, or, the fast way, a marker is near.
+  /// @return Its `jpeg_scan_step`; 0: there is none.
   template <bool Fast>
   FEEDLINE_HOST_DEVICE std::uint32_t next_step(const jpeg_scan_table& table) {
     constexpr std::uint32_t fast_bits = jpeg_scan_table::fast_bits;
@@ -203,7 +212,7 @@ class jpeg_scan_reader {
     // libjpeg warns of these bytes when it looks for a marker, not if it has one.
     if (place_.ready >= 8) has_discarded_ = true;
     place_.ready = 0;
-    if (marker_ == 0 && !next_marker()) return false;
+    if (marker_ == 0 && !seek_restart()) return false;
     if (marker_ != 0xD0 + restarts_ % 8) return false;
     marker_ = 0;
     ++restarts_;
@@ -211,10 +220,35 @@ class jpeg_scan_reader {
     return true;
   }
   FEEDLINE_HOST_DEVICE bool is_end() {
-    if (marker_ == 0 && !next_marker()) return false;
+    if (marker_ == 0) {
+      if (are_bytes_left() && is_data_left()) return false;
+      has_sought_ = true;
+      if (has_discarded_) return false;
+    }
     return is_jpeg_end(scan_.file, scan_.bytes, place_.at, marker_);
   }
-  FEEDLINE_HOST_DEVICE bool next_marker() {
+  /// Whether bytes that were not read yet stand between the scan and the next marker.
+  [[nodiscard]] FEEDLINE_HOST_DEVICE bool are_bytes_left() const {
+    std::uint32_t at = place_.at;
+    return next_jpeg_marker(scan_.file, scan_.bytes, at) == 0;
+  }
+  /// Whether what is left are more MCUs, and nothing else: the scan's own, so that some before them
+  /// are wrong. Stray bytes make no MCUs that end where they do.
+  FEEDLINE_HOST_DEVICE bool is_data_left() {
+    const place end = place_;
+    bool is_data = mcu<false>();
+    while (is_data && !is_padding()) is_data = mcu<false>();
+    place_ = end;
+    marker_ = 0;
+    return is_data;
+  }
+  /// Whether only the ones are left that fill a scan's last byte.
+  FEEDLINE_HOST_DEVICE bool is_padding() {
+    fill();
+    const std::uint64_t ones = (1U << place_.ready % 8) - 1U;
+    return marker_ != 0 && place_.ready < 8 && (place_.buffer & ones) == ones;
+  }
+  FEEDLINE_HOST_DEVICE bool seek_restart() {
     has_sought_ = true;
     if (has_discarded_) return false;
     marker_ = next_jpeg_marker(scan_.file, scan_.bytes, place_.at);
@@ -228,6 +262,7 @@ class jpeg_scan_reader {
   std::uint32_t restarts_ = 0;
   bool has_discarded_ = false;
   bool has_sought_ = false;
+  bool is_marker_near_ = false;  ///< or was it bytes of ones before data, which the slow way takes
 };
 
 }  // namespace feedline::detail

@@ -1,23 +1,15 @@
 #pragma once
 
 #include "detail/host_device.hpp"
+#include "image/jpeg/marker.hpp"
 
 #include <cstdint>
 
 namespace feedline::detail {
 
-// What may follow a scan, as libjpeg reads it. Tables (DHT, DQT, DAC) are passed over: libjpeg
-// would look into them and warn of what it finds.
-
-/// Passes a marker.
-/// @param at Where it is to begin; then, where it ended.
-/// @return Its second byte; 0: there is none.
-FEEDLINE_HOST_DEVICE inline std::uint32_t next_jpeg_marker(const std::uint8_t* file,
-                                                           std::uint32_t bytes, std::uint32_t& at) {
-  if (at == bytes || file[at] != 0xFF) return 0;
-  while (at < bytes && file[at] == 0xFF) ++at;
-  return at == bytes ? 0 : file[at++];
-}
+// What may follow a scan, as jpeg_reader lets libjpeg read it. Tables (DHT, DQT, DAC) are passed
+// over: libjpeg would look into them and warn of what it finds. So are stray bytes, which belong to
+// no marker, unless a restart marker follows: that is a scan's.
 
 /// Passes what belongs to a marker behind a scan. @return False if that may not stand there.
 FEEDLINE_HOST_DEVICE inline bool skip_jpeg_segment(const std::uint8_t* file, std::uint32_t bytes,
@@ -33,17 +25,20 @@ FEEDLINE_HOST_DEVICE inline bool skip_jpeg_segment(const std::uint8_t* file, std
   return true;
 }
 
-/// Whether a file ends properly behind a scan: with nothing before its end (EOI) but what libjpeg
-/// skips.
-/// @param at Behind the scan's last marker. @param marker That one.
+/// Whether a file ends properly after a scan.
+/// @param at Where to read on. @param marker The marker that ends there; 0: none does.
 FEEDLINE_HOST_DEVICE inline bool is_jpeg_end(const std::uint8_t* file, std::uint32_t bytes,
                                              std::uint32_t at, std::uint32_t marker) {
-  for (; marker != 0; marker = next_jpeg_marker(file, bytes, at)) {
+  for (;; marker = 0) {
+    if (marker == 0) {
+      const sought_jpeg_marker next = seek_jpeg_marker(file, bytes, at);
+      if (next.has_stray_bytes && is_jpeg_restart(next.marker)) return false;
+      marker = next.marker;
+    }
     if (marker == 0xD9) return true;
-    if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD7)) continue;
-    if (!skip_jpeg_segment(file, bytes, at, marker)) return false;
+    if (marker == 0x01 || is_jpeg_restart(marker)) continue;
+    if (!skip_jpeg_segment(file, bytes, at, marker)) return false;  // none, or none that may follow
   }
-  return false;
 }
 
 }  // namespace feedline::detail

@@ -3,6 +3,7 @@
 #include "detail/host_device.hpp"
 #include "image/jpeg/coefficients.hpp"
 #include "image/jpeg/frame.hpp"
+#include "image/jpeg/marker.hpp"
 #include "image/jpeg/scan_bits.hpp"
 #include "image/jpeg/scan_copy.hpp"
 #include "image/jpeg/scan_end.hpp"
@@ -32,7 +33,7 @@ enum class jpeg_verdict : std::uint8_t { broken, whole, unsure };
 /// segment.
 ///
 /// This is unsure where it depends on how far a reader has read ahead: if some whole bytes are left
-/// behind the last block, if bits near the end are no code, if a marker is none. It does not try
+/// after the last block, if bits near the end are no code, if a marker is none. It does not try
 /// scans with restart markers, nor what is too short for so many lanes, or too long for the room.
 /// A reader must read all these.
 ///
@@ -175,7 +176,6 @@ class jpeg_scan_segments {
     if (is_data && at < scan_.bytes) return jpeg_verdict::unsure;
     if (end_ == none) return jpeg_verdict::broken;
     const std::uint32_t left = bits_.count - end_;
-    if (left > 64) return jpeg_verdict::broken;  // a reader has eight bytes at most
     if (left >= 8 || is_unknown_) return jpeg_verdict::unsure;
     return is_jpeg_end(scan_.file, scan_.bytes, at, marker) ? jpeg_verdict::whole
                                                             : jpeg_verdict::broken;

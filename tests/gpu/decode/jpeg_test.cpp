@@ -1,22 +1,12 @@
 /// Images decoded by the GPU are those of the CPU's decoder at full size, to the bit.
 
-#include <feedline/cuda/device.hpp>
-#include <feedline/device/block_decoder.hpp>
-#include <feedline/error.hpp>
-#include <feedline/image/decode.hpp>
-
-#include "cuda/check.hpp"
-#include "cuda/decode/decoders.hpp"
-#include "gpu/assembly/assembly_on_gpu.hpp"
+#include "gpu/decode/decoded_images.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 #include "support/files/image_bytes.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <string>
 #include <utility>
@@ -26,16 +16,6 @@ using namespace feedline;
 using namespace feedline::test;
 
 namespace {
-
-constexpr std::byte untouched{0x5A};
-
-/// A file or a finished row as it arrives.
-struct arriving_image {
-  byte_vector stored;
-  std::uint16_t height = 0;
-  std::uint16_t width = 0;
-  std::uint32_t skipped = 0;
-};
 
 arriving_image jpeg_of(std::uint16_t height, std::uint16_t width, std::uint32_t channels = 3,
                        const jpeg_style& style = {}) {
@@ -52,85 +32,6 @@ arriving_image smooth_jpeg(std::uint16_t height, std::uint16_t width) {
         128 + 100 * std::sin(0.02 * static_cast<double>(y + x * (i % 3 + 1))));
   }
   return {jpeg_bytes(image, {.quality = 95}), height, width};
-}
-
-struct decoded_images {
-  std::vector<byte_vector> rows;
-  std::vector<bool> good;
-};
-
-/// Decodes images to every second place, twice; what lies between the places must stay.
-decoded_images decode_on_gpu(const image_row& row, const std::vector<arriving_image>& images) {
-  const auto device = make_cuda_device(0);
-  const gpu_stream stream;
-  byte_vector memory;
-  std::vector<block_load> loads;
-  std::size_t largest = 1;
-  for (const arriving_image& image : images) {
-    loads.push_back({.place = static_cast<std::uint32_t>(2 * loads.size() + 1),
-                     .bytes = static_cast<std::uint32_t>(image.stored.size()),
-                     .at = static_cast<std::uint32_t>(memory.size() / 16),
-                     .skipped = image.skipped,
-                     .height = image.height,
-                     .width = image.width});
-    memory.insert(memory.end(), image.stored.begin(), image.stored.end());
-    memory.resize((memory.size() + 15) / 16 * 16);
-    largest = std::max(largest, image.stored.size());
-  }
-  const std::size_t loads_at = memory.size();
-  const auto* const table = reinterpret_cast<const std::byte*>(loads.data());
-  memory.insert(memory.end(), table, table + loads.size() * sizeof(block_load));
-  const gpu_copy landing_buffer{device, memory};
-
-  const std::size_t row_bytes = std::size_t{3} * row.height * row.width;
-  const std::size_t places = 2 * images.size() + 1;
-  const gpu_copy blocks{device, byte_vector(places * row_bytes, untouched)};
-  const gpu_copy states{device, byte_vector(places * sizeof(std::uint32_t))};
-  const auto decoder =
-      detail::make_cuda_block_decoders(0, "cuda:0")
-          ->make({.fields = {{.blocks = blocks.data(),
-                              .block_bytes = row_bytes,
-                              .steps = {{.filter = block_filter::jpeg, .image = row}},
-                              .max_stored_bytes = largest}},
-                  .states = reinterpret_cast<std::uint32_t*>(states.data()),
-                  .places = static_cast<std::uint32_t>(places),
-                  .rows = 1,
-                  .max_loads = static_cast<std::uint32_t>(images.size()),
-                  .reference = nullptr});
-  for (int turn = 0; turn < 2; ++turn)
-    decoder->decode({.landing_buffer = landing_buffer.data(),
-                     .staged = memory.data(),
-                     .loads_at = loads_at,
-                     .loads = static_cast<std::uint32_t>(loads.size())},
-                    stream.ref());
-  FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-
-  const byte_vector all = blocks.read_back();
-  std::vector<std::uint32_t> seen(places);
-  std::memcpy(seen.data(), states.read_back().data(), places * sizeof seen[0]);
-  decoded_images result;
-  for (std::size_t place = 0; place < places; ++place) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(place * row_bytes);
-    const auto end = begin + static_cast<std::ptrdiff_t>(row_bytes);
-    if (place % 2 == 0) {
-      CHECK(std::all_of(begin, end, [](std::byte each) { return each == untouched; }));
-    } else {
-      result.rows.emplace_back(begin, end);
-      result.good.push_back(seen[place] == 0);
-    }
-  }
-  return result;
-}
-
-byte_vector decode_on_cpu(const image_row& row, const byte_vector& file) {
-  const auto decoder = make_image_decoder({.height = row.height,
-                                           .width = row.width,
-                                           .shorter_side = row.shorter_side,
-                                           .layout = row.layout,
-                                           .reduced_decoding = false});
-  byte_vector out(std::size_t{3} * row.height * row.width);
-  decoder->decode(file, decoder->describe(file), out);
-  return out;
 }
 
 /// Decodes on both sides, and compares all rows.
@@ -258,6 +159,40 @@ TEST_CASE("jpeg on the GPU: damage is found, and images beside it are whole",
   CHECK(!lenient.good[2]);
   CHECK(!lenient.good[4]);
   CHECK(lenient.rows[8] == reference);
+}
+
+TEST_CASE(
+    "jpeg on the GPU: stray bytes after a scan change no pixel, and data that is left is damage",
+    "[cuda][decode][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const image_row row{.height = 120, .width = 90};
+  const arriving_image whole = smooth_jpeg(120, 90);
+  const arriving_image restarts = jpeg_of(120, 90, 3, {.restart_interval = 4});
+  std::vector<arriving_image> images;
+  for (const arriving_image& each : {whole, restarts})
+    for (const std::size_t count : {1U, 8U, 240U}) {
+      images.push_back(each);
+      byte_vector& file = images.back().stored;
+      file.insert(file.end() - 2, count, std::byte{0});
+    }
+  const std::size_t good = images.size();
+  for (const arriving_image& each :
+       {jpeg_of(160, 90), jpeg_of(160, 90, 3, {.restart_interval = 4})}) {
+    images.push_back(each);
+    byte_vector& file = images.back().stored;
+    for (std::size_t i = 0; i < file.size(); ++i)
+      if (file[i] == std::byte{0xFF} && file[i + 1] == std::byte{0xC0}) {
+        file[i + 6] = std::byte{120};  // the height
+        break;
+      }
+    images.back().height = 120;
+  }
+  const decoded_images got = decode_on_gpu(row, images);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got.good[i] == (i < good));
+    if (i < good) CHECK(got.rows[i] == decode_on_cpu(row, (i < 3 ? whole : restarts).stored));
+  }
 }
 
 TEST_CASE("jpeg on the GPU: scans with bytes at random write nothing outside",

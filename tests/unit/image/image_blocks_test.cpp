@@ -11,6 +11,7 @@
 
 #include "support/checks/catch.hpp"
 #include "support/checks/contains.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/datasets/dataset_contract.hpp"
@@ -81,6 +82,23 @@ TEST_CASE("image blocks: files that devices take come as they are, others as row
     CHECK(stored.height == (is_row ? 0 : 20 + i));
     CHECK(stored.width == (is_row ? 0 : 25 + i % 7));
   }
+}
+
+TEST_CASE("image blocks: readers decode files with stray bytes before the scan, which they tell of",
+          "[dataset][host]") {
+  const image_tree tree;
+  auto before = image_file(2);
+  before.insert(before.begin() + 20, 2, std::byte{0});  // after JFIF's segment
+  tree.write(2, before);
+  auto after = image_file(3);
+  after.insert(after.end() - 2, 40, std::byte{0});
+  tree.write(3, after);
+  const log_capture captured;
+  const dataset_ptr data = tree.open();
+  CHECK(given(data, 2).skipped == 1);
+  CHECK(captured.text().find("2 extraneous bytes before marker 0xdb") != std::string::npos);
+  CHECK(given(data, 3).skipped == 0);
+  CHECK(given(data, 3).bytes == after.size());
 }
 
 TEST_CASE("image blocks: large files and images of many pixels come as rows", "[dataset][host]") {

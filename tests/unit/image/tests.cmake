@@ -18,6 +18,7 @@ feedline_add_tests(feedline_image_tests
   unit/image/resample_taps_test.cpp
   unit/image/resampler_test.cpp
   unit/image/shard_blocks_test.cpp
+  unit/image/stray_bytes_test.cpp
   unit/image/value_blocks_test.cpp
 )
 if(FEEDLINE_HAS_HDF5)

@@ -53,25 +53,24 @@ __global__ void __launch_bounds__(threads) sample_kernel(const __grid_constant__
   const std::uint32_t units_apart = apart % frame.blocks();
   for (std::uint32_t number = first; number - mine % warp_blocks < count; number += apart) {
     std::int16_t* const block = memory.blocks + std::size_t{number} * jpeg_block_samples;
+    bool is_flat = true;
     if (number < count) {
       const uint4 read = reinterpret_cast<const uint4*>(block)[line];
       const uint2 factors =
           reinterpret_cast<const uint2*>(memory.header->factors.of[frame.component(unit)])[line];
-      const std::uint32_t pairs[4] = {read.x, read.y, read.z, read.w};
-      for (std::uint32_t i = 0; i < 8; ++i) {
-        const std::uint32_t factor = (i < 4 ? factors.x : factors.y) >> i % 4 * 8 & 255U;
-        coefficients[places >> i * 8 & 255U] =
-            jpeg_product(static_cast<std::int16_t>(pairs[i / 2] >> i % 2 * 16), factor);
-      }
+      is_flat = place_jpeg_products({{read.x, read.y, read.z, read.w}, {factors.x, factors.y}},
+                                    places, coefficients);
     }
     __syncwarp();
+    const std::uint32_t others = __ballot_sync(0xFFFFFFFF, !is_flat);
+    is_flat = (others >> mine % warp_blocks * 8 & 255U) == 0;
     jpeg_idct_line column;
     if (number < count) {
       const uint4 own = reinterpret_cast<const uint4*>(coefficients)[line];
       const std::uint32_t pairs[4] = {own.x, own.y, own.z, own.w};
       for (std::uint32_t y = 0; y < 8; ++y)
         column.value[y] = static_cast<std::int16_t>(pairs[y / 2] >> y % 2 * 16);
-      jpeg_idct_column(column);
+      jpeg_idct_column(column, is_flat);
     }
     __syncwarp();  // a warp's coefficients are all read before columns take their place
     if (number < count)

@@ -113,3 +113,23 @@ TEST_CASE("jpeg coefficients: they are multiplied by their component's factors, 
   CHECK(jpeg_product(2048, 16) == -32768);
   CHECK(jpeg_product(-2049, 16) == 32752);
 }
+
+TEST_CASE(
+    "jpeg coefficients: products lie by columns, and the lower rows are looked at before that",
+    "[dataset][host]") {
+  for (std::uint32_t k = 0; k < 64; ++k) {
+    CAPTURE(k);
+    const auto place = static_cast<std::uint32_t>(jpeg_places(k) & 255U);
+    for (const int coefficient : {0, -3, 512}) {  // 512 * 128 is 0 in 16 bits
+      jpeg_eight eight{{}, {0x80808080, 0x80808080}};
+      eight.coefficients[k % 8 / 2] = std::uint32_t{static_cast<std::uint16_t>(coefficient)}
+                                      << k % 2 * 16;
+      std::array<std::int16_t, 64> products{};
+      products.fill(7);
+      const bool is_empty_below =
+          place_jpeg_products(eight, jpeg_places(k / 8 * 8), products.data());
+      CHECK(is_empty_below == (coefficient == 0 || place % 8 == 0));
+      CHECK(products.at(place) == static_cast<std::int16_t>(coefficient * 128));
+    }
+  }
+}

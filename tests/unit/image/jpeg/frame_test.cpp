@@ -159,9 +159,25 @@ TEST_CASE(
   CHECK(frame_of(inserted(file, 2, {0xFF, 0xFE, 0, 4, 7, 7})));
   CHECK(frame_of(inserted(file, 2, {0xFF, 0xFF, 0xFF, 0xE5, 0, 2})));
   CHECK_FALSE(frame_of(inserted(file, 2, {0xFF, 0xFE, 0, 1})));
-  CHECK_FALSE(frame_of(inserted(file, 2, {0})));
   CHECK_FALSE(frame_of(inserted(file, 2, {0xFF, 0xD0})));
   CHECK_FALSE(frame_of(inserted(file, 2, {0xFF, 0xDD, 0, 5, 0, 1, 0})));
+}
+
+TEST_CASE("jpeg frame: stray bytes before a marker are passed over and told of",
+          "[dataset][host]") {
+  const auto file = usual();
+  const auto frame = frame_of(file);
+  REQUIRE(frame);
+  CHECK_FALSE(frame->has_stray_bytes);
+  for (const unsigned marker : {0xE0U, 0xDBU, 0xC0U, 0xC4U, 0xDAU}) {
+    CAPTURE(marker);
+    const std::size_t place = behind(file, marker) - 2;
+    const auto seen = frame_of(inserted(file, place, {0, 1, 0xFF, 0, 0xD0}));
+    REQUIRE(seen);
+    CHECK(seen->has_stray_bytes);
+    CHECK(seen->scan == frame->scan + 5);
+    CHECK_FALSE(frame_of(inserted(file, place, {0, 0xFF, 0xD0})));  // of a scan
+  }
 }
 
 TEST_CASE(

@@ -3,14 +3,18 @@
 
 #include "image/jpeg/pixels.hpp"
 
-#include "image/jpeg/idct.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/sanitized.hpp"
+#include "support/files/drawn_jpeg.hpp"
+#include "support/files/file_bytes.hpp"
 #include "support/files/image_bytes.hpp"
+#include "support/files/jpeg_pixels.hpp"
 #include "support/files/jpeg_scans.hpp"
+#include "support/files/test_data.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,7 +22,6 @@
 using namespace feedline;
 using test::byte_vector;
 using test::jpeg_bytes;
-using test::jpeg_coefficients;
 using test::jpeg_file;
 using test::jpeg_scan_result;
 using test::jpeg_style;
@@ -28,61 +31,11 @@ using test::read_jpeg_scan;
 
 namespace {
 
-/// Transforms blocks in place, as a GPU does: a lane a column, then a lane a row.
-void transform(std::vector<std::int16_t>& blocks) {
-  for (std::size_t block = 0; block < blocks.size(); block += detail::jpeg_block_samples) {
-    detail::jpeg_idct_line columns[8];
-    for (std::size_t x = 0; x < 8; ++x) {
-      for (std::size_t y = 0; y < 8; ++y) columns[x].value[y] = blocks[block + y * 8 + x];
-      detail::jpeg_idct_column(columns[x]);
-    }
-    auto* const samples = reinterpret_cast<std::uint8_t*>(blocks.data() + block);
-    for (std::size_t y = 0; y < 8; ++y) {
-      detail::jpeg_idct_line row;
-      for (std::size_t x = 0; x < 8; ++x) row.value[x] = columns[x].value[y];
-      detail::jpeg_idct_row(row);
-      for (std::size_t x = 0; x < 8; ++x)
-        samples[y * 8 + x] = static_cast<std::uint8_t>(row.value[x]);
-    }
-  }
-}
-
-/// Makes pixels of samples, as the threads of a GPU do: tile by tile.
-pixels make_pixels(const detail::jpeg_frame& frame, const std::uint8_t* samples) {
-  using tile = detail::jpeg_chroma_tile;
-  constexpr std::uint32_t threads = 32;
-  const detail::jpeg_pixels made{samples, frame};
-  const std::size_t row_bytes = detail::jpeg_row_bytes(frame.width);
-  std::vector<std::uint8_t> planes(row_bytes * 3 * frame.height);
-  for (std::uint32_t top = 0; top < frame.height; top += tile::height)
-    for (std::uint32_t left = 0; left < frame.width; left += tile::width) {
-      auto chroma = std::make_unique<tile>();
-      std::memset(chroma->samples, 0x5A, sizeof chroma->samples);
-      for (std::uint32_t i = 0; i < threads; ++i) made.fill(*chroma, top, left, i, threads);
-      const std::uint32_t bottom = std::min<std::uint32_t>(top + tile::height, frame.height);
-      const std::uint32_t right = std::min<std::uint32_t>(left + tile::width, frame.width);
-      for (std::uint32_t y = top; y < bottom; y += detail::jpeg_pixels::square)
-        for (std::uint32_t x = left; x < right; x += detail::jpeg_pixels::square)
-          made.make(*chroma, y, x, planes.data());
-    }
-  pixels image{frame.height, frame.width, 3, {}};
-  for (std::uint32_t y = 0; y < frame.height; ++y)
-    for (std::uint32_t x = 0; x < frame.width; ++x)
-      for (std::uint32_t channel = 0; channel < 3; ++channel)
-        image.values.push_back(planes[(std::size_t{3} * y + channel) * row_bytes + x]);
-  return image;
-}
-
 template <std::uint32_t Lanes>
-pixels decode(const byte_vector& bytes) {
-  const jpeg_file file{bytes};
-  const detail::jpeg_frame& frame = file.frame;
-  REQUIRE(file.is_read);
-  const jpeg_scan_result found = read_jpeg_scan<Lanes>(file);
-  REQUIRE(found.is_whole);
-  std::vector<std::int16_t> blocks = jpeg_coefficients(file, found.blocks);
-  transform(blocks);
-  return make_pixels(frame, reinterpret_cast<const std::uint8_t*>(blocks.data()));
+pixels decode(const byte_vector& file) {
+  const auto decoded = test::decode_jpeg_by_parts<Lanes>(file);
+  REQUIRE(decoded);
+  return *decoded;
 }
 
 struct sampling {
@@ -143,6 +96,40 @@ TEST_CASE("jpeg pixels: of all qualities, with restarts and codes of their own, 
   }
 }
 
+TEST_CASE("jpeg pixels: coefficients larger than any image's give libjpeg's pixels",
+          "[dataset][host]") {
+  if (!test::libjpeg_is_reference) FEEDLINE_SKIP("libjpeg for x86-64 defines these pixels");
+  constexpr std::uint32_t count = test::sanitized ? 60 : 500;
+  int grey = 0;
+  for (std::uint32_t seed = 0; seed < count; ++seed) {
+    const byte_vector file = test::draw_jpeg(seed);
+    const pixels expected = test::decode_jpeg(file);
+    CAPTURE(seed);
+    REQUIRE(expected.warnings == 0);
+    CHECK((decode<0>(file).values == expected.values));
+    CHECK((decode<4>(file).values == expected.values));
+    CHECK((decode<32>(file).values == expected.values));
+    grey += jpeg_file{file}.frame.components == 1 ? 1 : 0;
+  }
+  CHECK(grey > static_cast<int>(count) / 12);
+  CHECK(grey < static_cast<int>(count) / 3);
+}
+
+TEST_CASE("jpeg pixels: foreign files of such coefficients give libjpeg's pixels",
+          "[dataset][host]") {
+  if (!test::libjpeg_is_reference) FEEDLINE_SKIP("libjpeg for x86-64 defines these pixels");
+  for (const char* const name : {"coefficients_1.jpg", "coefficients_2.jpg"}) {
+    const auto path = test::find_test_data(std::filesystem::path{"found/second/gpu-jpeg"} / name);
+    if (!path) FEEDLINE_SKIP("no foreign files: name their folder's parent in FEEDLINE_TEST_DATA");
+    const byte_vector file = test::bytes_of_file(*path);
+    const pixels expected = test::decode_jpeg(file);
+    CAPTURE(name);
+    CHECK(expected.warnings == 0);
+    CHECK((decode<0>(file).values == expected.values));
+    CHECK((decode<32>(file).values == expected.values));
+  }
+}
+
 TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dataset][host]") {
   const byte_vector file = jpeg_bytes(paint(200, 310), {.crosses_tables = true});
   const jpeg_file read{file};
@@ -150,6 +137,32 @@ TEST_CASE("jpeg pixels: each component has the tables that its file says", "[dat
   const pixels expected = test::decode_jpeg(file);
   CHECK((decode<0>(file).values == expected.values));
   CHECK((decode<32>(file).values == expected.values));
+}
+
+TEST_CASE(
+    "jpeg pixels: where ones stand before data, they are libjpeg's, which takes these for a marker",
+    "[dataset][host]") {
+  // Its fast way goes on with zeros to the end of the MCU, and leaves what it decoded of them.
+  byte_vector file = jpeg_bytes(paint(120, 160), {.quality = 95, .has_optimal_codes = true});
+  const std::size_t end = file.size() - 2;
+  file.resize(file.size() + 4000);
+  int count = 0;
+  int changed = 0;
+  const std::vector<std::uint8_t> plain = test::decode_jpeg(file).values;
+  for (std::size_t at = jpeg_file{file}.frame.scan; at < end; ++at) {
+    if (file[at] != std::byte{0xFF} || file[at + 1] != std::byte{0}) continue;
+    byte_vector with_ones = file;
+    with_ones.insert(with_ones.begin() + static_cast<std::ptrdiff_t>(at), 2, std::byte{0xFF});
+    const pixels expected = test::decode_jpeg(with_ones);
+    CAPTURE(at);
+    REQUIRE(expected.warnings == 0);
+    CHECK((decode<0>(with_ones).values == expected.values));
+    CHECK((decode<32>(with_ones).values == expected.values));
+    changed += expected.values == plain ? 0 : 1;
+    if (++count == 60) break;
+  }
+  CHECK(count > 20);
+  CHECK(changed > 0);
 }
 
 TEST_CASE("jpeg pixels: blocks that there is no room for are not written", "[dataset][host]") {

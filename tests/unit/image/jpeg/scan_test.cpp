@@ -9,6 +9,7 @@
 #include <feedline/ragged/decode.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/log_capture.hpp"
 #include "support/checks/sanitized.hpp"
 #include "support/files/image_bytes.hpp"
 #include "support/files/jpeg_scans.hpp"
@@ -225,6 +226,38 @@ TEST_CASE("jpeg scan: what stands behind the image's end does not matter", "[dat
   CHECK(is_whole(file));
 }
 
+TEST_CASE("jpeg scan: stray bytes before the image's end do not matter, but data that is left does",
+          "[dataset][host]") {
+  const test::log_capture captured;
+  for (const picture& one : pictures) {
+    INFO(one.name);
+    const auto file = encoded(one);
+    const auto frame = frame_of(file);
+    for (const std::size_t count : {1U, 7U, 30U, 240U})
+      for (const unsigned value : {0x00U, 0x7FU, 0xFFU}) {
+        INFO(count << " bytes " << value);
+        auto odd = file;
+        byte_vector stray(count, std::byte(value));
+        stray.back() = std::byte{0};  // after ones, as data has it
+        insert(odd, odd.size() - 2, stray);
+        CHECK(is_whole(odd));
+        CHECK(is_taken_by_libjpeg(odd, frame));
+        insert(odd, odd.size() - 2, bytes_of({0xFF, 0xD3}));
+        CHECK(is_whole(odd) == is_taken_by_libjpeg(odd, frame));
+      }
+  }
+  // As if the image were lower: rows of MCUs are left.
+  auto lower = encoded(pictures[0]);
+  const byte_vector frame_marker = bytes_of({0xFF, 0xC0});
+  const auto sof = static_cast<std::size_t>(
+      std::search(lower.begin(), lower.end(), frame_marker.begin(), frame_marker.end()) -
+      lower.begin());
+  REQUIRE(lower[sof + 6] == std::byte{120});
+  lower[sof + 6] = std::byte{100};
+  CHECK_FALSE(is_whole(lower));
+  CHECK_FALSE(is_taken_by_libjpeg(lower, frame_of(lower)));
+}
+
 TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, where libjpeg looks",
           "[dataset][host]") {
   constexpr std::uint32_t mcus = 60;
@@ -251,6 +284,7 @@ TEST_CASE("jpeg scan: a code that means nothing is damage near the file's end, w
 
 TEST_CASE("jpeg scan: of any damage it says what libjpeg says", "[dataset][host]") {
   constexpr std::size_t rounds = test::sanitized ? 140 : 700;
+  const test::log_capture captured;  // of bytes that are taken for stray
   std::size_t refused = 0;
   std::size_t taken = 0;
   for (const picture& one : pictures) {

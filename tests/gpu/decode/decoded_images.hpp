@@ -1,0 +1,32 @@
+#pragma once
+
+#include <feedline/dataset/encoded_blocks.hpp>
+
+#include "support/files/image_bytes.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace feedline::test {
+
+/// A file or a finished row as it arrives.
+struct arriving_image {
+  byte_vector stored;
+  std::uint16_t height = 0;
+  std::uint16_t width = 0;
+  std::uint32_t skipped = 0;
+};
+
+struct decoded_images {
+  std::vector<byte_vector> rows;
+  std::vector<bool> good;
+};
+
+/// Decodes images to every second place, twice; what lies between the places must stay.
+[[nodiscard]] decoded_images decode_on_gpu(const image_row& row,
+                                           const std::vector<arriving_image>& images);
+
+/// By the CPU's decoder, at full size.
+[[nodiscard]] byte_vector decode_on_cpu(const image_row& row, const byte_vector& file);
+
+}  // namespace feedline::test
