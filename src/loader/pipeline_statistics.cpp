@@ -74,7 +74,7 @@ loader_statistics pipeline::statistics() const {
   }
 
   seen.peak_copy_rate = transfer_.peak_copy_rate();
-  seen.unreadable_samples = unreadable_.load(std::memory_order_relaxed);
+  seen.unreadable_samples = cursor_.unreadable();
   seen.recovered_reads = source_.recovered_reads();
   seen.cores = cores_;
   seen.quota_cores = quota_cores_;
