@@ -55,8 +55,8 @@ class pipeline {
   /// False in a child of fork: there it must be leaked, for its threads are not there to be joined.
   [[nodiscard]] bool belongs_here() const noexcept { return format_->process.is_this(); }
 
-  /// Puts an epoch in line; after a failure, one that never comes. @throws usage_error if the device cannot use the stream, if the place
-  /// sought is in another epoch, and in a child of fork.
+  /// Puts an epoch in line; after a failure, one that never comes. @throws usage_error if the
+  /// device cannot use the stream, if the place sought is in another epoch, and in a child of fork.
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream) {
     require_own_process();
     device_->check(stream);

@@ -28,7 +28,8 @@ struct scheduled_ticket {
 /// Epochs come in by `claim`, when the consumer asks for them. Where the number of epochs is known,
 /// the one after the last claimed is read ahead as well, in the hope that it will be claimed next;
 /// if another is, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
-/// `close` and `await_abandoned` by any, the rest by the consumer. A lock guards all: it is taken once a slot.
+/// `close` and `await_abandoned` by any, the rest by the consumer. A lock guards all: it is taken
+/// once a slot.
 class epoch_schedule {
  public:
   /// @param batches_per_epoch At least 1.

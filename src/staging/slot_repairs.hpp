@@ -18,7 +18,7 @@ struct epoch_losses {
   friend bool operator==(const epoch_losses&, const epoch_losses&) = default;
 };
 
-/// A batch, and how many places of its epoch were to be delivered before it lost samples of its own.
+/// A batch, and how many places of its epoch were to be delivered before it lost samples itself.
 struct begun_batch {
   std::uint64_t number = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t places = 0;

@@ -38,8 +38,8 @@ class transfer {
   /// @param mixer Null where samples are not mixed, or not in place. Borrowed.
   /// @param longest_wait For a release, before a device slot is filled; 0 where the consumer's
   ///                     thread runs the transfer.
-  /// @param line Tells when an epoch pass that failed is abandoned. Null where the consumer's
-  ///             thread runs the transfer: it takes each slot before the next one is moved. Borrowed.
+  /// @param line Tells when an epoch pass that failed is abandoned. Borrowed. Null where the
+  ///             consumer's thread runs the transfer: it takes a slot before the next is moved.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
            std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr,
            std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr,
@@ -73,8 +73,8 @@ class transfer {
 
  private:
   bool move(slot_index slot);
-  /// Whether a slot's content is still wanted. Blocks while the epoch pass before it has failed, and
-  /// the consumer does not know yet.
+  /// Whether a slot's content is still wanted. Blocks while the epoch pass before it has failed
+  /// and the consumer does not know yet.
   [[nodiscard]] bool is_wanted(const slot_work& work);
   /// A ticket begins with this piece, or with pieces of blocks that came before it.
   void begin(const staging_slot& filled);

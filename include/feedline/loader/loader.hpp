@@ -112,9 +112,9 @@ class loader {
   /// stay valid. It blocks for nothing.
   /// @throws usage_error, and then changes nothing, if the state is of a dataset of another size or
   /// other fields, another order, global batch, `partial_batch`, `transform_seed` or transforms, or
-  /// of a batch after the epoch's end; if its counts of unreadable samples cannot be; if the loader
-  /// cannot go on, because its device or its memory has failed it and delivery has ended; in a child
-  /// of fork; what the sampler throws.
+  /// of a batch after the epoch's end; if its counts of unreadable samples cannot be; if delivery
+  /// has ended, because the device or memory has failed the loader; in a child of fork; what the
+  /// sampler throws.
   void seek(const loader_state& state);
 
   /// Which samples could not be read, as far as their batches were taken: what

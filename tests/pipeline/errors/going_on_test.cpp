@@ -1,5 +1,5 @@
-/// After a stage_error: a seek goes on past the batch that cannot be had, by the same threads, slots
-/// and batches; where delivery has ended it is refused.
+/// After a stage_error: a seek goes on past the batch that cannot be had, by the same threads and
+/// slots; where delivery has ended it is refused.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>

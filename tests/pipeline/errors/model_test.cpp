@@ -1,5 +1,5 @@
-/// Epochs with samples that cannot be read, over many configurations: what is delivered, and whether
-/// and where an epoch ends for its failures, are those of a model that goes sample by sample.
+/// Epochs with samples that cannot be read, over many configurations: what is delivered, and where
+/// an epoch ends for its failures, are those of a model that goes sample by sample.
 
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
