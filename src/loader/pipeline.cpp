@@ -158,14 +158,6 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   }
 }
 
-void pipeline::tune() noexcept {
-  if (!tuning_ || !tuning_->ends_window(consumer_)) return;
-  try {
-    tuning_->learn(statistics());
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: the next slot asks again
-  }
-}
-
 void pipeline::check_capture(stream_ref stream) {
   const std::size_t postponed = ring_->end_postponed();
   if (is_capturing(stream)) {

@@ -85,4 +85,12 @@ loader_statistics pipeline::statistics() const {
   return seen;
 }
 
+void pipeline::tune() noexcept {
+  if (!tuning_ || !tuning_->ends_window(consumer_)) return;
+  try {
+    tuning_->learn(statistics());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: the next slot asks again
+  }
+}
+
 }  // namespace feedline::detail
