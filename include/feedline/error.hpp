@@ -128,8 +128,8 @@ struct stage_location {
 };
 
 /// An epoch cannot go on. Thrown by the consumer's step that would have delivered the failing
-/// batch, and by every step after it; all batches before that one were delivered. An error in a
-/// part of an epoch that was left is never reported.
+/// batch, and by every step after it until `loader::seek`; all batches before that one were
+/// delivered. An error in a part of an epoch that was left is never reported.
 class stage_error : public error {
  public:
   /// @param cause The original exception; its message is quoted, it is kept for `cause()`.

@@ -31,14 +31,21 @@ enum class error_action : std::uint8_t {
 struct error_policy {
   error_action action = error_action::fail;
   std::uint64_t substitute = 0;  ///< with `error_action::substitute`: its index in the dataset
-  int retries = 0;               ///< how often a read that failed is tried again before that, with
-                                 ///< any action; 0: not at all
+  /// How often a sample that cannot be read is tried again before that, with any action; 0: not at
+  /// all. Tries are counted by sample, whatever it is read together with: if a read of several
+  /// fails, each of them is read alone. The failed read was a try of the sample that its
+  /// dataset_error names, and of no other.
+  int retries = 0;
   std::chrono::milliseconds first_pause{100};   ///< before the first retry; twice as long before
                                                 ///< each next one; 0: none
-  std::chrono::milliseconds max_pause{10'000};  ///< the longest pause
-  double max_share = 0.05;   ///< of the samples that this process takes in an epoch: if more cannot
-                             ///< be read, the epoch ends with a stage_error; 0: none may fail, 1:
-                             ///< no limit
+  std::chrono::milliseconds max_pause{10'000};  ///< the longest pause; at most 24 hours
+  /// The largest share of the epoch's samples that may be unreadable. With one more the epoch ends
+  /// with a stage_error, also if the batch with that sample is cut off the epoch's end; 0: none may
+  /// be, 1: no limit. It is a share of the samples that this process takes in the epoch, each
+  /// position of the order once. Repeats (`partial_batch::fill`, a `shard`'s last batch) count
+  /// neither as samples nor as unreadable. What `partial_batch::drop` leaves out counts with `skip`
+  /// alone, where it may stand in for others.
+  double max_share = 0.05;
   std::size_t listed = 100;  ///< `loader::failures` lists so many; the others are only counted
 };
 
@@ -56,10 +63,12 @@ struct sample_failure {
 
 /// What of a loader's batches could not be read, as far as they were taken.
 struct failure_report {
-  std::uint64_t count = 0;  ///< in all epochs; a sample counts again in each
+  std::uint64_t count = 0;  ///< in all epochs; a sample counts again in each, and where it was to
+                            ///< be repeated and another one was substituted
   std::uint64_t recovered_reads =
-      0;  ///< reads that failed at first and succeeded when tried again,
-          ///< also of batches that were not taken yet
+      0;  ///< samples that could not be read at first and could when tried again, also of
+          ///< batches that were not taken yet; a read of several that failed counts once if each
+          ///< of them could be read alone
   std::vector<sample_failure> first = {};  ///< the first `error_policy::listed` of them, in order
 };
 

@@ -19,6 +19,16 @@ bool run_epoch(feedline::loader& loader, std::uint64_t epoch) {
 }
 // [/errors]
 
+// [going_on]
+void run_past_bad_batches(feedline::loader& loader, std::uint64_t epoch) {
+  while (!run_epoch(loader, epoch)) {
+    feedline::loader_state state = loader.state();  // the batch that cannot be had
+    ++state.batch;
+    loader.seek(state);
+  }
+}
+// [/going_on]
+
 // [policy]
 feedline::loader make_patient_loader(feedline::dataset_ptr images, feedline::device_ptr device) {
   feedline::loader_options options{.batch_size = 256};

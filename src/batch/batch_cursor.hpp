@@ -90,6 +90,8 @@ class batch_cursor {
   [[nodiscard]] const epoch_losses& losses() const noexcept { return tally_.losses(); }
   /// The same in all epochs.
   [[nodiscard]] const failure_report& failures() const noexcept { return tally_.report(); }
+  /// As `failures().count`. Any thread.
+  [[nodiscard]] std::uint64_t unreadable() const noexcept { return tally_.count(); }
 
  private:
   std::shared_ptr<device_ring> ring_;

@@ -4,6 +4,7 @@
 
 #include "staging/slot_repairs.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,7 +14,7 @@
 namespace feedline::detail {
 
 /// Counts the samples that could not be read, as the batches are dealt in which they were to be.
-/// Consumer's thread only.
+/// Consumer's thread, but for `count`.
 class failure_tally {
  public:
   /// @param listed Failures that are kept, the first ones.
@@ -38,11 +39,11 @@ class failure_tally {
   void dealt(std::uint64_t before) {
     if (!of_slot_) return;
     for (; counted_ < of_slot_->failures.size(); ++counted_) {
-      const auto& [place, what] = of_slot_->failures[counted_];
+      const auto& [place, what, is_repeat] = of_slot_->failures[counted_];
       if (place >= before) return;
-      ++losses_.unreadable;
+      if (!is_repeat) ++losses_.unreadable;
       if (what.action == error_action::skip) ++losses_.skipped;
-      ++report_.count;
+      count_.store(++report_.count, std::memory_order_relaxed);
       if (report_.first.size() < listed_) report_.first.push_back(what);
     }
   }
@@ -59,6 +60,10 @@ class failure_tally {
   /// Batches of the epoch, as far as it is known; the most there can be if nothing was amiss.
   [[nodiscard]] std::uint64_t epoch_batches() const noexcept { return epoch_batches_; }
   [[nodiscard]] const failure_report& report() const noexcept { return report_; }
+  /// As `report().count`. Any thread.
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    return count_.load(std::memory_order_relaxed);
+  }
 
  private:
   std::size_t listed_;
@@ -67,6 +72,7 @@ class failure_tally {
   std::shared_ptr<const slot_repairs> of_slot_;
   std::size_t counted_ = 0;  ///< of its failures
   failure_report report_;
+  std::atomic<std::uint64_t> count_{0};  ///< the report's, for other threads
 };
 
 }  // namespace feedline::detail

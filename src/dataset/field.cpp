@@ -1,6 +1,7 @@
 #include <feedline/dataset/field.hpp>
 #include <feedline/error.hpp>
 
+#include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/printable.hpp"
 
@@ -19,6 +20,8 @@ std::string_view to_string(element_type type) noexcept {
 
 std::size_t sample_bytes(const field& field) {
   std::size_t bytes = size_bytes(field.type);
+  if (bytes == 0)
+    detail::require_known_type("field '" + field.name + "': element type", field.type);
   for (const auto extent : field.shape) {
     const auto product = detail::checked_multiply<std::size_t>(bytes, extent);
     if (!product)

@@ -2,6 +2,7 @@
 
 #include "detail/keep_loaded.hpp"
 #include "detail/own_process.hpp"
+#include "detail/saturated.hpp"
 
 #include <unistd.h>
 
@@ -87,7 +88,7 @@ void thread_group::count::end() noexcept {
 bool thread_group::count::wait_for(std::chrono::milliseconds time) {
   std::unique_lock lock{mutex_};
   const auto ended = [this] { return running_ == 0; };
-  if (time.count() != 0) return ended_.wait_for(lock, time, ended);
+  if (time.count() != 0) return ended_.wait_until(lock, deadline_after(time), ended);
   ended_.wait(lock, ended);
   return true;
 }

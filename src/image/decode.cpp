@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 #include <feedline/image/decode.hpp>
 
+#include "detail/known_value.hpp"
 #include "detail/text.hpp"
 #include "image/jpeg/frame.hpp"
 #include "image/reader.hpp"
@@ -32,6 +33,7 @@ image_options checked(image_options options) {
   require_side("width", options.width, 1);
   if (options.shorter_side != 0)
     require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
+  require_known("image options: layout", options.layout, {"hwc", "chw"});
   if (options.max_pixels == 0) throw usage_error{"image options: max_pixels is 0"};
   if (!options.damaged_images)
     options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);

@@ -2,6 +2,7 @@
 #include <feedline/loader/epoch_range.hpp>
 #include <feedline/loader/loader.hpp>
 
+#include "detail/known_value.hpp"
 #include "detail/log.hpp"
 #include "loader/pipeline.hpp"
 #include "loader/plan.hpp"
@@ -27,6 +28,8 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
     throw usage_error{
         "a loader needs a device, and was given none (null): make_host_device() is one"};
   loader_options planned = validated(options);
+  detail::require_known("dataset::concurrency()", dataset->concurrency(),
+                        {"parallel", "serialized"});
   const auto world = static_cast<std::uint64_t>(planned.shard.world);
   const auto order = sampler.bind(*dataset, planned.batch_size * world);
   for (;;) {

@@ -2,7 +2,9 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
+#include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/known_value.hpp"
 #include "sampler/shard_environment.hpp"
 #include "transform/mixing.hpp"
 
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
 namespace {
@@ -34,8 +37,6 @@ void check_slots(const char* name, std::size_t slots) {
 
 void check_errors(const loader_options& options) {
   const error_policy& errors = options.errors;
-  if (errors.action > error_action::substitute)
-    throw usage_error{"loader_options::errors.action is none of fail, skip, substitute"};
   if (errors.retries < 0 || errors.retries > max_retries)
     refuse_errors("retries", std::to_string(errors.retries),
                   "say 0 to " + std::to_string(max_retries));
@@ -57,6 +58,33 @@ void check_errors(const loader_options& options) {
     refuse_errors("action", "skip with partial_batch::error",
                   "samples that are left out leave a last batch that is not full; keep, drop or "
                   "fill it, or take error_action::substitute");
+}
+
+/// Values that a cast made, or memory that was never set.
+void check_enumerations(const loader_options& options) {
+  detail::require_known("loader_options::partial_batch", options.partial_batch,
+                        {"keep", "drop", "error", "fill"});
+  detail::require_known("loader_options::placement", options.placement,
+                        {"automatic", "stream", "gather", "resident", "cached"});
+  detail::require_known("loader_options::decode_on", options.decode_on,
+                        {"cpu", "device", "automatic"});
+  detail::require_known("loader_options::errors.action", options.errors.action,
+                        {"fail", "skip", "substitute"});
+  for (const field_transform& each : options.transforms) {
+    const std::string transform = "loader_options::transforms: field '" + each.field + "': ";
+    detail::require_known_type(transform + "to", each.to);
+    for (const auto& [name, layout] :
+         {std::pair{"layout", each.layout}, std::pair{"to_layout", each.to_layout}})
+      if (layout) detail::require_known(transform + name, *layout, {"hwc", "chw"});
+  }
+  for (const expected_field& each : options.expected_fields)
+    if (each.type)
+      detail::require_known_type("loader_options::expected_fields: field '" + each.name + "': type",
+                                 *each.type);
+  if (!options.batch_transform) return;
+  for (const field& each : options.batch_transform->fields)
+    detail::require_known_type("loader_options::batch_transform: field '" + each.name + "': type",
+                               each.type);
 }
 
 void check_tuning(const loader_options& options) {
@@ -94,6 +122,7 @@ std::string mebibytes(std::size_t bytes) {
 }  // namespace
 
 loader_options validated(const loader_options& options) {
+  check_enumerations(options);
   if (options.batch_size == 0)
     throw usage_error{"loader_options::batch_size is 0: a batch holds at least 1 sample"};
   detail::check_shard(options.shard, "loader_options::shard");

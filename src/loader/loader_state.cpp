@@ -112,7 +112,7 @@ std::string to_json(const loader_state& state) {
       text +=
           is_hexadecimal(name) ? detail::json_string(detail::to_hex(value)) : std::to_string(value);
     } else if constexpr (std::is_same_v<type, partial_batch>) {
-      text += detail::json_string(partial_names.at(static_cast<std::size_t>(value)));
+      text += detail::json_string(detail::name_of(value));
     } else {
       text += array_of(value);
     }

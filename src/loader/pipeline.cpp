@@ -84,7 +84,8 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                 ring_,
                 strategy_.mender.get(),
                 plan_.background ? transfer::usual_wait : std::chrono::seconds{0},
-                strategy_.mixer.get()},
+                strategy_.mixer.get(),
+                plan_.background ? &schedule_ : nullptr},
       row_bytes_{row_bytes_of(*dataset)},
       sample_bytes_{bytes_of(dataset->fields())},
       batch_sample_bytes_{bytes_of(plan_.fields)},
@@ -124,6 +125,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
                                     const take_limits& limits) {
   require_own_process();
   if (failed_) failures_->rethrow();
+  if (pass_failure_) throw stage_error{pass_failure_->where, pass_failure_->cause};
   if (stopped_.load() || run->ended || limits.stop.stop_requested()) return std::nullopt;
   if (cursor_.run() != run) {
     if (!schedule_.begin(run)) {
@@ -138,7 +140,7 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
   }
   for (;;) {
     if (auto dealt = deal()) return dealt;
-    if (auto failure = cursor_.take_failure()) fail(std::move(failure));
+    if (auto failure = cursor_.take_failure()) fail_pass(std::move(*failure));
     if (cursor_.at_end(plan_.batches_per_epoch)) {
       run->ended = true;
       consumer_.enter(activity::idle);
@@ -153,14 +155,6 @@ std::optional<batch> pipeline::next(const std::shared_ptr<epoch_run>& run, strea
     if (!slot) fail(ring_->end_failure());
     accept(*slot);
     tune();
-  }
-}
-
-void pipeline::tune() noexcept {
-  if (!tuning_ || !tuning_->ends_window(consumer_)) return;
-  try {
-    tuning_->learn(statistics());
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: the next slot asks again
   }
 }
 
@@ -198,6 +192,27 @@ void pipeline::accept(slot_index slot) {
   } catch (...) {
     fail(failure{(*ring_)[slot].content.at(stage::batch), std::current_exception()});
   }
+}
+
+void pipeline::seek(const loader_state& to) {
+  require_own_process();
+  try {
+    if (failed_) failures_->rethrow();
+  } catch (const stage_error& failure) {
+    throw usage_error{"loader::seek: this loader cannot go on, because its delivery has ended: " +
+                      std::string{failure.what()} + "; make a new loader, and seek with that one"};
+  }
+  progress_.seek(to);
+  cursor_.begin(nullptr, {});
+  schedule_.seek(to.epoch, to.batch, progress_.place().losses);
+  pass_failure_.reset();
+}
+
+void pipeline::fail_pass(failure why) {
+  pass_failure_.emplace(std::move(why));
+  schedule_.abandon_all();
+  leave_epoch();
+  throw stage_error{pass_failure_->where, pass_failure_->cause};
 }
 
 void pipeline::fail(std::optional<failure> why) {

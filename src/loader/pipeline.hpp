@@ -55,12 +55,13 @@ class pipeline {
   /// False in a child of fork: there it must be leaked, for its threads are not there to be joined.
   [[nodiscard]] bool belongs_here() const noexcept { return format_->process.is_this(); }
 
-  /// Puts an epoch in line. @throws usage_error if the device cannot use the stream, if the place
-  /// sought is in another epoch, and in a child of fork.
+  /// Puts an epoch in line; after a failure, one that never comes. @throws usage_error if the
+  /// device cannot use the stream, if the place sought is in another epoch, and in a child of fork.
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, stream_ref stream) {
     require_own_process();
     device_->check(stream);
     const epoch_place begin = progress_.begin_of(epoch);
+    if (pass_failure_) return std::make_shared<epoch_run>(epoch, begin.batch, begin.losses);
     return schedule_.claim(epoch, begin.batch, begin.losses);
   }
   /// The next batch of an epoch, or nothing at its end and after `stop`. Begins the epoch if it is
@@ -79,7 +80,7 @@ class pipeline {
     if (cursor_.run() == run) leave_epoch();
   }
 
-  /// As `loader::state` and `loader::seek`. @throws usage_error, also in a child of fork.
+  /// As `loader::state`. @throws usage_error in a child of fork.
   [[nodiscard]] loader_state state() const {
     require_own_process();
     return progress_.state(place());
@@ -89,12 +90,8 @@ class pipeline {
     require_own_process();
     return progress_.digest();
   }
-  void seek(const loader_state& to) {
-    require_own_process();
-    progress_.seek(to);
-    cursor_.begin(nullptr, {});
-    schedule_.seek(to.epoch, to.batch, progress_.place().losses);
-  }
+  /// As `loader::seek`. @throws usage_error, also in a child of fork.
+  void seek(const loader_state& to);
 
   /// As `loader::failures`. @throws usage_error in a child of fork.
   [[nodiscard]] failure_report failures() const {
@@ -149,7 +146,6 @@ class pipeline {
     if (dealt) {
       consumer_.count_batches(1);
       consumer_.count_samples(dealt->size());
-      unreadable_.store(cursor_.failures().count, std::memory_order_relaxed);
     }
     return dealt;
   }
@@ -178,8 +174,10 @@ class pipeline {
   void accept(slot_index slot);
   /// Behind each slot that was taken.
   void tune() noexcept;
-  /// Ends everything for a failure that the consumer has come to: it stands behind all good
-  /// batches.
+  /// Ends an epoch pass for a failure that the consumer has come to, after all good batches. All
+  /// that is in line is abandoned; threads and slots wait for a seek.
+  [[noreturn]] void fail_pass(failure why);
+  /// Ends everything for a failure after which no slot can be delivered.
   [[noreturn]] void fail(std::optional<failure> why);
   /// Before the next slot is taken. @throws usage_error if its stream is captured.
   void check_capture(stream_ref stream);
@@ -223,8 +221,7 @@ class pipeline {
   std::vector<reader_scratch> scratch_;  ///< one a reader; the first is of who calls `advance`
   transfer transfer_;
   stage_clock consumer_;
-  std::atomic<std::uint64_t> unreadable_{0};  ///< samples, as far as their batches were dealt
-  std::atomic<std::uint64_t> waits_{0};       ///< of the consumer, for a slot
+  std::atomic<std::uint64_t> waits_{0};  ///< of the consumer, for a slot
   const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
   const std::vector<std::size_t> row_bytes_;  ///< of each field, as the dataset has them
   const std::uint64_t sample_bytes_;          ///< of all
@@ -234,7 +231,10 @@ class pipeline {
   const bool chunked_;
   batch_cursor cursor_;
   std::optional<slot_index> decoding_;  ///< taken, but its blocks may not be decoded yet
-  bool failed_ = false;  ///< the consumer has met the failure: it meets it again at every step
+  /// The consumer has met it, and meets it again at every step, until it seeks.
+  std::optional<failure> pass_failure_;
+  /// Delivery has ended: the consumer has met the board's failure, and meets it at every step.
+  bool failed_ = false;
   wait_limits limits_;
   bool warned_ = false;  ///< that consumers hold batches in every slot
   std::atomic<bool> stopped_{false};

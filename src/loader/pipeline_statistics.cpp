@@ -74,7 +74,7 @@ loader_statistics pipeline::statistics() const {
   }
 
   seen.peak_copy_rate = transfer_.peak_copy_rate();
-  seen.unreadable_samples = unreadable_.load(std::memory_order_relaxed);
+  seen.unreadable_samples = cursor_.unreadable();
   seen.recovered_reads = source_.recovered_reads();
   seen.cores = cores_;
   seen.quota_cores = quota_cores_;
@@ -83,6 +83,14 @@ loader_statistics pipeline::statistics() const {
   seen.chunked = chunked_;
   seen.copies = !ring_->in_place();
   return seen;
+}
+
+void pipeline::tune() noexcept {
+  if (!tuning_ || !tuning_->ends_window(consumer_)) return;
+  try {
+    tuning_->learn(statistics());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory: the next slot asks again
+  }
 }
 
 }  // namespace feedline::detail

@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
+#include "detail/saturated.hpp"
 #include "detail/threads.hpp"
 #include "loader/pipeline.hpp"
 
@@ -17,7 +18,7 @@ namespace feedline::detail {
 namespace {
 
 take_limits within(std::chrono::milliseconds time, const take_limits& limits) {
-  return {std::min(limits.deadline, std::chrono::steady_clock::now() + time), limits.stop};
+  return {std::min(limits.deadline, deadline_after(time)), limits.stop};
 }
 
 }  // namespace
@@ -139,12 +140,12 @@ bool pipeline::wait_for_threads(bool may_leave) {
       log()->error(
           "a loader that goes away leaves threads behind, after {}: {}. The dataset, the "
           "device and {} bytes of staging memory stay until they end",
-          in_words(leave_reads_after_), what, plan_.staging_bytes);
+          in_words(saturated(leave_reads_after_)), what, plan_.staging_bytes);
     } else {
       log()->warn(
           "a loader that goes away has waited {} for its threads: {}. It waits on; "
           "loader_options::leave_reads_after sets a limit",
-          in_words(limits_.before_warning), what);
+          in_words(saturated(limits_.before_warning)), what);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying
   }

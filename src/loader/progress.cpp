@@ -4,6 +4,7 @@
 #include <feedline/error.hpp>
 #include <feedline/index.hpp>
 
+#include "detail/arithmetic.hpp"
 #include "detail/text.hpp"
 #include "loader/partial_names.hpp"
 
@@ -44,7 +45,7 @@ std::string words_of(const std::vector<std::string>& texts) {
   return texts.empty() ? "none" : text;
 }
 std::string words_of(partial_batch policy) {
-  return std::string{partial_names.at(static_cast<std::size_t>(policy))};
+  return std::string{name_of(policy)};
 }
 
 /// @param what "the dataset's samples"
@@ -110,8 +111,32 @@ void progress::seek(const loader_state& to) {
                       ": set loader_options::errors.action to skip, in one process, or go on with "
                       "the next epoch"};
   }
-  at_ = {to.epoch, to.batch, {to.unreadable, to.skipped}};
+  check_losses(to);
+  at_ = {to.epoch, to.batch};
+  if (world_ == 1) at_.losses = {to.unreadable, to.skipped};  // else all ranks' together
   sought_ = true;
+}
+
+void progress::check_losses(const loader_state& to) const {
+  const auto refuse = [&](const std::string& why) {
+    throw usage_error{"loader::seek: no run has such a state: before batch " +
+                      std::to_string(to.batch) + " of epoch " + std::to_string(to.epoch) + ", " +
+                      std::to_string(to.unreadable) + " samples could not be read (unreadable), " +
+                      std::to_string(to.skipped) + " of them were left out (skipped), " + why +
+                      ": seek with what loader::state or from_json gave, unchanged"};
+  };
+  if (to.skipped > to.unreadable) refuse("which is more");
+  const std::uint64_t places =
+      checked_multiply(to.batch, own_.global_batch).value_or(own_.positions);
+  const std::uint64_t before = std::min(places, own_.positions);
+  if (to.unreadable - to.skipped > before || (before == 0 && to.skipped != 0))
+    refuse("and the epoch has " + std::to_string(before) + " samples before it");
+  const std::uint64_t left = own_.positions - to.skipped;
+  const std::uint64_t batches = own_.partial_batch == partial_batch::drop
+                                    ? left / own_.global_batch
+                                    : divide_up(left, own_.global_batch);
+  if (to.skipped != 0 && to.batch > batches)
+    refuse("and with the others the epoch has " + std::to_string(batches) + " batches");
 }
 
 loader_state progress::state(epoch_place at) const {

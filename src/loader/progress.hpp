@@ -47,6 +47,8 @@ class progress {
 
  private:
   [[nodiscard]] std::uint64_t fingerprint() const;
+  /// @throws usage_error if no run can have counted what the state says.
+  void check_losses(const loader_state& to) const;
   [[nodiscard]] std::string remedy_for(std::uint64_t global_batch) const;
 
   dataset_ptr dataset_;

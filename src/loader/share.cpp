@@ -3,6 +3,7 @@
 #include "detail/arithmetic.hpp"
 #include "loader/plan.hpp"
 
+#include <stdexcept>
 #include <string>
 
 namespace feedline::detail {
@@ -52,7 +53,7 @@ epoch_share share_of(const sampler& sampler, const dataset& dataset,
                         " samples, and partial_batch::drop would leave nothing: lower batch_size, "
                         "or keep the last batch"};
   }
-  throw usage_error{"loader_options::partial_batch is none of keep, drop, error, fill"};
+  throw std::logic_error{"feedline: loader_options::partial_batch was not validated"};
 }
 
 }  // namespace feedline::detail

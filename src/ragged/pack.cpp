@@ -4,6 +4,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/composed.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/known_value.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/padding.hpp"
 
@@ -193,6 +194,7 @@ class packed_rows final : public packed_dataset {
 
 std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of, const pack_options& options) {
   if (!of) throw usage_error{"pack: the dataset is null"};
+  detail::require_known("pack_options::longer", options.longer, {"error", "split"});
   return std::make_shared<const packed_rows>(std::move(of), options);
 }
 

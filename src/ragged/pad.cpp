@@ -4,6 +4,7 @@
 #include "dataset/choose_fields.hpp"
 #include "dataset/label_type.hpp"
 #include "detail/half.hpp"
+#include "detail/known_value.hpp"
 #include "detail/sample_range.hpp"
 #include "ragged/padding.hpp"
 #include "rows/gather.hpp"
@@ -186,6 +187,7 @@ std::uint64_t longest_of(const ragged_dataset& of, const std::string& name, std:
 
 dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
   if (!of) throw usage_error{"pad: the dataset is null"};
+  detail::require_known("pad_options::longer", options.longer, {"error", "truncate"});
   field element = of->element();
   const std::uint64_t length =
       options.length != 0 ? options.length : longest_of(*of, element.name, UINT64_MAX);

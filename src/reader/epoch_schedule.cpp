@@ -28,10 +28,20 @@ std::shared_ptr<epoch_run> epoch_schedule::claim(std::uint64_t epoch, std::uint6
   return run;
 }
 
-void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before) {
+void epoch_schedule::abandon_all() {
   const std::scoped_lock lock{mutex_};
+  abandon_line();
+  changed_.notify_all();
+}
+
+void epoch_schedule::abandon_line() noexcept {
   for (const entry& each : line_) each.run->abandoned.store(true);
   line_.clear();
+}
+
+void epoch_schedule::seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before) {
+  const std::scoped_lock lock{mutex_};
+  abandon_line();
   if (epoch < epochs_) append(epoch, first_batch, before);
   changed_.notify_all();
 }
@@ -43,6 +53,7 @@ bool epoch_schedule::begin(const std::shared_ptr<epoch_run>& run) {
   if (place == line_.end()) return false;
   std::for_each(line_.begin(), place, [](const entry& each) { each.run->abandoned.store(true); });
   line_.erase(line_.begin(), place);
+  changed_.notify_all();
   return true;
 }
 
@@ -50,6 +61,15 @@ void epoch_schedule::end(const std::shared_ptr<epoch_run>& run) {
   const std::scoped_lock lock{mutex_};
   run->abandoned.store(true);
   std::erase_if(line_, [&](const entry& each) { return each.run == run; });
+  changed_.notify_all();
+}
+
+void epoch_schedule::await_abandoned(const epoch_run& run, stage_clock* clock) {
+  std::unique_lock lock{mutex_};
+  const auto is_over = [&] { return closed_ || run.abandoned.load(); };
+  if (is_over()) return;
+  const in_activity waiting{clock, activity::stalled};
+  changed_.wait(lock, is_over);
 }
 
 std::optional<scheduled_ticket> epoch_schedule::take(stage_clock* clock) {

@@ -28,7 +28,8 @@ struct scheduled_ticket {
 /// Epochs come in by `claim`, when the consumer asks for them. Where the number of epochs is known,
 /// the one after the last claimed is read ahead as well, in the hope that it will be claimed next;
 /// if another is, it is abandoned. Threads: `take` and `opened` by one slot scheduler at a time,
-/// `close` by any, the rest by the consumer. A lock guards all: it is taken once a slot.
+/// `close` and `await_abandoned` by any, the rest by the consumer. A lock guards all: it is taken
+/// once a slot.
 class epoch_schedule {
  public:
   /// @param batches_per_epoch At least 1.
@@ -40,7 +41,9 @@ class epoch_schedule {
   /// @param before What could not be read in these.
   [[nodiscard]] std::shared_ptr<epoch_run> claim(std::uint64_t epoch, std::uint64_t first_batch = 0,
                                                  epoch_losses before = {});
-  /// Abandons all epochs in line. If the number of epochs is known, the claim of this one is
+  /// Abandons all epochs in line: nothing is read until another one is claimed.
+  void abandon_all();
+  /// The same. If the number of epochs is known, the claim of this one is
   /// expected next, from this batch on.
   void seek(std::uint64_t epoch, std::uint64_t first_batch, epoch_losses before = {});
   /// Makes a claimed epoch the first in line: those before it are abandoned. False if it was itself
@@ -55,6 +58,9 @@ class epoch_schedule {
   [[nodiscard]] std::optional<scheduled_ticket> take(stage_clock* clock = nullptr);
   /// The ticket that `take` gave last holds so many batches: the next begins behind them.
   void opened(const scheduled_ticket& taken, std::uint64_t batches);
+
+  /// Blocks until nobody wants the rest of an epoch any more, or until it is closed. Any thread.
+  void await_abandoned(const epoch_run& run, stage_clock* clock = nullptr);
 
   /// No ticket will be given out any more.
   void close() noexcept {
@@ -77,6 +83,7 @@ class epoch_schedule {
                      .next_ticket = 0,
                      .next_batch = first_batch});
   }
+  void abandon_line() noexcept;
   [[nodiscard]] entry* first_unopened();
 
   const std::uint64_t batches_per_epoch_;

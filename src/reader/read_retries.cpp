@@ -4,6 +4,7 @@
 
 #include "dataset/foreign_error.hpp"
 #include "detail/log.hpp"
+#include "detail/saturated.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,11 +14,10 @@
 namespace feedline::detail {
 namespace {
 
-/// What a read throws, or null. @throws what says nothing about the data.
-std::exception_ptr failure_of(const read_retries::read_part& read, std::size_t first,
-                              std::size_t count) {
+/// What reading a sample throws, or null. @throws what says nothing about the data.
+std::exception_ptr failure_of(const read_retries::read_sample& read, std::size_t place) {
   try {
-    read(first, count);
+    read(place);
     return nullptr;
   } catch (...) {
     if (!is_of_data(std::current_exception())) throw;
@@ -35,44 +35,48 @@ std::string words_of(const std::exception_ptr& of_data) {
 
 }  // namespace
 
-void read_retries::read_again(std::size_t count, const read_part& read,
+void read_retries::read_again(std::size_t count, std::size_t blamed, const read_sample& read,
                               const std::atomic<bool>& unwanted,
                               std::vector<unreadable_sample>& bad) {
-  std::exception_ptr why = std::current_exception();
-  if (!is_of_data(why)) std::rethrow_exception(why);
+  const std::exception_ptr of_run = std::current_exception();
+  if (!is_of_data(of_run)) std::rethrow_exception(of_run);
   const bool finds_samples = policy_.action != error_action::fail;
-  int done = 0;
-  while (done < policy_.retries) {
-    if (!pause(done++, why, unwanted)) std::rethrow_exception(why);
-    const auto again = failure_of(read, 0, count);
-    if (!again) {
-      ++recovered_;
-      return;
-    }
-    why = again;
-    if (finds_samples) break;
+  if (!finds_samples && policy_.retries == 0) std::rethrow_exception(of_run);
+  const std::size_t at_a_time = finds_samples ? count : 1;
+  bool any_failed = false;
+  for (std::size_t first = 0; first < count; first += at_a_time) {
+    any_failed |= read_alone(first, first + at_a_time, blamed, read, unwanted, bad);
+    if (!finds_samples && !bad.empty()) std::rethrow_exception(bad.front().cause);
   }
-  if (!finds_samples) std::rethrow_exception(why);
+  if (!any_failed) ++recovered_;
+}
 
+bool read_retries::read_alone(std::size_t first, std::size_t end, std::size_t blamed,
+                              const read_sample& read, const std::atomic<bool>& unwanted,
+                              std::vector<unreadable_sample>& bad) {
+  const std::exception_ptr of_run = std::current_exception();
+  std::exception_ptr why = of_run;
   const auto check_wanted = [&] {
     if (unwanted.load() || is_stopped()) std::rethrow_exception(why);
   };
-  for (std::size_t place = 0; place < count; ++place) {
+  for (std::size_t place = first; place < end; ++place) {
     check_wanted();
-    auto alone = count == 1 ? why : failure_of(read, place, 1);
-    if (alone) bad.push_back({.place = place, .sample = {}, .at = {}, .cause = std::move(alone)});
+    auto failed = place == blamed ? of_run : failure_of(read, place);
+    if (failed) bad.push_back({.place = place, .sample = {}, .at = {}, .cause = std::move(failed)});
   }
-  if (bad.empty()) ++recovered_;
-  while (!bad.empty() && done < policy_.retries) {
-    if (!pause(done++, bad.front().cause, unwanted)) std::rethrow_exception(why);
+  const bool any_failed = !bad.empty();
+  for (int done = 0; !bad.empty() && done < policy_.retries; ++done) {
+    why = bad.front().cause;
+    if (!pause(done, why, unwanted)) std::rethrow_exception(why);
     std::erase_if(bad, [&](unreadable_sample& each) {
       check_wanted();
-      auto again = failure_of(read, each.place, 1);
+      auto again = failure_of(read, each.place);
       if (!again) ++recovered_;
       if (again) each.cause = again;
       return !again;
     });
   }
+  return any_failed;
 }
 
 void read_retries::stop() noexcept {
@@ -101,7 +105,7 @@ bool read_retries::pause(int done, const std::exception_ptr& why,
   if (warnings_.is_due())
     log()->warn("a read failed and is tried again in {} ms, for time {} of {}: {}", length.count(),
                 done + 1, policy_.retries, words_of(why));
-  const auto end = std::chrono::steady_clock::now() + length;
+  const auto end = deadline_after(length);
   std::unique_lock lock{mutex_};
   // Nobody rings when an epoch is left: so that is looked at now and then.
   while (!stopped_ && !unwanted.load()) {

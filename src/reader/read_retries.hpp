@@ -12,42 +12,54 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <vector>
 
 namespace feedline::detail {
 
-/// Tries reads again that failed, with a growing pause before each time, and finds out which
-/// samples of a run cannot be read. Any number of readers.
+/// Tries samples again whose read failed, with a growing pause before each time, and finds out
+/// which samples of a run cannot be read. Any number of readers.
 class read_retries {
  public:
-  /// Reads samples `first` to `first + count - 1` of a run.
-  using read_part = std::function<void(std::size_t first, std::size_t count)>;
+  /// Reads the sample at a place of a run, alone.
+  using read_sample = std::function<void(std::size_t place)>;
+  /// For `read_again`: the error names no sample of the run.
+  static constexpr auto nobody = std::numeric_limits<std::size_t>::max();
 
   explicit read_retries(const error_policy& policy) : policy_{policy} {}
 
-  /// Call it in the handler of the dataset_error that a run's first read threw. Blocks for the
-  /// reads and the pauses.
+  /// Call it in the handler of the dataset_error that a run's read threw. Blocks for the reads and
+  /// the pauses.
   ///
-  /// The whole run is read again first: storage that failed may be back. If that fails too, each
-  /// sample is read alone, and those that fail are tried again as often as is left.
+  /// Each sample is read alone, and has tries of its own: one, and as many more as the policy has
+  /// retries. So what becomes of it does not depend on the run that it was read with. The failed
+  /// read was a try of the sample that its error names, and of no other.
+  ///
+  /// All samples of the run share the pauses. If the policy is to fail, each has its own: the first
+  /// sample that has used up its tries ends it, and a device that is gone is not asked for others.
+  /// @param blamed Place of the sample that the error names, or `nobody`.
   /// @param unwanted Ends it early once true. @param bad Gets the places that cannot be read.
   /// @throws the last exception: if it says nothing about the data, if the policy is to fail, or
   /// if it was ended early.
-  void read_again(std::size_t count, const read_part& read, const std::atomic<bool>& unwanted,
-                  std::vector<unreadable_sample>& bad);
+  void read_again(std::size_t count, std::size_t blamed, const read_sample& read,
+                  const std::atomic<bool>& unwanted, std::vector<unreadable_sample>& bad);
 
   /// The pause before a retry, the first of which is number 0.
   [[nodiscard]] static std::chrono::milliseconds pause_before(int retry,
                                                               const error_policy& policy) noexcept;
 
-  /// Runs and samples that failed at first and were read later. Any thread.
+  /// Samples that failed at first and were read later; and runs whose read failed, but no sample
+  /// alone. Any thread.
   [[nodiscard]] std::uint64_t recovered() const noexcept { return recovered_.load(); }
 
   /// Whoever pauses wakes, and nothing is tried again. Any thread.
   void stop() noexcept;
 
  private:
+  /// Reads samples `first` to `end - 1` of a run. False if none of them failed.
+  bool read_alone(std::size_t first, std::size_t end, std::size_t blamed, const read_sample& read,
+                  const std::atomic<bool>& unwanted, std::vector<unreadable_sample>& bad);
   /// False if reading is to end. @param done Retries so far.
   [[nodiscard]] bool pause(int done, const std::exception_ptr& why,
                            const std::atomic<bool>& unwanted);

@@ -27,6 +27,15 @@ foreign_error foreign(std::span<const sample_index> samples, const std::string& 
   return {{}, names_of(samples) + ": " + message};
 }
 
+/// Place of the sample that an error names, if it is one of the run's. A run of one is to blame.
+std::size_t blamed_by(const dataset_error& failure, std::span<const sample_index> samples) {
+  if (samples.size() == 1) return 0;
+  const auto found = std::ranges::find_if(
+      samples, [&](sample_index each) { return failure.sample() == each.value; });
+  return found == samples.end() ? read_retries::nobody
+                                : static_cast<std::size_t>(found - samples.begin());
+}
+
 }  // namespace
 
 std::string names_of(std::span<const sample_index> samples, std::uint64_t more) {
@@ -66,19 +75,20 @@ void sample_source::read(const epoch_run& run, const read_context& context,
                          std::span<const std::span<std::byte>> out,
                          std::vector<unreadable_sample>& bad) const {
   bad.clear();
-  const std::size_t count = context.samples().size();
   try {
     read_once(context, out);
-  } catch (const dataset_error&) {
-    const auto read_part = [&](std::size_t first, std::size_t samples) {
+  } catch (const dataset_error& failure) {
+    const std::span<const sample_index> samples = context.samples();
+    const auto read_sample = [&](std::size_t place) {
       std::vector<std::span<std::byte>> part;
       for (const auto& field : out) {
-        const std::size_t row_bytes = field.size() / count;
-        part.push_back(field.subspan(first * row_bytes, samples * row_bytes));
+        const std::size_t row_bytes = field.size() / samples.size();
+        part.push_back(field.subspan(place * row_bytes, row_bytes));
       }
-      read_once(context.part(first, samples), part);
+      read_once(context.part(place, 1), part);
     };
-    retries_.read_again(count, read_part, run.abandoned, bad);
+    retries_.read_again(samples.size(), blamed_by(failure, samples), read_sample, run.abandoned,
+                        bad);
   }
   for (unreadable_sample& each : bad) {
     each.sample = context.samples()[each.place];

@@ -50,12 +50,14 @@ void slot_mender::mend(staging_slot& slot, std::optional<slot_failure>& failed,
   if (!ticket) ticket = std::make_shared<slot_repairs>();
   std::ranges::sort(slot.unreadable, {}, &unreadable_sample::place);
   const std::uint64_t readable = failed ? failed->good_batches * batch_size : work.samples;
+  bool mended = true;
   for (const unreadable_sample& bad : slot.unreadable) {
     if (bad.place >= readable) break;
     try {
       handle({slot, bad.place, *ticket}, bad);
     } catch (...) {
       failed = current_failure(work, bad.place, batch_size);
+      mended = false;
       break;
     }
   }
@@ -65,7 +67,7 @@ void slot_mender::mend(staging_slot& slot, std::optional<slot_failure>& failed,
   ticket->samples = places - std::min(places, first);
   ticket->epoch_batches = divide_up(places, batch_size);
   ticket->first_repeat = end_of(*work.run);
-  if (failed && failed->good_batches * batch_size >= ticket->samples) failed.reset();
+  if (mended && failed && failed->good_batches * batch_size >= ticket->samples) failed.reset();
 }
 
 std::uint64_t slot_mender::places_of(const epoch_run& run) const noexcept {
@@ -76,11 +78,14 @@ std::uint64_t slot_mender::places_of(const epoch_run& run) const noexcept {
 }
 
 void slot_mender::handle(const work_place& at, const unreadable_sample& bad) {
-  const epoch_run& run = *at.slot.work.run;
+  epoch_run& run = *at.slot.work.run;
   const std::uint64_t place = at.slot.work.first.value + at.place;
-  if (place >= places_of(run)) return;  // cut off
-  if (place >= end_of(run)) return repeat_another(at);
-  return policy_.action == error_action::skip ? skip(at, bad) : substitute(at, bad);
+  const std::uint64_t batch = place / share_.batch_size;
+  if (run.mended.number != batch) run.mended = {batch, places_of(run)};
+  if (place >= run.mended.places) return;  // cut off before its batch began
+  if (place < end_of(run))
+    return policy_.action == error_action::skip ? skip(at, bad) : substitute(at, bad);
+  if (place < places_of(run)) repeat_another(at, bad);
 }
 
 void slot_mender::skip(const work_place& at, const unreadable_sample& bad) {
@@ -91,7 +96,7 @@ void slot_mender::skip(const work_place& at, const unreadable_sample& bad) {
     count(at, *found);
     const position end{end_of(run)};
     if (end.value == at.slot.work.first.value + at.place) {  // nothing is left
-      if (end.value < places_of(run)) repeat_another(at);
+      if (end.value < places_of(run)) repeat_another(at, *found);
       return;
     }
     const sample_index last = sample_at(run, end);
@@ -113,11 +118,13 @@ void slot_mender::substitute(const work_place& at, const unreadable_sample& bad)
   at.ticket.failures.back().what.replaced_by = by;
 }
 
-void slot_mender::repeat_another(const work_place& at) {
+void slot_mender::repeat_another(const work_place& at, const unreadable_sample& bad) {
   const epoch_run& run = *at.slot.work.run;
   for (position from{0}; from.value < share_.positions; ++from.value) {
     if (!try_replace(at, sample_at(run, from), from)) return;
   }
+  refuse(bad, "no sample of the epoch can be read now, to fill its last batch",
+         "look at the storage, or let loader_options::partial_batch be keep or drop");
 }
 
 std::optional<unreadable_sample> slot_mender::try_replace(const work_place& at, sample_index by,
@@ -141,7 +148,8 @@ sample_index slot_mender::sample_at(const epoch_run& run, position at) const {
 void slot_mender::count(const work_place& at, const unreadable_sample& bad) {
   epoch_run& run = *at.slot.work.run;
   const bool skips = policy_.action == error_action::skip;
-  ++run.losses.unreadable;
+  const bool is_repeat = at.slot.work.first.value + at.place >= share_.first_repeat();
+  if (!is_repeat) ++run.losses.unreadable;
   if (skips) ++run.losses.skipped;
   with_cause(bad, [&](const dataset_error& cause) {
     at.ticket.failures.push_back({.place = at.slot.work.begin + at.place,
@@ -150,7 +158,8 @@ void slot_mender::count(const work_place& at, const unreadable_sample& bad) {
                                            .sample = bad.sample,
                                            .path = cause.path(),
                                            .message = cause.what(),
-                                           .action = policy_.action}});
+                                           .action = policy_.action},
+                                  .is_repeat = is_repeat});
     if (warnings_.is_due())
       log()->warn("sample {} at position {} of epoch {} cannot be read, and {}: {}",
                   bad.sample.value, bad.at.value, run.epoch,
@@ -158,13 +167,17 @@ void slot_mender::count(const work_place& at, const unreadable_sample& bad) {
                         : "sample " + std::to_string(policy_.substitute) + " stands in its place",
                   cause.what());
   });
-  const std::uint64_t samples = share_.first_repeat();
+  const std::uint64_t samples = counted_samples();
   const std::uint64_t unreadable = run.losses.unreadable;
-  if (static_cast<double>(unreadable) / static_cast<double>(samples) <= policy_.max_share) return;
+  if (is_repeat ||
+      static_cast<double>(unreadable) / static_cast<double>(samples) <= policy_.max_share)
+    return;
   refuse(bad,
-         fmt::format("{} of the epoch's {} samples cannot be read, and "
+         fmt::format("{} of the epoch's {} samples{} cannot be read, and "
                      "loader_options::errors.max_share is {}; the last one",
-                     unreadable, samples, policy_.max_share),
+                     unreadable, samples,
+                     share_.world == 1 ? "" : fmt::format(" that rank {} takes", share_.rank),
+                     policy_.max_share),
          "see loader::failures, repair the data, or raise max_share");
 }
 

@@ -1,6 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/sampler/take.hpp>
 
+#include "detail/known_value.hpp"
 #include "sampler/draws.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace FEEDLINE_EXPORT feedline {
 
 take::take(sampler of, split_size size, take_from from)
     : of_{std::move(of)}, size_{size}, from_{from} {
+  detail::require_known("take: from", from_, {"last_end", "epoch_begin"});
   if (const double* share = std::get_if<double>(&size_.size());
       share && !(*share > 0 && *share <= 1))
     throw usage_error{"take: the share is " + std::to_string(*share) +

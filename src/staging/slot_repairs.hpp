@@ -5,16 +5,23 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <vector>
 
 namespace feedline::detail {
 
-/// What of an epoch could not be read, up to some place of it.
+/// What of an epoch could not be read, up to some place of it. Repeats do not count.
 struct epoch_losses {
   std::uint64_t unreadable = 0;  ///< samples
   std::uint64_t skipped = 0;     ///< of these: each took one off the epoch's end
 
   friend bool operator==(const epoch_losses&, const epoch_losses&) = default;
+};
+
+/// A batch, and how many places of its epoch were to be delivered before it lost samples itself.
+struct begun_batch {
+  std::uint64_t number = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t places = 0;
 };
 
 /// A sample that a reader could not read.
@@ -31,6 +38,7 @@ struct slot_repairs {
   struct failure {
     std::uint64_t place;  ///< where it was met: a sample from the epoch's end is met elsewhere
     sample_failure what;
+    bool is_repeat = false;  ///< of a sample that comes again: no share of an epoch counts it
   };
   struct replacement {
     std::uint64_t place;

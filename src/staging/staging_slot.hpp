@@ -35,6 +35,9 @@ struct epoch_run {
   const epoch_losses losses_before;
   /// Before the next slot in line. The transfer's alone.
   epoch_losses losses;
+  /// The last batch of which samples were replaced: how much of the epoch was to be delivered as it
+  /// began. The transfer's alone.
+  begun_batch mended = {};
   /// Nobody will take its batches: readers need not read them, the transfer need not copy them. Set
   /// once, by the consumer; read by all.
   std::atomic<bool> abandoned{false};

@@ -27,7 +27,7 @@ bool transfer::step() noexcept {
 bool transfer::move(slot_index slot) {
   staging_slot& filled = (*staging_)[slot];
   auto failed = filled.take_failure();
-  if (filled.work.run->abandoned.load()) {  // nobody wants it, nor what could not be read
+  if (!is_wanted(filled.work)) {  // nor what could not be read
     staging_->recycle(slot);
     return true;
   }
@@ -70,6 +70,14 @@ bool transfer::move(slot_index slot) {
   return true;
 }
 
+bool transfer::is_wanted(const slot_work& work) {
+  if (failed_run_ && failed_run_ != work.run) {
+    if (line_ != nullptr) line_->await_abandoned(*failed_run_, &clock_);
+    failed_run_.reset();
+  }
+  return !failed_run_ && !work.run->abandoned.load();
+}
+
 void transfer::begin(const staging_slot& filled) {
   const slot_work& work = filled.work;
   // Pieces without samples may have come before.
@@ -87,6 +95,7 @@ void transfer::deliver(slot_index slot) {
   clock_.lap();
   clock_.count_batches(content_.batches);
   clock_.count_slot(came_at_, clock_.since());
+  if (content_.failure) failed_run_ = content_.run;
   ring_->deliver(slot, std::move(content_), clock_.since());
 }
 

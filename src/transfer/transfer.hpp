@@ -3,6 +3,7 @@
 #include <feedline/index.hpp>
 
 #include "batch/device_ring.hpp"
+#include "reader/epoch_schedule.hpp"
 #include "reader/slot_mender.hpp"
 #include "reader/slot_mixer.hpp"
 #include "staging/staging_ring.hpp"
@@ -24,8 +25,10 @@ namespace feedline::detail {
 /// use of the device slot, records what the consumer and the staging ring will wait for, and goes
 /// on. Before that the transfer waits for a while until the consumer is done with the slot, so that
 /// none of its streams stands and waits for the consumer's. A slot that cannot be delivered whole
-/// is delivered with its failure, which ends nothing unless the consumer comes to it. Threads: one,
-/// the transfer's; with zero readers the consumer's.
+/// is delivered with its failure, which ends nothing unless the consumer comes to it. But nothing
+/// more of its epoch pass is moved, and nothing of a later one until this one is abandoned: the
+/// device, or a user's function, that has failed is not called again before the consumer knows.
+/// Threads: one, the transfer's; with zero readers the consumer's.
 class transfer {
  public:
   static constexpr std::chrono::seconds usual_wait{1};
@@ -35,14 +38,18 @@ class transfer {
   /// @param mixer Null where samples are not mixed, or not in place. Borrowed.
   /// @param longest_wait For a release, before a device slot is filled; 0 where the consumer's
   ///                     thread runs the transfer.
+  /// @param line Tells when an epoch pass that failed is abandoned. Borrowed. Null where the
+  ///             consumer's thread runs the transfer: it takes a slot before the next is moved.
   transfer(std::unique_ptr<slot_transfer> slot_transfer, std::shared_ptr<staging_ring> staging,
            std::shared_ptr<device_ring> ring, slot_mender* mender = nullptr,
-           std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr)
+           std::chrono::nanoseconds longest_wait = usual_wait, slot_mixer* mixer = nullptr,
+           epoch_schedule* line = nullptr)
       : slot_transfer_{std::move(slot_transfer)},
         staging_{std::move(staging)},
         ring_{std::move(ring)},
         mender_{mender},
         mixer_{mixer},
+        line_{line},
         longest_wait_{longest_wait} {}
 
   /// Moves the next staging slot; blocks until it is filled and there is room for it. False when
@@ -66,6 +73,9 @@ class transfer {
 
  private:
   bool move(slot_index slot);
+  /// Whether a slot's content is still wanted. Blocks while the epoch pass before it has failed
+  /// and the consumer does not know yet.
+  [[nodiscard]] bool is_wanted(const slot_work& work);
   /// A ticket begins with this piece, or with pieces of blocks that came before it.
   void begin(const staging_slot& filled);
   /// The device slot, or the staging slot that is one, is the consumer's now.
@@ -83,9 +93,11 @@ class transfer {
   std::shared_ptr<device_ring> ring_;
   slot_mender* mender_;
   slot_mixer* mixer_;
+  epoch_schedule* line_;
   std::chrono::nanoseconds longest_wait_;
   std::optional<slot_index> to_;  ///< the device slot that is being filled, or will be next
   slot_content content_ = {};     ///< of it, as far as it came
+  std::shared_ptr<epoch_run> failed_run_;   ///< its failure was delivered
   std::shared_ptr<epoch_run> refused_run_;  ///< whose blocks that are ahead the device refused,
   std::exception_ptr refused_;              ///< and why
   std::chrono::steady_clock::time_point came_at_ = {};  ///< when its first piece was filled

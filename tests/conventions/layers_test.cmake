@@ -18,7 +18,7 @@ set(rooms
   "formats: io rows dataset image"
   "formats/idx: detail io rows dataset formats"
   "formats/npy: detail io rows dataset formats"
-  "formats/records: io rows dataset formats"
+  "formats/records: detail io rows dataset formats"
   "formats/tar: detail io rows dataset formats"
   "formats/tokens: detail io rows dataset formats formats/npy"
   "hdf5: io dataset ragged"

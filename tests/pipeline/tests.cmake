@@ -20,6 +20,8 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/errors/abandoned_failure_test.cpp
   pipeline/errors/cap_test.cpp
   pipeline/errors/error_test.cpp
+  pipeline/errors/going_on_test.cpp
+  pipeline/errors/model_test.cpp
   pipeline/errors/refused_call_test.cpp
   pipeline/errors/resume_test.cpp
   pipeline/errors/retry_test.cpp

@@ -250,6 +250,40 @@ def test_a_run_goes_on_where_its_state_says(numbered):
         other.seek(state)
 
 
+def test_a_seek_goes_on_after_an_error():
+    def read(index):
+        if index == 5:
+            raise feedline.DatasetError("damaged")
+        return {"y": index}
+
+    loader = feedline.Loader(feedline.sequence_dataset(read, size=12), batch_size=4)
+    epoch = loader.epoch(0)
+    assert next(epoch).samples().tolist() == [0, 1, 2, 3]
+    for _ in range(2):
+        with pytest.raises(feedline.StageError, match="damaged"):
+            next(epoch)
+    place = json.loads(loader.state().to_json())
+    assert place["batch"] == 1
+    place["batch"] = 2
+    loader.seek(feedline.State.from_json(json.dumps(place)))
+    assert samples_of(loader, 0) == [8, 9, 10, 11]
+
+
+def test_a_state_whose_counts_cannot_be_is_refused(numbered):
+    policy = feedline.ErrorPolicy(action="skip")
+    loader = feedline.Loader(numbered, batch_size=64, errors=policy)
+    place = json.loads(loader.state().to_json()) | {"batch": 2, "unreadable": 1, "skipped": 2}
+    with pytest.raises(feedline.UsageError, match="which is more"):
+        loader.seek(feedline.State.from_json(json.dumps(place)))
+
+
+def test_a_timeout_that_is_no_time_is_refused(numbered):
+    epoch = feedline.Loader(numbered, batch_size=64).epoch(0)
+    with pytest.raises(feedline.UsageError, match="timeout is nan"):
+        epoch.next(timeout=float("nan"))
+    assert epoch.next(timeout=float("inf")) is not None
+
+
 def test_each_loop_over_a_loader_is_the_next_epoch(numbered):
     loader = feedline.Loader(numbered, batch_size=100)
     assert [batch.epoch for batch in loader] == [0] * 10

@@ -100,12 +100,21 @@ class loader {
   ///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
   ///       for (feedline::batch& batch : loader.epoch(epoch, stream)) step(batch);
   ///
+  /// After a stage_error the loader goes on from there: seek to a place after the batch that cannot
+  /// be had, or to the same one to try it again. Until then every step throws the error again.
+  ///
+  ///     loader_state state = loader.state();  // the batch that cannot be had
+  ///     ++state.batch;
+  ///     loader.seek(state);
+  ///
   /// Takes the same time wherever the state is, and reads nothing again. Ranges that were asked for
   /// before it are abandoned: their next step throws usage_error, but for those that ended. Batches
   /// stay valid. It blocks for nothing.
   /// @throws usage_error, and then changes nothing, if the state is of a dataset of another size or
   /// other fields, another order, global batch, `partial_batch`, `transform_seed` or transforms, or
-  /// of a batch behind the epoch's end; in a child of fork; what the sampler throws.
+  /// of a batch after the epoch's end; if its counts of unreadable samples cannot be; if delivery
+  /// has ended, because the device or memory has failed the loader; in a child of fork; what the
+  /// sampler throws.
   void seek(const loader_state& state);
 
   /// Which samples could not be read, as far as their batches were taken: what

@@ -94,7 +94,7 @@ struct loader_options {
   error_policy errors = {};  ///< what becomes of samples that cannot be read
   std::chrono::milliseconds leave_reads_after =
       {};  ///< how long destruction waits for reads under way, until it leaves them behind with
-           ///< all that they use, the dataset among it; 0: to their end
+           ///< all that they use, the dataset among it; 0, and what no clock can tell: to their end
   std::size_t trace_events =
       0;  ///< for `loader::trace`, how many activities of each thread and stream are kept, 40 bytes
           ///< each; 0: there is no trace

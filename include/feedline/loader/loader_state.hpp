@@ -32,7 +32,8 @@ struct loader_state {
   std::uint64_t transform_seed = 0;
   std::vector<std::string> transforms = {};  ///< as `to_string` writes them, and the mixing, sorted
   std::uint64_t unreadable = 0;  ///< samples of the epoch before `batch` that could not be read, to
-                                 ///< which `error_policy` allows a share; with a `shard` always 0
+                                 ///< which `error_policy` allows a share; with a `shard` always 0,
+                                 ///< and not looked at
   std::uint64_t skipped = 0;     ///< of them, those left out (`error_action::skip`): for each one
                                  ///< the epoch ends a sample earlier
 

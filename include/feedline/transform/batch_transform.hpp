@@ -38,8 +38,9 @@ struct batch_function_call {
 ///
 /// Threads: called by one at a time, not the consumer's (with zero readers, the consumer's), with
 /// the batches in order. It must not wait for the device. The views are valid for the work issued
-/// during the call. What it throws ends the epoch with a `stage_error` of the transfer, behind the
-/// batches before.
+/// during the call. What it throws ends the epoch with a `stage_error` of the transfer, after the
+/// batches before. It is not called again until the consumer has got that error and seeks, or has
+/// left the epoch.
 struct batch_transform {
   std::vector<field> fields = {};  ///< what it writes: the fields of batches
   std::function<void(const batch_function_call&)> run = {};

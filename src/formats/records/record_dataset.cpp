@@ -5,6 +5,7 @@
 
 #include "dataset/choose_fields.hpp"
 #include "dataset/rows_dataset.hpp"
+#include "detail/known_value.hpp"
 #include "io/byte_source.hpp"
 #include "rows/file_rows.hpp"
 
@@ -27,6 +28,7 @@ record_layout lay_out(const std::vector<record_field>& fields, const record_opti
   record_layout layout;
   for (const record_field& one : fields) layout.specs.push_back({one.name, one.type, one.shape});
   const auto row_bytes = detail::checked_row_bytes("open_records", layout.specs);
+  detail::require_known("record_options::byte_order", options.byte_order);
   const bool is_swapped = options.byte_order != std::endian::native;
 
   std::uint64_t end = 0;  // of the field before

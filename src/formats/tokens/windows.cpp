@@ -4,6 +4,7 @@
 #include "detail/any_in_turn.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/byte_order.hpp"
+#include "detail/known_value.hpp"
 #include "detail/sample_range.hpp"
 #include "formats/tokens/shard.hpp"
 
@@ -163,6 +164,8 @@ dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_opti
   if (shards.empty()) throw usage_error{"open_tokens: there is no shard to open"};
   if (options.tokens_per_sample == 0)
     throw usage_error{"open_tokens: tokens_per_sample is 0; say how many tokens a sample has"};
+  detail::require_known("token_options::header", options.header, {"automatic", "none"});
+  detail::require_known("token_options::byte_order", options.byte_order);
   if (options.type && *options.type != element_type::u16 && *options.type != element_type::u32)
     throw usage_error{"open_tokens: type is " + std::string{to_string(*options.type)} +
                       ", but tokens are uint16 or uint32"};

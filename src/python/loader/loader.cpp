@@ -7,7 +7,9 @@
 #include "python/named.hpp"
 #include "python/stream.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,11 +114,14 @@ std::vector<expected_field> as_expected(const std::vector<wanted_field>& fields)
 
 /// Waits, in the words of `Epoch.next`.
 std::optional<batch_object> next_within(epoch_object& self, std::optional<double> timeout) {
-  using clock = std::chrono::steady_clock;
   auto deadline = epoch_object::time_point::max();
   constexpr double longest = 1e9;  // seconds: more than a clock's ticks may count is no deadline
+  if (timeout && std::isnan(*timeout))
+    throw usage_error{"Epoch.next: timeout is nan: say seconds, or None to wait without limit"};
   if (timeout && *timeout < longest)
-    deadline = clock::now() + std::chrono::duration_cast<clock::duration>(seconds{*timeout});
+    deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::nanoseconds>(seconds{std::max(*timeout, 0.0)});
   return self.next(deadline);
 }
 

@@ -113,3 +113,95 @@ TEST_CASE("cap: bad samples from the epoch's end count where they are wanted", "
   REQUIRE(end.failure);
   CHECK(end.failure->where().sample == 38);
 }
+
+TEST_CASE(
+    "cap: an epoch whose last batch is cut off ends with the error all the same, if more failed "
+    "than may",
+    "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const int readers = GENERATE(0, 2);
+  struct ending {
+    std::uint64_t batch_size;
+    partial_batch last;
+    std::uint64_t first_bad;
+    std::uint64_t end_bad;
+    std::uint64_t batches;
+    std::uint64_t sample;  // the first of too many
+  };
+  const auto of = GENERATE(
+      // Batch 9 is dropped with its first bad sample; samples from its end take the first places.
+      ending{100, partial_batch::drop, 905, 1000, 9, 950},
+      ending{100, partial_batch::drop, 900, 995, 9, 950},
+      // The 51st takes the last sample of its batch away.
+      ending{73, partial_batch::keep, 949, 1000, 13, 950},
+      ending{73, partial_batch::fill, 949, 1000, 13, 950});
+  CAPTURE(to_string(by.through), readers, of.batch_size, of.first_bad, static_cast<int>(of.last));
+  sample_set bad;
+  for (std::uint64_t i = of.first_bad; i < of.end_bad; ++i) bad.insert(i);
+  loader loader = by.load(make_bad_rows(1000, bad), sequential{},
+                          {.batch_size = of.batch_size,
+                           .partial_batch = of.last,
+                           .readers = readers,
+                           .errors = {.action = error_action::skip, .max_share = 0.05}});
+  const auto end = run(loader, by, 0);
+  CHECK(end.batches == of.batches);
+  REQUIRE(end.failure);
+  CHECK(end.failure->where().batch == of.batches);
+  CHECK(end.failure->where().sample == of.sample);
+  CHECK(std::string{end.failure->what()}.find("51 of the epoch's 1000 samples cannot be read, and "
+                                              "loader_options::errors.max_share is 0.05") !=
+        std::string::npos);
+  CHECK(loader.failures().count == 51);
+  CHECK(loader.statistics().unreadable_samples == 51);
+}
+
+TEST_CASE("cap: repeats count neither as samples nor as failures", "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{GENERATE(from_range(first_reading_ways()))};
+  const int readers = GENERATE(0, 2);
+  const double max_share = GENERATE(1.0, 0.9, 0.85);
+  // 12 places of 10 samples, of which 9 are bad; samples 0 and 1 come again.
+  loader loader = by.load(
+      make_bad_rows(10, {0, 1, 2, 3, 4, 5, 6, 7, 8}), sequential{},
+      {.batch_size = 4,
+       .partial_batch = partial_batch::fill,
+       .readers = readers,
+       .errors = {.action = error_action::substitute, .substitute = 9, .max_share = max_share}});
+  const auto end = run(loader, by, 0);
+  CHECK(end.failure.has_value() == (max_share < 0.9));
+  CHECK(loader.failures().count == (max_share < 0.9 ? 9 : 11));
+  if (end.failure)
+    CHECK(std::string{end.failure->what()}.find("9 of the epoch's 10 samples cannot be read") !=
+          std::string::npos);
+}
+
+TEST_CASE("cap: no rank fails where any share may", "[reader][host]") {
+  const log_capture unheard;
+  const int world = GENERATE(2, 3, 7);
+  const auto last = GENERATE(partial_batch::keep, partial_batch::fill);
+  sample_set bad;
+  for (std::uint64_t i = 1; i < 25; ++i) bad.insert(i);
+  for (int rank = 0; rank < world; ++rank) {
+    const travelling by{way::stream};
+    loader loader = by.load(make_bad_rows(25, bad), sequential{},
+                            {.batch_size = 4,
+                             .partial_batch = last,
+                             .shard = {.rank = rank, .world = world},
+                             .errors = {.action = error_action::substitute, .max_share = 1}});
+    CHECK(!run(loader, by, 0).failure);
+  }
+}
+
+TEST_CASE("cap: a rank's error says of how many of its own samples", "[reader][host]") {
+  const log_capture unheard;
+  const travelling by{way::stream};
+  loader loader = by.load(make_bad_rows(25, {3, 7}), sequential{},
+                          {.batch_size = 4,
+                           .shard = {.rank = 0, .world = 2},
+                           .errors = {.action = error_action::substitute, .max_share = 0}});
+  const auto end = run(loader, by, 0);
+  REQUIRE(end.failure);
+  CHECK(std::string{end.failure->what()}.find(
+            "1 of the epoch's 13 samples that rank 0 takes cannot be read") != std::string::npos);
+}

@@ -288,6 +288,55 @@ TEST_CASE("seek: a state of something else is refused with both values, and noth
         "loader::seek: the state is at batch 4 of epoch 1, and an epoch has 3 batches: say 0 to 3");
 }
 
+TEST_CASE("seek: counts of unreadable samples that no run can have are refused, and why",
+          "[loader][host]") {
+  const auto last = GENERATE(partial_batch::keep, partial_batch::drop);
+  loader loader{make_identity_rows(20, 8),
+                sequential{},
+                make_host_device(),
+                {.batch_size = 3,
+                 .partial_batch = last,
+                 .errors = {.action = error_action::skip, .max_share = 1}}};
+  const loader_state good = loader.state();
+  const auto refusal = [&](std::uint64_t batch, std::uint64_t unreadable, std::uint64_t skipped) {
+    loader_state other = good;
+    other.epoch = 5;
+    other.batch = batch;
+    other.unreadable = unreadable;
+    other.skipped = skipped;
+    std::string message = message_of<usage_error>([&] { loader.seek(other); });
+    CHECK((message == "[nothing was thrown]" || loader.state() == good));
+    return message;
+  };
+  CHECK(refusal(2, 1, 2) ==
+        "loader::seek: no run has such a state: before batch 2 of epoch 5, 1 samples could not be "
+        "read (unreadable), 2 of them were left out (skipped), which is more: seek with what "
+        "loader::state or from_json gave, unchanged");
+  CHECK(refusal(0, 1, 0).find("and the epoch has 0 samples before it") != std::string::npos);
+  CHECK(refusal(0, 1, 1).find("and the epoch has 0 samples before it") != std::string::npos);
+  CHECK(refusal(2, 7, 0).find("and the epoch has 6 samples before it") != std::string::npos);
+  CHECK(refusal(2, UINT64_MAX, 4).find("and the epoch has 6 samples before it") !=
+        std::string::npos);
+  // 15 are left: five batches.
+  CHECK(refusal(6, 5, 5).find("and with the others the epoch has 5 batches") != std::string::npos);
+  const bool is_refused = refusal(6, 4, 4).find("the epoch has 5 batches") != std::string::npos;
+  CHECK(is_refused == (last == partial_batch::drop));
+  CHECK(refusal(5, 5, 5) == "[nothing was thrown]");
+}
+
+TEST_CASE(
+    "seek: a state with a policy for partial batches that is none is refused, and not written",
+    "[loader][host]") {
+  loader loader = five_batches();
+  loader_state state = loader.state();
+  state.partial_batch = static_cast<partial_batch>(4);
+  const std::string refused =
+      "loader_state::partial_batch is 4, which is no value of its type: say one of keep, drop, "
+      "error, fill";
+  CHECK(message_of<usage_error>([&] { loader.seek(state); }) == refused);
+  CHECK(message_of<usage_error>([&] { (void)to_json(state); }) == refused);
+}
+
 TEST_CASE("state: another order has another fingerprint, and the same has the same in every world",
           "[loader][host]") {
   const auto order_of = [](const sampler& order, int world = 1) {

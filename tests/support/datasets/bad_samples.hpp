@@ -1,11 +1,14 @@
 #pragma once
 
 #include <feedline/error.hpp>
+#include <feedline/sampler/partial_batch.hpp>
 #include <feedline/sampler/sampler.hpp>
+#include <feedline/sampler/shard.hpp>
 
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <set>
@@ -82,6 +85,88 @@ struct modelled_epoch {
   }
   made.delivered = std::move(order);
   return made;
+}
+
+/// What becomes of one rank's epoch, batch by batch, within `error_policy::max_share`.
+struct modelled_run {
+  std::vector<std::vector<std::uint64_t>> batches;  ///< that are delivered
+  bool fails = false;                               ///< then: more may not be unreadable
+  std::uint64_t failures = 0;                       ///< as the report counts: with repeats
+  std::uint64_t counted = 0;                        ///< as the share counts: without
+  std::uint64_t samples = 0;                        ///< of which that is a share
+
+  /// A sample that cannot be read was met. True if it is one too many.
+  bool meets(bool is_repeat, double max_share) {
+    ++failures;
+    if (is_repeat) return false;
+    ++counted;
+    return fails = static_cast<double>(counted) / static_cast<double>(samples) > max_share;
+  }
+};
+
+/// With `skip`: the epoch's end, `order.size() - run.counted`, comes nearer with each failure. A
+/// batch that is whole as it begins is gone through to its end, even if it is dropped then.
+[[nodiscard]] inline modelled_run run_skipping(const std::vector<std::uint64_t>& order,
+                                               const sample_set& bad, std::uint64_t size,
+                                               partial_batch last, double max_share) {
+  modelled_run run{.samples = order.size()};
+  const auto end = [&] { return order.size() - run.counted; };
+  const auto first_good =
+      std::ranges::find_if(order, [&](auto each) { return bad.count(each) == 0; });
+  for (std::uint64_t first = 0; first < end(); first += size) {
+    if (last == partial_batch::drop && first + size > end()) break;
+    std::vector<std::uint64_t> batch;
+    for (std::uint64_t at = first; at < std::min(first + size, end()); ++at) {
+      std::uint64_t from = at;
+      while (bad.count(order[from]) != 0) {
+        if (run.meets(false, max_share)) return run;
+        from = end();
+        if (from == at) break;
+      }
+      if (at < end()) batch.push_back(order[from]);
+    }
+    if (batch.empty() || (last == partial_batch::drop && batch.size() < size)) break;
+    for (std::uint64_t at = first + batch.size(); last == partial_batch::fill && at < first + size;
+         ++at) {
+      const std::uint64_t repeat = order[at % order.size()];
+      batch.push_back(bad.count(repeat) == 0 ? repeat : *first_good);
+    }
+    run.batches.push_back(std::move(batch));
+  }
+  return run;
+}
+
+/// With `substitute`, in a world of several ranks.
+[[nodiscard]] inline modelled_run run_substituting(const std::vector<std::uint64_t>& order,
+                                                   const sample_set& bad, std::uint64_t size,
+                                                   partial_batch last, double max_share,
+                                                   std::uint64_t by, shard part = {}) {
+  const auto rank = static_cast<std::uint64_t>(part.rank);
+  const auto world = static_cast<std::uint64_t>(part.world);
+  const std::uint64_t rest = order.size() % (size * world);
+  std::vector<std::vector<std::uint64_t>> positions;  // of each batch
+  for (std::uint64_t first = 0; first < order.size(); first += size * world) {
+    const bool is_whole = order.size() - first >= size * world;
+    if (!is_whole && last == partial_batch::drop) break;
+    const std::uint64_t own =
+        is_whole || last == partial_batch::fill ? size : (rest + world - 1) / world;
+    positions.emplace_back();
+    for (std::uint64_t i = 0; i < own; ++i) positions.back().push_back(first + rank * own + i);
+  }
+  modelled_run run;
+  for (const auto& batch : positions)
+    run.samples += static_cast<std::uint64_t>(
+        std::ranges::count_if(batch, [&](auto at) { return at < order.size(); }));
+  for (const auto& batch : positions) {
+    std::vector<std::uint64_t> delivered;
+    for (const std::uint64_t at : batch) {
+      const std::uint64_t sample = order[at % order.size()];
+      if (bad.count(sample) != 0 && run.meets(at >= order.size(), max_share)) return run;
+      delivered.push_back(bad.count(sample) == 0 ? sample : by);
+    }
+    run.batches.push_back(std::move(delivered));
+  }
+  return run;
 }
 
 /// Samples as batches.

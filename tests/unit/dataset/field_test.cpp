@@ -2,6 +2,7 @@
 #include <feedline/error.hpp>
 
 #include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,14 @@ TEST_CASE("field: a sample's bytes are the product of the shape times the elemen
 TEST_CASE("field: a shape that overflows or holds nothing is refused", "[dataset][host]") {
   CHECK_THROWS_AS(sample_bytes({"x", element_type::f64, {UINT64_MAX / 4, 4}}), usage_error);
   CHECK_THROWS_AS(sample_bytes({"x", element_type::u8, {3, 0}}), usage_error);
+}
+
+TEST_CASE("field: a type that is none is refused, with name and value", "[dataset][host]") {
+  CHECK(feedline::test::message_of<usage_error>([] {
+          (void)sample_bytes({"x", static_cast<element_type>(13), {2}});
+        }) ==
+        "field 'x': element type is 13, which is no value of its type: say one of u8, i8, u16, "
+        "i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean");
 }
 
 TEST_CASE("field: its text names name, type and shape", "[dataset][host]") {

@@ -33,6 +33,21 @@ TEST_CASE("thread group: its threads are waited for, for as long as is said", "[
   group.join();
 }
 
+TEST_CASE("thread group: the longest time there is waits for the threads' end", "[detail][host]") {
+  std::promise<void> go;
+  thread_group group;
+  group.start("a thread", [ready = go.get_future().share()] { ready.wait(); });
+  std::promise<void> begun;
+  std::thread opens{[&] {
+    begun.get_future().wait();
+    go.set_value();
+  }};
+  begun.set_value();
+  CHECK(group.wait_for(std::chrono::milliseconds::max()));
+  opens.join();
+  group.join();
+}
+
 TEST_CASE("thread group: the last thread that was left behind destroys what it is given",
           "[detail][host]") {
   struct gate {

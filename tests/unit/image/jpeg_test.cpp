@@ -305,4 +305,6 @@ TEST_CASE("image: options that cannot be are refused", "[dataset][host]") {
   CHECK(message({.height = 224, .width = 200, .shorter_side = 223}) ==
         "image options: shorter_side is 223, but must be 224 to 65535");
   CHECK(message({.max_pixels = 0}) == "image options: max_pixels is 0");
+  CHECK(message({.layout = static_cast<image_layout>(2)}) ==
+        "image options: layout is 2, which is no value of its type: say one of hwc, chw");
 }

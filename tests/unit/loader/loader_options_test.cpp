@@ -1,12 +1,19 @@
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
-#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader.hpp>
+#include <feedline/sampler/sequential.hpp>
 
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 using namespace feedline;
 
@@ -67,8 +74,6 @@ TEST_CASE("loader options: an error policy that cannot be is refused, with value
     options.errors = errors;
     return refusal(options);
   };
-  CHECK(policy({.action = static_cast<error_action>(3)}) ==
-        "loader_options::errors.action is none of fail, skip, substitute");
   CHECK(policy({.retries = -1}) == "loader_options::errors.retries is -1: say 0 to 1000");
   CHECK(policy({.retries = 1001}) == "loader_options::errors.retries is 1001: say 0 to 1000");
   CHECK(policy({.first_pause = milliseconds{-1}}) ==
@@ -89,6 +94,73 @@ TEST_CASE("loader options: an error policy that cannot be is refused, with value
                      .max_share = 0,
                      .listed = 0};
   CHECK_NOTHROW(validated(accepted));
+}
+
+TEST_CASE(
+    "loader options: a value that is none of its enumeration's is refused, with name and value",
+    "[loader][host]") {
+  const auto with = [](auto change) {
+    loader_options options;
+    change(options);
+    return refusal(options);
+  };
+  CHECK(with([](auto& of) { of.partial_batch = static_cast<partial_batch>(4); }) ==
+        "loader_options::partial_batch is 4, which is no value of its type: say one of keep, drop, "
+        "error, fill");
+  CHECK(with([](auto& of) { of.placement = static_cast<placement>(5); }) ==
+        "loader_options::placement is 5, which is no value of its type: say one of automatic, "
+        "stream, gather, resident, cached");
+  CHECK(with([](auto& of) { of.decode_on = static_cast<decode_on>(255); }) ==
+        "loader_options::decode_on is 255, which is no value of its type: say one of cpu, device, "
+        "automatic");
+  CHECK(with([](auto& of) { of.errors.action = static_cast<error_action>(3); }) ==
+        "loader_options::errors.action is 3, which is no value of its type: say one of fail, skip, "
+        "substitute");
+  const std::string types =
+      ", which is no value of its type: say one of u8, i8, u16, i16, u32, i32, u64, i64, f16, "
+      "bf16, f32, f64, boolean";
+  const auto no_type = static_cast<element_type>(13);
+  const auto no_layout = static_cast<image_layout>(2);
+  CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .to = no_type}}; }) ==
+        "loader_options::transforms: field 'x': to is 13" + types);
+  CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .layout = no_layout}}; }) ==
+        "loader_options::transforms: field 'x': layout is 2, which is no value of its type: say "
+        "one of hwc, chw");
+  CHECK(with([&](auto& of) { of.transforms = {{.field = "x", .to_layout = no_layout}}; }) ==
+        "loader_options::transforms: field 'x': to_layout is 2, which is no value of its type: "
+        "say one of hwc, chw");
+  CHECK(with([&](auto& of) {
+          of.expected_fields = {{"x", no_type}};
+        }) == "loader_options::expected_fields: field 'x': type is 13" + types);
+  CHECK(with([&](auto& of) {
+          of.batch_transform = batch_transform{.fields = {{"x", no_type, {}}}, .run = [](auto) {}};
+        }) == "loader_options::batch_transform: field 'x': type is 13" + types);
+}
+
+TEST_CASE("loader options: a loader refuses a dataset whose types or concurrency are no values",
+          "[loader][host]") {
+  struct odd final : dataset {
+    element_type type = element_type::u8;
+    read_concurrency how = read_concurrency::parallel;
+    [[nodiscard]] std::uint64_t size() const override { return 4; }
+    [[nodiscard]] std::vector<field> fields() const override { return {{"x", type, {}}}; }
+    void read(std::span<const sample_index>, std::span<const std::span<std::byte>>) const override {
+    }
+    [[nodiscard]] read_concurrency concurrency() const override { return how; }
+  };
+  const auto refused = [](auto change) {
+    const auto of = std::make_shared<odd>();
+    change(*of);
+    return test::message_of<usage_error>([&] {
+      const loader made{of, sequential{}, make_host_device(), {}};
+    });
+  };
+  CHECK(refused([](odd& of) {
+          of.type = static_cast<element_type>(77);
+        }).find("field 'x': element type is 77, which is no value of its type") == 0);
+  CHECK(refused([](odd& of) { of.how = static_cast<read_concurrency>(2); }) ==
+        "dataset::concurrency() is 2, which is no value of its type: say one of parallel, "
+        "serialized");
 }
 
 TEST_CASE(

@@ -177,6 +177,8 @@ TEST_CASE("pack: what makes no dataset is refused, with the reason", "[dataset][
   };
   const auto some = test::make_telling({3});
   CHECK(message(nullptr, {.capacity = 4}) == "pack: the dataset is null");
+  CHECK(message(some, {.capacity = 4, .longer = static_cast<pack_longer>(2)}) ==
+        "pack_options::longer is 2, which is no value of its type: say one of error, split");
   CHECK(message(some, {}) == "pack_options::capacity is 0; say how many elements a row has");
   CHECK(message(some, {.capacity = INT32_MAX}) ==
         "pack_options::capacity is 2147483647, more than an int32 can count to; at most "

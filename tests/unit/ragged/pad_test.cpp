@@ -187,6 +187,8 @@ TEST_CASE("pad: what makes no dataset is refused, with the reason", "[dataset][h
     return test::message_of<usage_error>([&] { (void)pad(of, options); });
   };
   CHECK(message(nullptr, {}) == "pad: the dataset is null");
+  CHECK(message(test::make_telling({1}), {.longer = static_cast<pad_longer>(9)}) ==
+        "pad_options::longer is 9, which is no value of its type: say one of error, truncate");
   CHECK(message(test::make_telling({0, 0}), {}) ==
         "pad: no sample has an element, so pad_options::length must say how long they are to be");
   const std::string too_long =

@@ -228,3 +228,38 @@ TEST_CASE(
   CHECK(next(schedule, 3) == line{{7, 0}, {7, 1}, {7, 2}});
   if (epochs != 0) CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{8, 0});
 }
+
+TEST_CASE("epoch schedule: all epochs in line can be abandoned, and another one claimed then",
+          "[loader][host]") {
+  epoch_schedule schedule{5, 9};
+  const auto first = schedule.claim(0);
+  const auto second = schedule.claim(1);
+  schedule.abandon_all();
+  CHECK(first->abandoned.load());
+  CHECK(second->abandoned.load());
+  CHECK_FALSE(schedule.begin(first));
+  const auto later = schedule.claim(6);
+  CHECK(next(schedule) == std::pair<std::uint64_t, std::uint64_t>{6, 0});
+  CHECK(schedule.begin(later));
+}
+
+TEST_CASE("epoch schedule: whoever waits for an epoch to be abandoned wakes, whatever ends it",
+          "[loader][host]") {
+  const int ends = GENERATE(0, 1, 2, 3, 4);
+  epoch_schedule schedule{5, 0};
+  const auto run = schedule.claim(0);
+  const auto next = schedule.claim(1);
+  std::latch begun{1};
+  auto waits = std::async(std::launch::async, [&] {
+    begun.count_down();
+    schedule.await_abandoned(*run);
+  });
+  begun.wait();
+  if (ends == 0) schedule.end(run);
+  if (ends == 1) CHECK(schedule.begin(next));
+  if (ends == 2) schedule.seek(0, 0);
+  if (ends == 3) schedule.abandon_all();
+  if (ends == 4) schedule.close();
+  waits.get();
+  CHECK(run->abandoned.load() == (ends != 4));
+}

@@ -190,13 +190,21 @@ TEST_CASE("transfer: a failed read in an abandoned epoch is nobody's failure", "
   CHECK(on.failure() == nothing_thrown);
 }
 
-TEST_CASE("transfer: good batches before a failed read are delivered with it, and it goes on",
-          "[transfer][host]") {
+TEST_CASE(
+    "transfer: good batches before a failed read are delivered with it, nothing more of its "
+    "epoch pass is moved, and it goes on with another",
+    "[transfer][host]") {
   transferring<recording_device> on;
   const slot_index slot = on.parts.fill(on.run, 0);
   fail_batch(on.staged(slot), 2);
-  (void)on.parts.fill(on.run, 1);
+  const slot_index later = on.parts.fill(on.run, 1);
   CHECK(on.under_test.step());
+  const std::size_t issued = on.device->calls().size();
+  CHECK(on.under_test.step());
+  CHECK(on.device->calls().size() == issued);
+  CHECK(on.state(later) == staging_state::free);
+  const auto other = std::make_shared<epoch_run>(5);
+  (void)on.parts.fill(other, 0);
   CHECK(on.under_test.step());
   const auto taken = on.parts.ring->take();
   REQUIRE(taken);
@@ -210,6 +218,7 @@ TEST_CASE("transfer: good batches before a failed read are delivered with it, an
   CHECK(on.device->calls()[2].bytes == on.parts.format->layout.used_bytes(8));
   const auto next = on.parts.ring->take();
   REQUIRE(next);
+  CHECK((*on.parts.ring)[*next].content.run == other);
   CHECK_FALSE((*on.parts.ring)[*next].content.failure);
 }
 

@@ -7,6 +7,7 @@
 #include "support/files/npy_bytes.hpp"
 #include "support/files/temporary_directory.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -130,6 +131,13 @@ TEST_CASE("tokens: options that cannot be are refused before a shard is opened",
   CHECK(refusal<usage_error>({"/does/not/exist"},
                              {.tokens_per_sample = 2, .type = element_type::i32}) ==
         "open_tokens: type is int32, but tokens are uint16 or uint32");
+  CHECK(refusal<usage_error>({"/does/not/exist"},
+                             {.tokens_per_sample = 2, .header = static_cast<token_header>(2)}) ==
+        "token_options::header is 2, which is no value of its type: say one of automatic, none");
+  CHECK(refusal<usage_error>({"/does/not/exist"},
+                             {.tokens_per_sample = 2, .byte_order = static_cast<std::endian>(7)}) ==
+        "token_options::byte_order is 7, which is no value of its type: say one of "
+        "std::endian::little, std::endian::big");
 }
 
 TEST_CASE("tokens: a shard is known by llm.c's magic number and version", "[dataset][host]") {

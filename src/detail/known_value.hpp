@@ -1,0 +1,39 @@
+#pragma once
+
+#include <feedline/error.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace feedline::detail {
+
+/// An option's value that is none of its enumeration's: a cast made it, or memory that was never
+/// set. @param names of the values, in words for a user.
+[[noreturn]] inline void refuse_unknown(std::string_view option, int value,
+                                        std::initializer_list<std::string_view> names) {
+  std::string known;
+  for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
+  throw usage_error{std::string{option} + " is " + std::to_string(value) +
+                    ", which is no value of its type: say one of " + known};
+}
+
+/// @param option Its name: "loader_options::placement".
+/// @param names Of the enumeration's values, which count from 0 in this order.
+/// @throws usage_error if the value is none of them.
+template <class Enum>
+void require_known(std::string_view option, Enum value,
+                   std::initializer_list<std::string_view> names) {
+  const auto number = static_cast<int>(value);
+  if (number < 0 || static_cast<std::size_t>(number) >= names.size())
+    refuse_unknown(option, number, names);
+}
+
+inline void require_known(std::string_view option, std::endian value) {
+  if (value != std::endian::little && value != std::endian::big)
+    refuse_unknown(option, static_cast<int>(value), {"std::endian::little", "std::endian::big"});
+}
+
+}  // namespace feedline::detail
