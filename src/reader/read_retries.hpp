@@ -37,10 +37,6 @@ class read_retries {
   void read_again(std::size_t count, const read_part& read, const std::atomic<bool>& unwanted,
                   std::vector<unreadable_sample>& bad);
 
-  /// The pause before a retry, the first of which is number 0.
-  [[nodiscard]] static std::chrono::milliseconds pause_before(int retry,
-                                                              const error_policy& policy) noexcept;
-
   /// Runs and samples that failed at first and were read later. Any thread.
   [[nodiscard]] std::uint64_t recovered() const noexcept { return recovered_.load(); }
 
