@@ -112,7 +112,7 @@ TEST_CASE("programs: a program ends with a code that says whose fault it is, and
   const dataset_error cut{{.path = "/data/cut", .field = {}, .sample = 7}, "ends early"};
   CHECK(ending(program::doctor, cut).code == 1);
   const auto staged =
-      ending(program::doctor, stage_error{{.epoch = 0, .ticket = 2}, std::make_exception_ptr(cut)});
+      ending(program::doctor, stage_error{{.ticket = 2, .path = {}}, std::make_exception_ptr(cut)});
   CHECK(staged.code == 1);
   CHECK(staged.message == "feedline-doctor: /data/cut: sample 7: ends early");
   CHECK(ending(program::doctor, std::bad_alloc{}).message ==

@@ -200,10 +200,12 @@ void check_assembly(const device_under_test& subject) {
 
   const std::size_t page = device.capabilities().map_granularity;
   const std::size_t mapped_bytes = detail::round_up(rows.size(), page);
-  const std::unique_ptr<std::byte, decltype(&std::free)> pages{
-      static_cast<std::byte*>(std::aligned_alloc(std::max(page, alignof(std::max_align_t)),
-                                                 detail::round_up(mapped_bytes, std::size_t{256}))),
-      &std::free};
+  struct free_memory {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  const std::size_t alignment = std::max<std::size_t>(page, 64);
+  const std::unique_ptr<std::byte, free_memory> pages{static_cast<std::byte*>(
+      std::aligned_alloc(alignment, detail::round_up(mapped_bytes, alignment)))};
   REQUIRE(pages != nullptr);
   std::ranges::copy(rows, pages.get());
   const std::span<const std::byte> mapped{pages.get(), mapped_bytes};

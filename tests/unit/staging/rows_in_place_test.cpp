@@ -127,7 +127,10 @@ TEST_CASE("cached rows: of an array that shares pages the edges are copied, and 
           device_row_cache::copied_bytes(fields, samples, page));
     CHECK(device_row_cache::copied_bytes(fields, samples, page) ==
           round_up((samples - in_place.count) * row_bytes, slot_layout::alignment));
-    field_assembly field{.cached = cache.field(0), .in_place = in_place, .row_bytes = row_bytes};
+    field_assembly field;
+    field.cached = cache.field(0);
+    field.in_place = in_place;
+    field.row_bytes = row_bytes;
     std::ranges::fill(rows.bytes(), std::byte{0});  // what is read now was copied
     for (std::uint32_t row = 0; row < samples; ++row) {
       const std::byte* const at = field.cached_row(row);
