@@ -17,7 +17,8 @@
 namespace feedline::detail {
 
 /// Rows of a dataset that the device can read by itself: in memory of its own, where they are kept
-/// as they first pass, or in the dataset's, mapped, but for rows that share a page with other memory.
+/// as they first pass, or in the dataset's, mapped. Rows there that share a page with other memory
+/// are copied.
 ///
 /// Where only a part is kept, it is spread evenly over the dataset, so that every batch finds about
 /// the same share of its rows, whatever the order.

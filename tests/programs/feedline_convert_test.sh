@@ -93,7 +93,7 @@ if [[ -n $hdf5 ]]; then
   grep -q '^feedline-convert: 50 of 1000 samples cannot be read and were left out:$' errors ||
     fail "said $(cat errors)"
   [[ $(wc -l <errors) == 2 ]] && grep -qE \
-    "^  samples ([0-9]*[05]0) to [0-9]*[49]9: damaged.h5: field '/image', sample \1, byte " errors ||
+    "^  samples ([0-9]*[05]0) to [0-9]*[49]9: damaged.h5: field '/image', sample \1, " errors ||
     fail "listed $(cat errors)"
   "$convert" rest.h5 --output checked --to npy --skip-damaged >printed 2>errors ||
     fail "with nothing damaged: $(cat errors)"

@@ -49,9 +49,9 @@ struct field_assembly {
   const std::byte* cached = nullptr;  ///< row r of the cached rows is at cached + r × row_bytes, if
                                       ///< it lies `in_place`; see `cached_row`
   bool cached_on_host = false;        ///< they are mapped host memory, read over the bus
-  /// Cached rows that lie elsewhere: rows before `first` and from `first + count` on are at `apart`,
-  /// in device memory, one after the other. In mapped memory these are rows that share a page with
-  /// other memory.
+  /// Which cached rows lie there. Rows before `first` and from `first + count` on are at `apart`,
+  /// in device memory, one after the other: of mapped memory those that share a page with other
+  /// memory.
   struct rows_in_place {
     std::uint32_t first = 0;
     std::uint32_t count = 0xFFFF'FFFF;
