@@ -12,6 +12,7 @@ set(rooms
   "io: detail"
   "rows: detail io"
   "dataset: detail io rows"
+  "dataset/memory: detail rows dataset"
   "ragged: detail rows dataset"
   "image/jpeg: detail"
   "image: detail io rows dataset image/jpeg"
