@@ -122,9 +122,7 @@ void device_row_cache::map(const device_ptr& device, std::span<const std::byte> 
   }
   mappings_.emplace_back(device, lie.pages);
   // Where row 0 would be: no row is read there that does not lie on the pages.
-  const auto* const row_0 = reinterpret_cast<const std::byte*>(
-      reinterpret_cast<std::uintptr_t>(mappings_.back().address()) -
-      static_cast<std::uintptr_t>(lie.pages.data() - field.data()));
+  const std::byte* const row_0 = mappings_.back().address() - (lie.pages.data() - field.data());
   fields_.push_back({row_0,
                      nullptr,
                      true,

@@ -50,7 +50,7 @@ void order_without::indices(std::uint64_t samples, std::uint64_t epoch, feedline
 
 feedline::sampler order_of(const feedline::dataset& from, const job& job, std::uint64_t batch_size,
                            const failures& left_out) {
-  const feedline::sampler whole = whole_order(job);
+  feedline::sampler whole = whole_order(job);
   if (left_out.empty()) return whole;
   return order_without{whole.bind(from, batch_size), from.size(), left_out};
 }

@@ -100,19 +100,19 @@ std::string_view name_of(program speaker) noexcept {
   return speaker == program::convert ? "feedline-convert" : "feedline-doctor";
 }
 
-std::string in_words_of(program speaker, std::string_view said_by_library) {
-  const std::string message = with_windows_of(speaker, said_by_library);
+std::string in_words_of(program speaker, std::string_view message) {
+  const std::string from = with_windows_of(speaker, message);
   std::string text;
-  for (std::size_t at = 0; at < message.size();) {
-    const std::size_t end = end_of_name(message, at);
+  for (std::size_t at = 0; at < from.size();) {
+    const std::size_t end = end_of_name(from, at);
     if (end == at) {
-      text += message[at++];
+      text += from[at++];
       continue;
     }
-    const std::string name = message.substr(at, end - at);
+    const std::string name = from.substr(at, end - at);
     // What a message begins with, up to a colon, is a path or the function that speaks.
-    const bool is_prefix = message.compare(end, 2, ": ") == 0 && at == 0;
-    if (is_prefix || is_part_of_path(message, at, end)) {
+    const bool is_prefix = from.compare(end, 2, ": ") == 0 && at == 0;
+    if (is_prefix || is_part_of_path(from, at, end)) {
       text += name;
     } else {
       text += said(speaker, name);
