@@ -20,7 +20,8 @@ enum class error_action : std::uint8_t {
   substitute,  ///< another sample stands in its place, always the same one
 };
 
-/// What a loader does about samples that cannot be read or decoded (`loader_options::errors`).
+/// What a loader does about samples that cannot be read or decoded (`loader_options::errors`), and
+/// `load_into_memory` (`load_into_memory_options::errors`).
 ///
 /// It is about `dataset_error`s that the dataset's `read` throws. Any other exception ends the
 /// epoch as ever: those of samplers and devices, exhausted memory, and what a user's own function

@@ -80,3 +80,15 @@ feedline::dataset_ptr held() {
   // [/held]
   return train;
 }
+
+feedline::dataset_ptr held_in_part(const feedline::dataset_ptr& damaged) {
+  // [patient]
+  auto readable = feedline::load_into_memory(
+      damaged, {.errors = {.action = feedline::error_action::skip},
+                .failures = [](const feedline::failure_report& report) {
+                  for (const feedline::sample_failure& each : report.first)
+                    std::cerr << "left out: " << each.message << '\n';
+                }});
+  // [/patient]
+  return readable;
+}

@@ -64,7 +64,7 @@ bool gather_by_copy_engine(const assembly& work, const field_assembly& field, cu
     if ((source & assembly::arrived) != 0) return false;
     copies.add(work.slot + sample / work.batch_size * work.batch_bytes + field.to_offset +
                    sample % work.batch_size * field.to_row_bytes,
-               field.cached + source * field.row_bytes, field.row_bytes);
+               field.cached_row(source), field.row_bytes);
   }
   return copies.issue(stream);
 }

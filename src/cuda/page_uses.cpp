@@ -5,15 +5,8 @@
 
 namespace feedline::detail {
 
-page_uses::range page_uses::pages_of(std::span<const std::byte> memory) noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::uintptr_t end = begin + memory.size();
-  return {begin / page_bytes * page_bytes, (end + page_bytes - 1) / page_bytes * page_bytes};
-}
-
-void page_uses::add(std::span<const std::byte> memory) {
-  if (memory.empty()) return;
-  const range pages = pages_of(memory);
+void page_uses::add(range pages) {
+  if (pages.begin == pages.end) return;
   uses pinned;
   try {
     for (const range gap : gaps_in(pages)) {
@@ -31,9 +24,8 @@ void page_uses::add(std::span<const std::byte> memory) {
     ++each->second.count;
 }
 
-void page_uses::remove(std::span<const std::byte> memory) noexcept {
-  if (memory.empty()) return;
-  const range pages = pages_of(memory);
+void page_uses::remove(range pages) noexcept {
+  if (pages.begin == pages.end) return;
   auto each = first_in(pages);
   while (each != uses_.end() && each->first < pages.end) {
     if (--each->second.count != 0) {

@@ -4,21 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
 
 namespace feedline::detail {
 
 /// Counts who uses which pages of host memory, so that each is pinned by the first who asks and
-/// unpinned behind the last, although arrays share pages and overlap.
+/// unpinned after the last, although arrays overlap.
 ///
 /// Threads: one at a time.
 class page_uses {
  public:
-  static constexpr std::uintptr_t page_bytes = 4096;
-
-  /// Whole pages, by the addresses of the first byte and of the byte behind the last.
+  /// Whole pages, by the addresses of the first byte and of the byte after the last.
   struct range {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
@@ -38,14 +35,11 @@ class page_uses {
   page_uses(pin_function pin, unpin_function unpin)
       : pin_{std::move(pin)}, unpin_{std::move(unpin)} {}
 
-  /// The pages that memory touches.
-  [[nodiscard]] static range pages_of(std::span<const std::byte> memory) noexcept;
-
-  /// Counts one use more of all pages that `memory` touches, and pins those that had none.
+  /// Counts one use more of each page, and pins those that had none.
   /// @throws what `pin` throws; then nothing has changed.
-  void add(std::span<const std::byte> memory);
-  /// Takes a use back that `add` counted for the same memory, and unpins what has none left.
-  void remove(std::span<const std::byte> memory) noexcept;
+  void add(range pages);
+  /// Takes a use back that `add` counted for the same pages, and unpins what has none left.
+  void remove(range pages) noexcept;
 
  private:
   struct use {

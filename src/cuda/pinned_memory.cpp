@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,12 +17,12 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace feedline::detail {
 namespace {
 
-constexpr std::size_t page_bytes = page_uses::page_bytes;
 constexpr std::size_t largest_registered_bytes = std::size_t{1} << 30;
 /// Less than this is not worth a thread.
 constexpr std::size_t bytes_a_thread = std::size_t{4} << 20;
@@ -31,7 +32,7 @@ constexpr std::size_t max_threads = 8;
 /// system's, and several threads share it.
 void zero(std::byte* memory, std::size_t bytes) noexcept {
   const std::size_t count = std::clamp<std::size_t>(bytes / bytes_a_thread, 1, max_threads);
-  const std::size_t share = round_up(divide_up(bytes, count), page_bytes);
+  const std::size_t share = round_up(divide_up(bytes, count), page_bytes());
   try {
     parallel_for(divide_up(bytes, share), [&](std::size_t each) {
       const std::size_t begin = each * share;
@@ -43,8 +44,8 @@ void zero(std::byte* memory, std::size_t bytes) noexcept {
 }
 
 void* allocate_registered(std::size_t bytes) {
-  const std::size_t whole = round_up(bytes, page_bytes);
-  void* memory = std::aligned_alloc(page_bytes, whole);
+  const std::size_t whole = round_up(bytes, page_bytes());
+  void* memory = std::aligned_alloc(page_bytes(), whole);
   if (memory == nullptr) return nullptr;
   // Huge pages would be found sooner still, but readers filled slots on them some 3 % slower.
   (void)madvise(memory, whole, MADV_NOHUGEPAGE);
@@ -75,6 +76,11 @@ using piece = page_uses::piece;
 /// Thrown and caught here.
 struct no_memory {};
 
+range range_of(std::span<const std::byte> memory) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  return {begin, begin + memory.size()};
+}
+
 bool current_device_has(cudaDeviceAttr attribute) {
   int ordinal = 0;
   int value = 0;
@@ -94,7 +100,7 @@ bool is_pinned(std::uintptr_t page) {
 }
 
 bool holds_pinned(range pages) {
-  for (std::uintptr_t at = pages.begin; at < pages.end; at += page_uses::page_bytes) {
+  for (std::uintptr_t at = pages.begin; at < pages.end; at += page_bytes()) {
     if (is_pinned(at)) return true;
   }
   return false;
@@ -126,16 +132,15 @@ void unregister(range pages) {
 void register_around(range pages, std::vector<piece>& pieces) {
   for (std::uintptr_t at = pages.begin; at < pages.end;) {
     const bool pinned = is_pinned(at);
-    std::uintptr_t end = at + page_uses::page_bytes;
-    while (end < pages.end && is_pinned(end) == pinned) end += page_uses::page_bytes;
+    std::uintptr_t end = at + page_bytes();
+    while (end < pages.end && is_pinned(end) == pinned) end += page_bytes();
     if (pinned || try_register({at, end})) {
       pieces.push_back({{at, end}, !pinned});
-    } else if (end - at == page_uses::page_bytes) {
+    } else if (end - at == page_bytes()) {
       // Pinned from somewhere within: CUDA knows the bytes, and the GPU the page.
       pieces.push_back({{at, end}, false});
     } else {
-      const std::uintptr_t middle =
-          at + (end - at) / page_uses::page_bytes / 2 * page_uses::page_bytes;
+      const std::uintptr_t middle = at + (end - at) / page_bytes() / 2 * page_bytes();
       register_around({at, middle}, pieces);
       register_around({middle, end}, pieces);
     }
@@ -185,15 +190,25 @@ void free_pinned(void* memory, std::size_t bytes) noexcept {
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
+std::size_t page_bytes() noexcept {
+  static const long bytes = ::sysconf(_SC_PAGESIZE);
+  return static_cast<std::size_t>(bytes);
+}
+
 bool map_memory(std::span<const std::byte> memory) {
+  const range pages = range_of(memory);
+  if (pages.begin % page_bytes() != 0 || pages.end % page_bytes() != 0)
+    throw usage_error{"memory that a GPU is to read begins and ends with pages of " +
+                      std::to_string(page_bytes()) +
+                      " bytes: others would be pinned in part, and copies that begin on them fail"};
   if (!current_device_has(cudaDevAttrCanUseHostPointerForRegisteredMem)) {
     throw device_error{
         "this GPU cannot read host memory at its own address: use another placement than gather"};
   }
-  process_pages& pages = all_pages();
-  const std::lock_guard lock{pages.mutex};
+  process_pages& all = all_pages();
+  const std::lock_guard lock{all.mutex};
   try {
-    pages.uses.add(memory);
+    all.uses.add(pages);
   } catch (const no_memory&) {
     return false;
   }
@@ -201,9 +216,9 @@ bool map_memory(std::span<const std::byte> memory) {
 }
 
 void unmap_memory(std::span<const std::byte> memory) noexcept {
-  process_pages& pages = all_pages();
-  const std::lock_guard lock{pages.mutex};
-  pages.uses.remove(memory);
+  process_pages& all = all_pages();
+  const std::lock_guard lock{all.mutex};
+  all.uses.remove(range_of(memory));
 }
 
 }  // namespace feedline::detail

@@ -19,11 +19,17 @@ namespace feedline::detail {
 /// Frees what `allocate_pinned` gave for so many bytes; null is nothing.
 void free_pinned(void* memory, std::size_t bytes) noexcept;
 
-/// Makes host memory readable by the current GPU's kernels, at the same address: pins the pages
-/// that it touches. Arrays may share pages, be mapped several times, and have been pinned by the
-/// user before: then they stay so. Blocks. Any thread.
+/// Of the system's pages.
+[[nodiscard]] std::size_t page_bytes() noexcept;
+
+/// Makes host memory readable by the current GPU's kernels, at the same address: pins its pages.
+/// Arrays may overlap, be mapped several times, and have been pinned by the user before: then they
+/// stay so. Blocks. Any thread.
+/// @param memory Whole pages. Where one is pinned in part, CUDA refuses copies of other memory that
+///               begin on it and end elsewhere.
 /// @return False if there is not as much memory to pin.
-/// @throws cuda_error; device_error where a GPU has another address for such memory.
+/// @throws cuda_error; device_error where a GPU has another address for such memory; usage_error if
+///         the memory is not of whole pages.
 [[nodiscard]] bool map_memory(std::span<const std::byte> memory);
 
 /// Ends what `map_memory` did for the same memory. Any thread.

@@ -78,9 +78,8 @@ void assemble_on_host(const assembly& work) noexcept {
     const std::uint32_t number = source & ~assembly::arrived;
     for (std::size_t f = 0; f < work.fields.size(); ++f) {
       const field_assembly& field = work.fields[f];
-      const std::byte* row = (source & assembly::arrived) != 0
-                                 ? landing_buffer.row(run, f, number)
-                                 : field.cached + number * field.row_bytes;
+      const std::byte* row = (source & assembly::arrived) != 0 ? landing_buffer.row(run, f, number)
+                                                               : field.cached_row(number);
       transform_row(
           field.conversion, row, field.row_bytes, landing_buffer.random_bits(sample),
           work.slot + batch * work.batch_bytes + field.to_offset + place * field.to_row_bytes);

@@ -25,7 +25,7 @@ constexpr std::uint32_t largest_side = 65535;  // as JPEG's
 image_options checked(image_options options) {
   const auto require_side = [](const char* name, std::uint32_t value, std::uint32_t least) {
     if (value >= least && value <= largest_side) return;
-    throw usage_error{std::string{"image options: "} + name + " is " + std::to_string(value) +
+    throw usage_error{std::string{"image_options::"} + name + " is " + std::to_string(value) +
                       ", but must be " + std::to_string(least) + " to " +
                       std::to_string(largest_side)};
   };
@@ -33,8 +33,8 @@ image_options checked(image_options options) {
   require_side("width", options.width, 1);
   if (options.shorter_side != 0)
     require_side("shorter_side", options.shorter_side, std::max(options.height, options.width));
-  require_known("image options: layout", options.layout, {"hwc", "chw"});
-  if (options.max_pixels == 0) throw usage_error{"image options: max_pixels is 0"};
+  require_known("image_options::layout", options.layout, {"hwc", "chw"});
+  if (options.max_pixels == 0) throw usage_error{"image_options::max_pixels is 0"};
   if (!options.damaged_images)
     options.damaged_images = std::make_shared<std::atomic<std::uint64_t>>(0);
   return options;

@@ -4,13 +4,13 @@
 
 #include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/error_policies.hpp"
 #include "detail/known_value.hpp"
 #include "sampler/shard_environment.hpp"
 #include "transform/mixing.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -20,9 +20,7 @@ namespace {
 
 constexpr int max_readers = 1024;
 constexpr std::size_t max_slots = 4096;
-constexpr int max_retries = 1000;
 constexpr std::size_t max_trace_events = 10'000'000;
-constexpr std::chrono::milliseconds longest_pause = std::chrono::hours{24};
 
 void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
@@ -30,34 +28,18 @@ void check_slots(const char* name, std::size_t slots) {
                     ": say 2 to " + std::to_string(max_slots) + ", or 0 for automatic"};
 }
 
-[[noreturn]] void refuse_errors(const std::string& member, const std::string& value,
-                                const std::string& why) {
-  throw usage_error{"loader_options::errors." + member + " is " + value + ": " + why};
-}
-
 void check_errors(const loader_options& options) {
-  const error_policy& errors = options.errors;
-  if (errors.retries < 0 || errors.retries > max_retries)
-    refuse_errors("retries", std::to_string(errors.retries),
-                  "say 0 to " + std::to_string(max_retries));
-  if (errors.first_pause.count() < 0)
-    refuse_errors("first_pause", std::to_string(errors.first_pause.count()) + " ms",
-                  "say 0 ms or more");
-  if (errors.max_pause < errors.first_pause || errors.max_pause > longest_pause)
-    refuse_errors("max_pause", std::to_string(errors.max_pause.count()) + " ms",
-                  "say first_pause, " + std::to_string(errors.first_pause.count()) + " ms, to " +
-                      std::to_string(longest_pause.count()) + " ms");
-  if (!(errors.max_share >= 0 && errors.max_share <= 1))
-    refuse_errors("max_share", fmt::format("{}", errors.max_share),
-                  "say a share of an epoch's samples, 0 to 1");
-  if (errors.action != error_action::skip) return;
+  detail::check_errors(options.errors, "loader_options::errors");
+  if (options.errors.action != error_action::skip) return;
+  const std::string name = "loader_options::errors.action is skip ";
   if (options.shard.world > 1)
-    refuse_errors("action", "skip in a world of " + std::to_string(options.shard.world),
-                  "ranks would get unequal numbers of batches; take error_action::substitute");
+    throw usage_error{name + "in a world of " + std::to_string(options.shard.world) +
+                      ": ranks would get unequal numbers of batches; take "
+                      "error_action::substitute"};
   if (options.partial_batch == partial_batch::error)
-    refuse_errors("action", "skip with partial_batch::error",
-                  "samples that are left out leave a last batch that is not full; keep, drop or "
-                  "fill it, or take error_action::substitute");
+    throw usage_error{name +
+                      "with partial_batch::error: samples that are left out leave a last batch "
+                      "that is not full; keep, drop or fill it, or take error_action::substitute"};
 }
 
 /// Values that a cast made, or memory that was never set.
@@ -68,8 +50,6 @@ void check_enumerations(const loader_options& options) {
                         {"automatic", "stream", "gather", "resident", "cached"});
   detail::require_known("loader_options::decode_on", options.decode_on,
                         {"cpu", "device", "automatic"});
-  detail::require_known("loader_options::errors.action", options.errors.action,
-                        {"fail", "skip", "substitute"});
   for (const field_transform& each : options.transforms) {
     const std::string transform = "loader_options::transforms: field '" + each.field + "': ";
     detail::require_known_type(transform + "to", each.to);

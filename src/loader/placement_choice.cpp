@@ -52,14 +52,15 @@ std::string asked_for(placement wanted) {
   return "loader_options::placement is " + std::string{to_string(wanted)};
 }
 
-placement_choice gather(const dataset& dataset) {
+placement_choice gather(const dataset& dataset, const device_capabilities& device) {
   const held_rows rows{dataset};
   if (rows.empty()) {
     throw usage_error{asked_for(placement::gather) +
                       ", but the dataset has no rows in memory for the device to fetch: load it "
                       "into one that has (make_memory_dataset), or choose another placement"};
   }
-  return {placement::gather, dataset.size(), device_row_cache::small_bytes(rows.fields())};
+  return {placement::gather, dataset.size(),
+          device_row_cache::copied_bytes(rows.fields(), dataset.size(), device.map_granularity)};
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
                       " samples at most, but the dataset has " + std::to_string(samples) +
                       ": choose placement::stream"};
   }
-  if (wanted == placement::gather) return gather(dataset);
+  if (wanted == placement::gather) return gather(dataset, device);
 
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t all_bytes = device_row_cache::bytes(row_bytes, samples);

@@ -4,6 +4,7 @@
 
 #include "detail/arithmetic.hpp"
 #include "detail/cores.hpp"
+#include "detail/error_policies.hpp"
 #include "detail/threads.hpp"
 #include "loader/decoding_choice.hpp"
 
@@ -57,13 +58,6 @@ void check_expectations(const std::vector<field>& fields,
                         to_string(*found) + ": take it as that, or convert it with map()"};
     }
   }
-}
-
-void check_substitute(std::uint64_t samples, const error_policy& errors) {
-  if (errors.action != error_action::substitute || errors.substitute < samples) return;
-  throw usage_error{"loader_options::errors.substitute is " + std::to_string(errors.substitute) +
-                    ", and the dataset has " + std::to_string(samples) +
-                    " samples: name one of them, from 0"};
 }
 
 /// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
@@ -137,7 +131,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   };
   check_fields(sizes.delivered(), "loader_options::batch_transform");
   check_expectations(sizes.delivered(), options.expected_fields);
-  check_substitute(dataset.size(), options.errors);
+  check_substitute(options.errors, "loader_options::errors", dataset.size());
   plan.fields = sizes.delivered();
   plan.placement = choice.placement;
   plan.cached_samples = choice.cached_samples;

@@ -4,6 +4,7 @@
 #include <feedline/dataset/select.hpp>
 #include <feedline/dataset/subset.hpp>
 #include <feedline/dataset/zip.hpp>
+#include <feedline/error_policy.hpp>
 #include <feedline/sampler/random_split.hpp>
 
 #include "python/arrays.hpp"
@@ -12,11 +13,13 @@
 #include "python/named.hpp"
 #include "python/sizes.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -57,16 +60,22 @@ nb::dict read_one(const dataset_ptr& of, std::int64_t sample) {
   return read(*of, {sample_index{static_cast<std::uint64_t>(sample)}}, true);
 }
 
-dataset_ptr load(dataset_ptr of, std::size_t max_bytes, int threads) {
+dataset_ptr load(dataset_ptr of, std::size_t max_bytes, int threads,
+                 const std::optional<error_policy>& errors,
+                 const std::optional<nb::callable>& failures) {
   // The reading looks now and then whether it was interrupted (Ctrl-C).
   const auto look = [](std::uint64_t, std::uint64_t) {
     const nb::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
   };
-  return unlocked([&] {
-    return load_into_memory(std::move(of),
-                            {.max_bytes = max_bytes, .threads = threads, .progress = look});
-  });
+  load_into_memory_options options{.max_bytes = max_bytes, .threads = threads, .progress = look};
+  if (errors) options.errors = *errors;
+  if (failures)
+    options.failures = [&failures](const failure_report& report) {
+      const nb::gil_scoped_acquire lock;
+      (*failures)(nb::cast(report, nb::rv_policy::copy));
+    };
+  return unlocked([&] { return load_into_memory(std::move(of), options); });
 }
 
 std::string describe(const dataset_ptr& of) {
@@ -138,9 +147,13 @@ void bind_datasets(nb::module_& module) {
       .def("__repr__", &describe);
 
   const load_into_memory_options options;
-  module.def("load_into_memory", &load, "dataset"_a, nb::kw_only(),
-             "max_bytes"_a = options.max_bytes, "threads"_a = options.threads,
-             "Reads a dataset whole, once, in parallel, and holds it. Blocks; Ctrl-C ends it.");
+  module.def(
+      "load_into_memory", &load, "dataset"_a, nb::kw_only(), "max_bytes"_a = options.max_bytes,
+      "threads"_a = options.threads, "errors"_a = nb::none(), "failures"_a = nb::none(),
+      "Reads a dataset whole, once, in parallel, and holds it. Blocks; Ctrl-C ends it. "
+      "`errors` says what becomes of samples that cannot be read: None and "
+      "ErrorPolicy(action='fail') hold nothing, 'skip' leaves them out. `failures` is called with "
+      "a FailureReport of them, if there are any.");
 }
 
 void bind_composition(nb::module_& module) {

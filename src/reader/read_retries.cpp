@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "dataset/foreign_error.hpp"
+#include "detail/error_policies.hpp"
 #include "detail/log.hpp"
 #include "detail/saturated.hpp"
 
@@ -88,14 +89,6 @@ void read_retries::stop() noexcept {
 bool read_retries::is_stopped() {
   const std::scoped_lock lock{mutex_};
   return stopped_;
-}
-
-std::chrono::milliseconds read_retries::pause_before(int retry,
-                                                     const error_policy& policy) noexcept {
-  auto length = policy.first_pause;
-  if (length.count() == 0) return length;
-  for (int i = 0; i < retry && length < policy.max_pause; ++i) length *= 2;
-  return std::min(length, policy.max_pause);
 }
 
 bool read_retries::pause(int done, const std::exception_ptr& why,

@@ -45,10 +45,6 @@ class read_retries {
   void read_again(std::size_t count, std::size_t blamed, const read_sample& read,
                   const std::atomic<bool>& unwanted, std::vector<unreadable_sample>& bad);
 
-  /// The pause before a retry, the first of which is number 0.
-  [[nodiscard]] static std::chrono::milliseconds pause_before(int retry,
-                                                              const error_policy& policy) noexcept;
-
   /// Samples that failed at first and were read later; and runs whose read failed, but no sample
   /// alone. Any thread.
   [[nodiscard]] std::uint64_t recovered() const noexcept { return recovered_.load(); }

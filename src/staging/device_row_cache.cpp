@@ -26,6 +26,19 @@ std::size_t all_bytes(std::span<const std::span<const std::byte>> rows) noexcept
   return bytes;
 }
 
+/// What of a field stays where it is.
+rows_in_place find(std::span<const std::byte> field, std::size_t all, std::uint64_t samples,
+                   std::size_t granularity) noexcept {
+  if (device_row_cache::is_small(field, all)) return {};
+  return find_rows_in_place(field, samples, granularity);
+}
+
+/// Bytes of the rows that do not.
+std::size_t copied_of(std::span<const std::byte> field, const rows_in_place& lie,
+                      std::uint64_t samples) noexcept {
+  return lie.count == 0 ? field.size() : field.size() / samples * (samples - lie.count);
+}
+
 /// Copies host memory of any kind into a place of device memory, piece by piece through a little
 /// staging memory.
 void upload(const device_ptr& device, std::span<const std::byte> from, device_memory& memory,
@@ -89,30 +102,49 @@ device_row_cache::device_row_cache(const device_ptr& device,
                                    const std::vector<std::span<const std::byte>>& rows,
                                    std::uint64_t samples)
     : samples_{samples}, capacity_{samples}, complete_{true} {
-  const std::size_t small = small_bytes(rows);
-  if (small != 0) memory_ = device_memory{device, memory_kind::device, small};
+  const std::size_t granularity = device->capabilities().map_granularity;
+  const std::size_t copied = copied_bytes(rows, samples, granularity);
+  if (copied != 0) memory_ = device_memory{device, memory_kind::device, copied};
   const std::size_t all = all_bytes(rows);
   std::size_t at = 0;
-  for (const auto field : rows) {
-    if (!is_small(field, all)) {
-      mappings_.emplace_back(device, field);
-      fields_.push_back({mappings_.back().address(), nullptr, true});
-    } else {
-      fields_.push_back({memory_.data() + at, nullptr, false});
-      upload(device, field, memory_, at);
-      at += round_up(field.size(), slot_layout::alignment);
-    }
-  }
+  for (const auto field : rows) map(device, field, find(field, all, samples, granularity), at);
 }
 
-std::size_t device_row_cache::small_bytes(
-    std::span<const std::span<const std::byte>> rows) noexcept {
-  const std::size_t all = all_bytes(rows);
-  std::size_t small = 0;
-  for (const auto field : rows) {
-    if (is_small(field, all)) small += round_up(field.size(), slot_layout::alignment);
+void device_row_cache::map(const device_ptr& device, std::span<const std::byte> field,
+                           const rows_in_place& lie, std::size_t& at) {
+  const std::size_t begin = at;
+  std::byte* const apart = memory_.data() + begin;
+  at += round_up(copied_of(field, lie, samples_), slot_layout::alignment);
+  if (lie.count == 0) {
+    fields_.push_back({apart, nullptr, false});
+    if (!field.empty()) upload(device, field, memory_, begin);
+    return;
   }
-  return small;
+  mappings_.emplace_back(device, lie.pages);
+  // Where row 0 would be: no row is read there that does not lie on the pages.
+  const std::byte* const row_0 = mappings_.back().address() - (lie.pages.data() - field.data());
+  fields_.push_back({row_0,
+                     nullptr,
+                     true,
+                     {.first = static_cast<std::uint32_t>(lie.first),
+                      .count = static_cast<std::uint32_t>(lie.count),
+                      .apart = apart}});
+  const std::size_t row_bytes = field.size() / samples_;
+  const auto head = field.first(lie.first * row_bytes);
+  const auto tail = field.subspan((lie.first + lie.count) * row_bytes);
+  if (!head.empty()) upload(device, head, memory_, begin);
+  if (!tail.empty()) upload(device, tail, memory_, begin + head.size());
+}
+
+std::size_t device_row_cache::copied_bytes(std::span<const std::span<const std::byte>> rows,
+                                           std::uint64_t samples,
+                                           std::size_t granularity) noexcept {
+  const std::size_t all = all_bytes(rows);
+  std::size_t copied = 0;
+  for (const auto field : rows)
+    copied += round_up(copied_of(field, find(field, all, samples, granularity), samples),
+                       slot_layout::alignment);
+  return copied;
 }
 
 std::size_t device_row_cache::bytes(std::span<const std::size_t> row_bytes,

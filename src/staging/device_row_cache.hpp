@@ -4,6 +4,7 @@
 #include <feedline/index.hpp>
 
 #include "device/owned.hpp"
+#include "staging/rows_in_place.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -16,7 +17,8 @@
 namespace feedline::detail {
 
 /// Rows of a dataset that the device can read by itself: in memory of its own, where they are kept
-/// as they first pass, or in the dataset's, mapped.
+/// as they first pass, or in the dataset's, mapped. Rows there that share a page with other memory
+/// are copied.
 ///
 /// Where only a part is kept, it is spread evenly over the dataset, so that every batch finds about
 /// the same share of its rows, whatever the order.
@@ -32,8 +34,9 @@ class device_row_cache {
   /// @throws out_of_memory, device_error.
   device_row_cache(const device_ptr& device, std::span<const std::size_t> row_bytes,
                    std::uint64_t samples, std::uint64_t capacity);
-  /// Where they lie in the dataset's memory, mapped, but for small fields (`is_small`), which are
-  /// copied into device memory now: all held. Blocks. @param rows Of each field. @throws as above.
+  /// Where they lie in the dataset's memory, mapped: all held. Small fields (`is_small`) are copied
+  /// into device memory now, and so are rows of others that share a page with other memory
+  /// (`rows_in_place`). Blocks. @param rows Of each field. @throws as above.
   device_row_cache(const device_ptr& device, const std::vector<std::span<const std::byte>>& rows,
                    std::uint64_t samples);
 
@@ -47,16 +50,17 @@ class device_row_cache {
                                          std::uint64_t capacity) noexcept;
 
   /// Whether a field that lies in host memory is better copied once than mapped: a row of a few
-  /// bytes costs the bus as much as one of 32, and a small array may share its pages with others,
-  /// which mapping would pin too.
+  /// bytes costs the bus as much as one of 32.
   /// @param field Its rows, all samples'. @param all_bytes Of all fields' rows.
   [[nodiscard]] static bool is_small(std::span<const std::byte> field,
                                      std::size_t all_bytes) noexcept {
     return field.size() < (std::size_t{16} << 10) || field.size() <= all_bytes / 64;
   }
-  /// Device memory that the small ones of fields in host memory take.
-  [[nodiscard]] static std::size_t small_bytes(
-      std::span<const std::span<const std::byte>> rows) noexcept;
+  /// Device memory that is taken by what is copied of fields in host memory.
+  /// @param granularity `device_capabilities::map_granularity`.
+  [[nodiscard]] static std::size_t copied_bytes(std::span<const std::span<const std::byte>> rows,
+                                                std::uint64_t samples,
+                                                std::size_t granularity) noexcept;
 
   /// The row that a sample is, or is to become; nothing if it is not kept.
   [[nodiscard]] std::optional<std::uint32_t> place_of(sample_index sample) const noexcept {
@@ -93,17 +97,27 @@ class device_row_cache {
   }
   /// A field's rows lie in the dataset's memory.
   [[nodiscard]] bool on_host(std::size_t place) const noexcept { return fields_[place].on_host; }
+  /// Which of them do: the others are apart, in device memory.
+  [[nodiscard]] field_assembly::rows_in_place in_place(std::size_t place) const noexcept {
+    return fields_[place].in_place;
+  }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
  private:
   /// Lays the fields' rows out in `memory_`.
   void lay_out(std::span<const std::size_t> row_bytes, bool keeps);
 
-  /// See `field`, `keeping` and `on_host`.
+  /// Maps a field in the dataset's memory, and copies what is to be copied to `memory_`.
+  /// @param at Where in that; becomes where the next field's begins.
+  void map(const device_ptr& device, std::span<const std::byte> field, const rows_in_place& lie,
+           std::size_t& at);
+
+  /// See `field`, `keeping`, `on_host` and `in_place`.
   struct field_rows {
     const std::byte* rows;
     std::byte* keeping;
     bool on_host;
+    field_assembly::rows_in_place in_place = {};
   };
 
   std::uint64_t samples_;

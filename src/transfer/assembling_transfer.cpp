@@ -61,12 +61,14 @@ assembling_transfer::assembling_transfer(device_ptr device, formats slots,
     landing_buffers_.back()->data = memory_.data() + i * formats_.landing_buffer.landing_bytes();
   }
   for (std::size_t place = 0; place < formats_.conversions.size(); ++place) {
-    fields_.push_back({.cached = cached_ ? cached_->field(place) : nullptr,
-                       .cached_on_host = cached_ && cached_->on_host(place),
-                       .keep = cached_ ? cached_->keeping(place) : nullptr,
-                       .row_bytes = formats_.rows.row_bytes(place),
-                       .to_row_bytes = formats_.batches.row_bytes(place),
-                       .conversion = formats_.conversions[place]});
+    fields_.push_back(
+        {.cached = cached_ ? cached_->field(place) : nullptr,
+         .cached_on_host = cached_ && cached_->on_host(place),
+         .in_place = cached_ ? cached_->in_place(place) : field_assembly::rows_in_place{},
+         .keep = cached_ ? cached_->keeping(place) : nullptr,
+         .row_bytes = formats_.rows.row_bytes(place),
+         .to_row_bytes = formats_.batches.row_bytes(place),
+         .conversion = formats_.conversions[place]});
   }
 }
 

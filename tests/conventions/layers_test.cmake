@@ -12,6 +12,7 @@ set(rooms
   "io: detail"
   "rows: detail io"
   "dataset: detail io rows"
+  "dataset/memory: detail rows dataset"
   "ragged: detail rows dataset"
   "image/jpeg: detail"
   "image: detail io rows dataset image/jpeg"
@@ -52,12 +53,13 @@ device/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "cuda/storage: io device cuda"
   "cuda/backend: detail device cuda cuda/assembly cuda/decode cuda/storage"
   "cuda/graphs: device batch cuda"
+  "programs/words:"
   "programs/convert/work: io loader"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
-  "programs/convert: dataset formats sampler device loader programs/convert/work \
+  "programs/convert: dataset formats sampler device loader programs/words programs/convert/work \
 programs/convert/output"
   "programs/doctor: detail io dataset ragged image formats hdf5 sampler device statistics loader \
-cuda"
+cuda programs/words"
   "python: io dataset ragged image formats hdf5 sampler device statistics batch transform loader \
 interop cuda"
   "python/loader: sampler device statistics batch transform loader interop python"

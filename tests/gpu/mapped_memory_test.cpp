@@ -2,9 +2,11 @@
 #include <feedline/error.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/pinned_memory.hpp"
 #include "device/owned.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <vector>
 
 using namespace feedline;
@@ -23,7 +26,7 @@ using namespace feedline::test;
 
 namespace {
 
-constexpr std::size_t page = 4096;
+const std::size_t page = detail::page_bytes();
 
 struct free_memory {
   void operator()(std::byte* memory) const noexcept { std::free(memory); }
@@ -83,28 +86,46 @@ bool gpu_reads(const device_ptr& device, const std::byte* address,
 
 }  // namespace
 
-TEST_CASE("mapped memory: a span within pages is read by the GPU, and unpinned behind it",
+TEST_CASE("mapped memory: whole pages are read by the GPU, and unpinned afterwards",
           "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const auto device = make_cuda_device(0);
+  CHECK(device->capabilities().map_granularity == page);
   const pages memory{5};
-  const auto span = memory.span(100, 3 * page + 1);
+  const auto span = memory.span(page, 4 * page);
   const std::byte* const address = device->map(span);
   CHECK(gpu_reads(device, address, span));
   CHECK(is_pinned(memory.data() + page));
+  CHECK(is_pinned(memory.data() + 4 * page - 1));
+  CHECK(!is_pinned(memory.data()));
+  CHECK(!is_pinned(memory.data() + 4 * page));
   device->unmap(span);
   CHECK(!is_pinned(memory.data() + page));
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("mapped memory: arrays that share a page are unmapped in any order", "[cuda][gpu]") {
+TEST_CASE("mapped memory: what begins or ends within a page is refused, and nothing is pinned",
+          "[cuda][gpu]") {
+  FEEDLINE_NEEDS_GPU();
+  const auto device = make_cuda_device(0);
+  const pages memory{5};
+  for (const auto& span : {memory.span(16, 3 * page), memory.span(page, 3 * page - 1),
+                           memory.span(page + 1, 3 * page + 1)}) {
+    CHECK(message_of<usage_error>([&] { (void)device->map(span); }) ==
+          "memory that a GPU is to read begins and ends with pages of " + std::to_string(page) +
+              " bytes: others would be pinned in part, and copies that begin on them fail");
+    for (std::size_t i = 0; i < 5; ++i) CHECK(!is_pinned(memory.data() + i * page));
+  }
+}
+
+TEST_CASE("mapped memory: arrays that overlap are unmapped in any order", "[cuda][gpu]") {
   FEEDLINE_NEEDS_GPU();
   const bool first_goes_first = GENERATE(true, false);
   const auto one = make_cuda_device(0);
   const auto other = make_cuda_device(0);  // pages are the process's, not the device's
   const pages memory{6};
-  const auto first = memory.span(page, 2 * page + 300);
-  const auto second = memory.span(2 * page + 300, 5 * page - 17);
+  const auto first = memory.span(page, 3 * page);
+  const auto second = memory.span(2 * page, 5 * page);
   const std::byte* const at_first = one->map(first);
   const std::byte* const at_second = other->map(second);
   CHECK(gpu_reads(one, at_first, first));
@@ -144,7 +165,7 @@ TEST_CASE("mapped memory: what the user pinned serves, and stays pinned",
   const pages memory{9};
   SECTION("all of it, by cudaHostRegister") {
     FEEDLINE_CUDA_CHECK(cudaHostRegister(memory.data(), 9 * page, cudaHostRegisterDefault));
-    const auto span = memory.span(10, 9 * page);
+    const auto span = memory.span(page, 9 * page);
     CHECK(gpu_reads(device, device->map(span), span));
     device->unmap(span);
     CHECK(is_pinned(memory.data()));

@@ -2,11 +2,9 @@
 
 #include "support/checks/catch.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <set>
-#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -15,13 +13,10 @@ using feedline::detail::page_uses;
 
 namespace {
 
-constexpr std::uintptr_t page = page_uses::page_bytes;
+constexpr std::uintptr_t page = 4096;
 
-/// Memory that nobody reads, by page numbers and bytes beside them.
-std::span<const std::byte> memory(std::uintptr_t first_page, std::uintptr_t end_page,
-                                  std::size_t begin_in_page = 0, std::size_t less_at_end = 0) {
-  const std::uintptr_t begin = first_page * page + begin_in_page;
-  return {reinterpret_cast<const std::byte*>(begin), end_page * page - less_at_end - begin};
+page_uses::range numbered(std::uintptr_t first, std::uintptr_t end) {
+  return {first * page, end * page};
 }
 
 /// A system that pins pages, by number, and refuses what a real one would.
@@ -56,19 +51,12 @@ using numbers = std::set<std::uintptr_t>;
 
 }  // namespace
 
-TEST_CASE("page uses: pages are those that memory touches", "[cuda][host]") {
-  const page_uses::range two{3 * page, 5 * page};
-  CHECK(page_uses::pages_of(memory(3, 5)) == two);
-  CHECK(page_uses::pages_of(memory(3, 5, 4095, 4095)) == two);
-  CHECK(page_uses::pages_of(memory(3, 4, 1, 4094)) == page_uses::range{3 * page, 4 * page});
-}
-
-TEST_CASE("page uses: a page that two arrays share stays pinned until both are gone",
+TEST_CASE("page uses: a page that two arrays have stays pinned until both are gone",
           "[cuda][host]") {
   pretended_system system;
   page_uses uses = system.uses();
-  const auto first = memory(1, 3, 0, 100);
-  const auto second = memory(2, 5, page - 100);
+  const auto first = numbered(1, 3);
+  const auto second = numbered(2, 5);
   uses.add(first);
   CHECK(system.ours == numbers{1, 2});
   uses.add(second);
@@ -87,11 +75,11 @@ TEST_CASE("page uses: a page that two arrays share stays pinned until both are g
   CHECK(system.faults == 0);
 }
 
-TEST_CASE("page uses: nothing is pinned for no bytes", "[cuda][host]") {
+TEST_CASE("page uses: nothing is pinned for no pages", "[cuda][host]") {
   pretended_system system;
   page_uses uses = system.uses();
-  uses.add({});
-  uses.remove({});
+  uses.add(numbered(3, 3));
+  uses.remove(numbered(3, 3));
   CHECK(system.calls == 0);
 }
 
@@ -99,26 +87,26 @@ TEST_CASE("page uses: what somebody else pinned is not unpinned", "[cuda][host]"
   pretended_system system;
   system.users = {2, 3};
   page_uses uses = system.uses();
-  uses.add(memory(1, 6));
-  uses.add(memory(3, 4));
+  uses.add(numbered(1, 6));
+  uses.add(numbered(3, 4));
   CHECK(system.ours == numbers{1, 4, 5});
-  uses.remove(memory(1, 6));
+  uses.remove(numbered(1, 6));
   CHECK(system.ours.empty());
-  uses.remove(memory(3, 4));
+  uses.remove(numbered(3, 4));
   CHECK(system.faults == 0);
 }
 
 TEST_CASE("page uses: a refusal changes nothing", "[cuda][host]") {
   pretended_system system;
   page_uses uses = system.uses();
-  uses.add(memory(4, 5));
+  uses.add(numbered(4, 5));
   system.failing_call = 3;  // the gap behind page 4; the one before it was pinned
-  CHECK_THROWS_AS(uses.add(memory(2, 8)), std::runtime_error);
+  CHECK_THROWS_AS(uses.add(numbered(2, 8)), std::runtime_error);
   CHECK(system.ours == numbers{4});
-  uses.add(memory(2, 8));
-  uses.remove(memory(2, 8));
+  uses.add(numbered(2, 8));
+  uses.remove(numbered(2, 8));
   CHECK(system.ours == numbers{4});
-  uses.remove(memory(4, 5));
+  uses.remove(numbered(4, 5));
   CHECK(system.ours.empty());
   CHECK(system.faults == 0);
 }
@@ -129,11 +117,11 @@ TEST_CASE("page uses: arrays that come and go at random keep exactly their pages
   pretended_system system;
   system.users = {10, 11, 30};
   page_uses uses = system.uses();
-  std::vector<std::span<const std::byte>> held;
+  std::vector<page_uses::range> held;
   for (int i = 0; i < 2000; ++i) {
     if (held.size() < 8 && random() % 2 == 0) {
       const std::uintptr_t first = 1 + random() % 40;
-      held.push_back(memory(first, first + 1 + random() % 10, random() % 100, random() % 100));
+      held.push_back(numbered(first, first + 1 + random() % 10));
       uses.add(held.back());
     } else if (!held.empty()) {
       std::swap(held[random() % held.size()], held.back());
@@ -141,8 +129,7 @@ TEST_CASE("page uses: arrays that come and go at random keep exactly their pages
       held.pop_back();
     }
     for (const auto& each : held) {
-      const auto pages = page_uses::pages_of(each);
-      for (std::uintptr_t at = pages.begin; at < pages.end; at += page) {
+      for (std::uintptr_t at = each.begin; at < each.end; at += page) {
         if (system.ours.count(at / page) + system.users.count(at / page) == 0) ++system.faults;
       }
     }

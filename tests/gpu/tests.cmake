@@ -31,6 +31,7 @@ feedline_add_tests(feedline_gpu_tests
   gpu/decode/program_test.cpp
   gpu/decode/refusals_test.cpp
   gpu/gate.cu
+  gpu/gather_neighbours_test.cpp
   gpu/interop_test.cpp
   gpu/loaded_kernels_test.cpp
   gpu/assembly/mix_plan_test.cpp

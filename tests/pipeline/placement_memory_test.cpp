@@ -6,6 +6,7 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
+#include "staging/device_row_cache.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
@@ -99,6 +100,28 @@ TEST_CASE("placement: memory is exactly what the plan says, allocated once, and 
   CHECK(device.allocated_bytes(memory_kind::device) == 0);
   CHECK(device.mappings() == 0);
   CHECK(device.handles() == handles);
+}
+
+TEST_CASE("placement: a gather maps whole pages of the dataset's own, and counts what it copies",
+          "[device][host]") {
+  const scripted on;
+  loader_options options = small_slots(2);
+  loader streamed{make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, on.device,
+                  options};
+  const auto expected = two_epochs(streamed, on);
+
+  const scripted pages;
+  pages.device->map_pages_of(4096);
+  options.placement = placement::gather;
+  const auto data = make_identity_rows(sample_count, row_bytes);
+  loader gathered{data, shuffle{.seed = 4}, pages.device, options};
+  CHECK(pages.device->mappings() == 1);
+  const loader_plan& plan = gathered.plan();
+  CHECK(plan.cache_bytes ==
+        detail::device_row_cache::copied_bytes(data->rows(), sample_count, 4096));
+  CHECK(plan.cache_bytes <= 2'816 + 512 + 2 * (4096 + row_bytes) + 256);
+  CHECK(pages.device->allocated_bytes(memory_kind::device) == plan.device_bytes);
+  CHECK(two_epochs(gathered, pages) == expected);
 }
 
 TEST_CASE("placement: the dataset's memory is unmapped with the loader, though a batch outlives it",

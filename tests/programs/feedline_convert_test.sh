@@ -62,3 +62,40 @@ echo 'these are words, and many of them' >words
 refused 1 '^feedline-convert: words: ' words
 head -c 100000 "$images" >cut
 refused 1 '^feedline-convert: cut: ' cut
+
+# What the library says of its own options is said of the program's.
+{
+  printf '\x88\xd8\x34\x01\x01\x00\x00\x00\x64\x00\x00\x00' # llm.c's header: 100 tokens
+  head -c $((1024 - 12 + 200)) /dev/zero
+} >tokens.bin
+refused 2 'tokens.bin holds tokens, and --tokens-per-sample is not given' tokens.bin
+refused 2 '--like chooses datasets of HDF5 files' tokens.bin --tokens-per-sample 10 --like x
+! grep -q '::' errors || fail "a member of C++ in: $(cat errors)"
+
+if [[ -n $hdf5 ]]; then
+  # Compressions that the HDF5 library has no plugin for.
+  for filter in zstd lz4; do
+    prints $filter.h5 digits.h5 --compression $filter
+    prints "$filter-back" $filter.h5 --to npy
+  done
+
+  # A chunk that cannot be decoded: without it, or not at all.
+  "$convert" digits.h5 --output damaged.h5 --chunk-rows 50 >/dev/null
+  dd if=/dev/zero of=damaged.h5 bs=1 seek=$(($(stat -c %s damaged.h5) / 2)) count=64 \
+    conv=notrunc status=none
+  refused 1 '^feedline-convert: damaged.h5: ' damaged.h5
+  ! grep -q 'ticket' errors || fail "a ticket in: $(cat errors)"
+  code=0
+  "$convert" damaged.h5 --output rest.h5 --skip-damaged >printed 2>errors || code=$?
+  [[ $code == 3 ]] || fail "exit code $code, not 3: $(cat printed errors)"
+  [[ $(head -1 printed) == 'rest.h5: 950 samples, written and read back equal' ]] ||
+    fail "printed $(cat printed)"
+  grep -q '^feedline-convert: 50 of 1000 samples cannot be read and were left out:$' errors ||
+    fail "said $(cat errors)"
+  [[ $(wc -l <errors) == 2 ]] && grep -qE \
+    "^  samples ([0-9]*[05]0) to [0-9]*[49]9: damaged.h5: field '/image', sample \1, " errors ||
+    fail "listed $(cat errors)"
+  "$convert" rest.h5 --output checked --to npy --skip-damaged >printed 2>errors ||
+    fail "with nothing damaged: $(cat errors)"
+  "$convert" --help | grep -q 'Exit codes: 0 all was written' || fail 'the help tells no exit codes'
+fi

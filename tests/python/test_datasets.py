@@ -261,6 +261,22 @@ def test_datasets_compose(numbered):
     assert feedline.load_into_memory(renamed, threads=2)[9]["y"] == 9
 
 
+def test_load_into_memory_leaves_out_what_cannot_be_read():
+    def read(index):
+        if index in (3, 70):
+            raise feedline.DatasetError(f"no sample {index}")
+        return {"x": index}
+
+    damaged = feedline.sequence_dataset(read, size=100)
+    with pytest.raises(feedline.DatasetError, match="no sample 3"):
+        feedline.load_into_memory(damaged)
+    reports = []
+    policy = feedline.ErrorPolicy(action="skip")
+    held = feedline.load_into_memory(damaged, errors=policy, failures=reports.append)
+    assert held.read(range(98))["x"].tolist() == [i for i in range(100) if i not in (3, 70)]
+    assert [each.sample for each in reports[0].first] == [3, 70]
+
+
 def test_indices_that_are_none_are_refused(numbered):
     with pytest.raises(feedline.UsageError, match="no sample 1000"):
         numbered.read([0, 1000])

@@ -46,9 +46,19 @@ struct field_conversion {
 
 /// One field of an assembly.
 struct field_assembly {
-  const std::byte* cached = nullptr;  ///< row r of the cached rows is at cached + r × row_bytes
+  const std::byte* cached = nullptr;  ///< row r of the cached rows is at cached + r × row_bytes, if
+                                      ///< it lies `in_place`; see `cached_row`
   bool cached_on_host = false;        ///< they are mapped host memory, read over the bus
-  std::byte* keep = nullptr;          ///< the same memory, to keep rows in; null: none are
+  /// Which cached rows lie there. Rows before `first` and from `first + count` on are at `apart`,
+  /// in device memory, one after the other: of mapped memory those that share a page with other
+  /// memory.
+  struct rows_in_place {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0xFFFF'FFFF;
+    const std::byte* apart = nullptr;
+  };
+  rows_in_place in_place = {};
+  std::byte* keep = nullptr;     ///< the same memory, to keep rows in; null: none are
   std::byte* passing = nullptr;  ///< device memory for the rows of the slot's samples, dense: read
                                  ///< over the bus they may lie there before they are converted;
                                  ///< null: they are converted on their way. Only if none arrives
@@ -56,6 +66,13 @@ struct field_assembly {
   std::size_t to_offset = 0;     ///< of the field within a batch of the slot
   std::size_t to_row_bytes = 0;  ///< of the batch's rows
   field_conversion conversion;
+
+  /// Where the device finds a cached row.
+  [[nodiscard]] const std::byte* cached_row(std::uint32_t number) const noexcept {
+    if (number - in_place.first < in_place.count) return cached + number * row_bytes;
+    const std::uint32_t place = number < in_place.first ? number : number - in_place.count;
+    return in_place.apart + place * row_bytes;
+  }
 };
 
 /// How a device slot is put together out of rows that arrived in a landing buffer and rows that are

@@ -28,6 +28,9 @@ struct device_capabilities {
   std::shared_ptr<const file_readers> reads_files = nullptr;  ///< null: it reads no files itself
   std::vector<unsigned> near_cores = {};  ///< of the host, on the NUMA node that the device is
                                           ///< attached to, ascending; empty: unknown
+  /// Memory that `map` is given begins and ends at multiples of so many bytes, a power of two: the
+  /// pages that are pinned. 1: anywhere.
+  std::size_t map_granularity = 1;
 };
 
 /// An event's handle; what it points to is the device's affair.
@@ -85,9 +88,10 @@ class device {
   virtual void assemble(const assembly& work, stream_ref stream) = 0;
 
   /// Makes host memory readable by work on the device, until `unmap`; returns its address there.
-  /// Blocks; pins the pages, whole ones: what lies beside `memory` on its first and last page is
-  /// pinned with it, and CUDA refuses single copies that begin on pinned and end on other memory.
-  /// @throws out_of_memory, device_error.
+  /// Blocks; pins the pages, and nothing beside them.
+  /// @param memory Begins and ends at multiples of `device_capabilities::map_granularity`: what
+  ///               shares a page with other memory is copied instead. Empty: nothing is done.
+  /// @throws out_of_memory, device_error; usage_error if `memory` lies otherwise.
   [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory) = 0;
   /// Ends what `map` did, for the same memory. No work that reads it may be pending.
   virtual void unmap(std::span<const std::byte> memory) noexcept = 0;

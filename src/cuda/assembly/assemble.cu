@@ -204,6 +204,7 @@ void issue_all_rows(const assembly& work, const slot_frame& frame, cudaStream_t 
         gather, plan_frame(gather), [](std::size_t) { return true; }, stream);
     field.cached = field.passing;
     field.cached_on_host = false;
+    field.in_place = {};
   }
   assembly convert = work;
   convert.fields = passed;

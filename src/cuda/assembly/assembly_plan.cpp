@@ -69,6 +69,7 @@ assembly_part of_field(const assembly& work, std::size_t place, part_kind kind) 
   const field_assembly& field = work.fields[place];
   assembly_part part;
   part.cached = field.cached;
+  part.in_place = field.in_place;
   part.to = kind == part_kind::keep ? field.keep : work.slot + field.to_offset;
   part.row_bytes = field.row_bytes;
   part.to_row_bytes = field.to_row_bytes;

@@ -49,6 +49,7 @@ enum class part_kind : std::uint8_t {
 /// a block's work is the same whatever the length of a row.
 struct assembly_part {
   const std::byte* cached = nullptr;
+  field_assembly::rows_in_place in_place = {};  ///< which cached rows lie there
   std::byte* to = nullptr;  ///< the field in the slot's first batch, or row 0 of the cached rows
   std::size_t row_bytes = 0;
   std::size_t to_row_bytes = 0;

@@ -36,10 +36,19 @@ __device__ inline std::uint32_t source_of(const slot_frame& frame, std::uint32_t
   return frame.sources == nullptr ? sample : __ldg(frame.sources + sample);
 }
 
+/// A cached row: `field_assembly::cached_row`.
+__device__ inline const std::byte* cached_row(const assembly_part& part, std::uint32_t number) {
+  const field_assembly::rows_in_place& in_place = part.in_place;
+  if (number - in_place.first < in_place.count)
+    return part.cached + std::size_t{number} * part.row_bytes;
+  const std::uint32_t place = number < in_place.first ? number : number - in_place.count;
+  return in_place.apart + std::size_t{place} * part.row_bytes;
+}
+
 /// The dataset's row of a sample, by its source.
 __device__ inline const std::byte* sample_row(const slot_frame& frame, const assembly_part& part,
                                               std::uint32_t sample, std::uint32_t source) {
-  if ((source & assembly::arrived) == 0) return part.cached + std::size_t{source} * part.row_bytes;
+  if ((source & assembly::arrived) == 0) return cached_row(part, source);
   const std::uint32_t batch = frame.batch_size.quotient(sample);
   const std::uint32_t in_batch = sample - batch * frame.batch_size.divisor();
   const std::uint32_t run = batch * frame.runs_per_batch + frame.run_samples.quotient(in_batch);

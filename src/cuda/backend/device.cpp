@@ -68,7 +68,8 @@ class cuda_device final : public device {
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
             .decodes = decodes_,
             .reads_files = reads_files_,
-            .near_cores = near_cores_};
+            .near_cores = near_cores_,
+            .map_granularity = detail::page_bytes()};
   }
 
   [[nodiscard]] void* allocate(memory_kind kind, std::size_t bytes) override {

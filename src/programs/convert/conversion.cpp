@@ -4,8 +4,9 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
-#include <feedline/sampler/shuffle.hpp>
 
+#include "programs/convert/damage.hpp"
+#include "programs/convert/order.hpp"
 #include "programs/convert/output/output.hpp"
 #include "programs/convert/work/output_place.hpp"
 
@@ -23,31 +24,17 @@ namespace {
 /// Samples are read and written about so many bytes at a time.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 
-/// Another sampler's order without its begin, and maybe without its end.
-struct part_of {
-  feedline::sampler whole;
-  std::uint64_t first;
-  std::uint64_t last;
-
-  std::uint64_t size(std::uint64_t /*samples*/) const { return last - first; }
-  void indices(std::uint64_t samples, std::uint64_t epoch, feedline::position at,
-               std::span<feedline::sample_index> out) const {
-    whole.indices(samples, epoch, {first + at.value}, out);
-  }
-  part_of bind(const feedline::dataset& of, std::uint64_t batch_size) const {
-    return {whole.bind(of, batch_size), first, last};
-  }
-};
-
-feedline::sampler order_of(const job& job) {
-  if (!job.shuffle) return feedline::sequential{};
-  feedline::shuffle order{.seed = *job.shuffle};
-  if (job.within_chunks != 0) order.within = feedline::chunks(job.within_chunks);
-  return order;
+/// CRC-32 of the samples' indices.
+std::uint32_t checksum_of(const failures& left_out) {
+  auto sum = static_cast<std::uint32_t>(crc32_z(0, nullptr, 0));
+  for (const feedline::sample_failure& each : left_out)
+    sum = static_cast<std::uint32_t>(
+        crc32_z(sum, reinterpret_cast<const Bytef*>(&each.sample.value), sizeof each.sample.value));
+  return sum;
 }
 
 /// What an unfinished output must agree in, to be gone on with.
-std::string identity_of(const content& what, const job& job) {
+std::string identity_of(const content& what, const job& job, const failures& left_out) {
   constexpr const char* formats[] = {"hdf5", "npy", "records"};
   constexpr const char* filters[] = {"none", "deflate", "lz4", "zstd"};
   std::string text = job.source;
@@ -57,6 +44,9 @@ std::string identity_of(const content& what, const job& job) {
   text += job.shuffle ? fmt::format("shuffled with seed {} within {} chunks\n", *job.shuffle,
                                     job.within_chunks)
                       : "in order\n";
+  if (!left_out.empty())
+    text += fmt::format("without {} damaged ones, which have checksum {}\n", left_out.size(),
+                        to_hex(checksum_of(left_out)));
   text += fmt::format("to {}", formats[static_cast<std::size_t>(job.to)]);
   const hdf5_layout& layout = job.layout;
   if (job.to == format::hdf5)
@@ -85,13 +75,13 @@ class conversion {
       : from_{std::move(from)},
         job_{job},
         tell_{tell},
-        what_{from_->fields(), from_->size()},
-        made_{identity_of(what_, job_)},
         replaces_{checked_place(job_)},
         work_{job_.work()},
+        left_out_{damage()},
+        what_{from_->fields(), from_->size() - left_out_.size()},
+        made_{identity_of(what_, job_, left_out_)},
         output_{make_output(work_.unfinished(), what_, job_)} {
-    std::size_t sample_bytes = 0;
-    for (const feedline::field& field : what_.fields) sample_bytes += feedline::sample_bytes(field);
+    const std::size_t sample_bytes = bytes_of_sample();
     const std::uint64_t unit = output_->unit();
     batch_ = unit * std::max<std::uint64_t>(1, batch_bytes / sample_bytes / unit);
     checkpoint_ =
@@ -107,10 +97,25 @@ class conversion {
     (void)check_output(job_);  // again: much time has passed
     put_in_place(work_, job_.output, replaces_);
     work_.remove();
-    return {what_.samples, resumed_from, what_.fields, made_.checksums};
+    return {what_.samples, resumed_from, what_.fields, made_.checksums, left_out_};
   }
 
  private:
+  std::size_t bytes_of_sample() const {
+    std::size_t bytes = 0;
+    for (const feedline::field& field : from_->fields()) bytes += feedline::sample_bytes(field);
+    return bytes;
+  }
+
+  failures damage() const {
+    if (!job_.skip_damaged) return {};
+    // A format that cannot hold the fields is refused before all is read.
+    (void)make_output(work_.unfinished(), {from_->fields(), from_->size()}, job_);
+    const std::uint64_t batch = std::max<std::uint64_t>(1, batch_bytes / bytes_of_sample());
+    return find_damage(from_, batch, job_.readers,
+                       [&](std::uint64_t done) { tell_(step::searching, done, from_->size()); });
+  }
+
   /// Samples that are written already.
   std::uint64_t begin() {
     if (!job_.restart && resume()) return made_.samples;
@@ -137,7 +142,7 @@ class conversion {
       verify(step::checking);
       output_->open(durable_file::mode::open);
     } catch (const std::exception& error) {
-      spdlog::warn("{} cannot be gone on with, and is begun anew: {}", work_.unfinished().string(),
+      spdlog::warn("{} cannot be gone on with, and is begun again: {}", work_.unfinished().string(),
                    error.what());
       return false;
     }
@@ -147,7 +152,7 @@ class conversion {
   void write_rest() {
     if (made_.samples == what_.samples) return;
     std::uint64_t safe = made_.samples;
-    each_batch(from_, part_of{order_of(job_), safe, what_.samples},
+    each_batch(from_, part_of{order_of(*from_, job_, batch_, left_out_), safe, what_.samples},
                [&](const auto& columns, std::uint64_t count) {
                  add_to(made_.checksums, columns);
                  output_->write(made_.samples, count, columns);
@@ -201,10 +206,11 @@ class conversion {
   feedline::dataset_ptr from_;
   const job& job_;
   const progress& tell_;
-  content what_;
-  journal made_;
   std::optional<file_identity> replaces_;
   work_folder work_;
+  failures left_out_;
+  content what_;
+  journal made_;
   std::unique_ptr<output> output_;
   std::uint64_t batch_ = 1;
   std::uint64_t checkpoint_ = 1;

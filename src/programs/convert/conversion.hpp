@@ -1,5 +1,6 @@
 #pragma once
 
+#include <feedline/error_policy.hpp>
 #include <feedline/formats/open.hpp>
 
 #include "programs/convert/work/job.hpp"
@@ -42,6 +43,7 @@ struct converted {
   std::uint64_t resumed_from = 0;  ///< samples that an earlier run had written
   std::vector<feedline::field> fields;
   std::vector<std::uint32_t> checksums;  ///< CRC-32 of each field's bytes, in the output's order
+  std::vector<feedline::sample_failure> left_out = {};  ///< by index; empty unless asked to skip
 };
 
 /// What a conversion is doing.
@@ -49,6 +51,7 @@ enum class step : std::uint8_t {
   checking,  ///< reads what an earlier run left
   writing,
   verifying,  ///< reads the output back
+  searching,  ///< reads the input once, for samples that cannot be read
 };
 
 using progress = std::function<void(step now, std::uint64_t done, std::uint64_t samples)>;

@@ -62,6 +62,7 @@ std::string words_of(const feedline::open_options& how) {
       "images {} x {}, shorter side {}; {} tokens a sample; labels {}; fields", how.image.height,
       how.image.width, how.image.shorter_side, how.tokens_per_sample, to_string(how.label_type));
   for (const std::string& name : how.fields) words += ' ' + name;
+  if (!how.like.empty()) words += " like " + how.like;
   return words + '\n';
 }
 

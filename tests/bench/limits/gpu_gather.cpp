@@ -3,6 +3,7 @@
 #include "bench/limits/limits.hpp"
 #include "bench/support/gather_kernel.hpp"
 #include "bench/support/gpu_stream.hpp"
+#include "bench/support/mapped_copy.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
@@ -160,8 +161,8 @@ void measure_gpu_gather(const common_options& options, results& found) {
                    rows_a_slot, options, found);
     }
     {
-      const detail::mapped_memory mapped{device, rows};
-      measure_host(shape, "mapped", {mapped.address(), row_bytes, samples, out.data(), stream},
+      const mapped_copy mapped{device, rows};
+      measure_host(shape, "mapped", {mapped.data(), row_bytes, samples, out.data(), stream},
                    rows_a_slot, options, found);
     }
     measure_resident(shape, {on_gpu.data(), row_bytes, samples, out.data(), stream}, rows_a_slot,

@@ -19,6 +19,7 @@
 
 #include "bench/support/gpu_stream.hpp"
 #include "bench/support/machine.hpp"
+#include "bench/support/mapped_copy.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/program.hpp"
 #include "bench/support/results.hpp"
@@ -78,22 +79,17 @@ struct shape_rows {
         shape{of},
         image_bytes{sample_bytes(of) - 1},
         images{random_rows(of.samples, image_bytes)},
-        labels{random_rows(of.samples, 1)} {
-    (void)device->map(images);
-    (void)device->map(labels);
-  }
-  shape_rows(const shape_rows&) = delete;
-  shape_rows& operator=(const shape_rows&) = delete;
-  ~shape_rows() {
-    device->unmap(images);
-    device->unmap(labels);
-  }
+        labels{random_rows(of.samples, 1)},
+        mapped_images{device, images},
+        mapped_labels{device, labels} {}
 
   device_ptr device;
   bench::shape shape;
   std::size_t image_bytes;
   std::vector<std::byte> images;
   std::vector<std::byte> labels;
+  mapped_copy mapped_images;
+  mapped_copy mapped_labels;
 };
 
 /// What becomes of images.
@@ -186,8 +182,8 @@ class slots {
 
  private:
   void place_rows(rows_in where) {
-    fields_[0].cached = rows_.images.data();
-    fields_[1].cached = rows_.labels.data();
+    fields_[0].cached = rows_.mapped_images.data();
+    fields_[1].cached = rows_.mapped_labels.data();
     for (field_assembly& field : fields_) field.cached_on_host = where == rows_in::host;
     if (where == rows_in::host) return;
     on_device_.push_back(on_device(rows_.device, rows_.images));

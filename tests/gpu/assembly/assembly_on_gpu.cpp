@@ -4,12 +4,15 @@
 #include <feedline/device/assembly.hpp>
 
 #include "cuda/check.hpp"
+#include "cuda/pinned_memory.hpp"
+#include "detail/arithmetic.hpp"
 #include "gpu/gpu_stream.hpp"
 #include "support/checks/catch.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 #include <string>
 #include <utility>
@@ -29,8 +32,25 @@ void check_same(const std::vector<std::byte>& seen, const std::vector<std::byte>
   CHECK(differs.first == seen.end());
 }
 
+/// Copies some of the first and last cached rows to the GPU, and spoils them where they were.
+std::unique_ptr<gpu_copy> set_apart(const device_ptr& device, const std::vector<std::byte>& cached,
+                                    field_assembly& field, mapped_copy& mapped,
+                                    std::mt19937_64& random) {
+  const auto rows = static_cast<std::uint32_t>(assembly_case::rows);
+  field.in_place.first = static_cast<std::uint32_t>(random() % rows);
+  field.in_place.count = static_cast<std::uint32_t>(random() % (rows - field.in_place.first + 1));
+  std::vector<std::byte> moved;
+  for (std::uint32_t row = 0; row < assembly_case::device_row_cache; ++row) {
+    if (row - field.in_place.first < field.in_place.count) continue;
+    const auto begin = cached.begin() + static_cast<std::ptrdiff_t>(row * field.row_bytes);
+    moved.insert(moved.end(), begin, begin + static_cast<std::ptrdiff_t>(field.row_bytes));
+    mapped.spoil(row * field.row_bytes, field.row_bytes);
+  }
+  return std::make_unique<gpu_copy>(device, moved);
+}
+
 void check_on_gpu(assembly_case& each, const case_options& options, kept_in where,
-                  std::size_t shift, bool staged) {
+                  std::size_t shift, bool staged, std::mt19937_64* apart) {
   const auto device = make_cuda_device(0);
   const gpu_stream stream;
   const gpu_copy slot{device, std::vector(each.slot_bytes(), assembly_case::untouched)};
@@ -38,6 +58,7 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
   std::vector<std::unique_ptr<gpu_copy>> on_device;
   std::vector<std::unique_ptr<mapped_copy>> on_host;
   std::vector<std::unique_ptr<gpu_copy>> passing;
+  std::vector<std::unique_ptr<gpu_copy>> parts;
   std::vector<field_assembly> fields;
   for (std::size_t i = 0; i < each.fields().size(); ++i) {
     INFO(i << ": " << describe(each.fields()[i]));
@@ -46,6 +67,10 @@ void check_on_gpu(assembly_case& each, const case_options& options, kept_in wher
       on_host.push_back(std::make_unique<mapped_copy>(device, cached, shift));
       fields.push_back(each.field(i, on_host.back()->data(), nullptr));
       fields.back().cached_on_host = true;
+      if (apart != nullptr) {
+        parts.push_back(set_apart(device, cached, fields.back(), *on_host.back(), *apart));
+        fields.back().in_place.apart = parts.back()->data();
+      }
       if (where != kept_in::host_passing) continue;
       passing.push_back(std::make_unique<gpu_copy>(
           device, std::vector<std::byte>(options.samples * fields.back().row_bytes)));
@@ -94,24 +119,23 @@ std::vector<std::byte> gpu_copy::read_back() const {
 
 mapped_copy::mapped_copy(device_ptr device, const std::vector<std::byte>& bytes, std::size_t shift)
     : device_{std::move(device)},
-      size_{bytes.size() + shift},
-      // Pages of its own: mapping pins whole ones, and CUDA refuses to copy what is pinned in
-      // part.
-      memory_{static_cast<std::byte*>(::operator new(whole_pages(size_), page))},
+      size_{detail::round_up(bytes.size() + shift, detail::page_bytes())},
+      memory_{static_cast<std::byte*>(std::aligned_alloc(detail::page_bytes(), size_))},
       shift_{shift} {
+  if (memory_ == nullptr) throw std::bad_alloc{};
   std::copy(bytes.begin(), bytes.end(), memory_.get() + shift);
   address_ = device_->map(span());
 }
 
 void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
-                  kept_in where, std::size_t shift, bool staged) {
+                  kept_in where, std::size_t shift, bool staged, bool apart) {
   std::string text;
   for (const case_field& field : fields) text += "\n  " + describe(field);
   CAPTURE(seed, text, shift, options.batch_size, options.samples, options.run_samples,
-          options.keeps, static_cast<int>(options.from), static_cast<int>(where));
+          options.keeps, static_cast<int>(options.from), static_cast<int>(where), apart);
   std::mt19937_64 random{seed};
   assembly_case each{options, std::move(fields), random};
-  check_on_gpu(each, options, where, shift, staged);
+  check_on_gpu(each, options, where, shift, staged, apart ? &random : nullptr);
 }
 
 }  // namespace feedline::test

@@ -5,16 +5,16 @@
 #include "device/owned.hpp"
 #include "gpu/assembly/assembly_case.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 #include <vector>
 
 namespace feedline::test {
 
-/// Where cached rows lie, for the GPU.
 /// Where cached rows are; of `host_passing`, that pass through other memory of the device.
 enum class kept_in { device, host, host_passing };
 
@@ -44,16 +44,19 @@ class mapped_copy {
 
   [[nodiscard]] const std::byte* data() const { return address_ + shift_; }
 
+  /// Overwrites bytes that nobody is to read.
+  void spoil(std::size_t at, std::size_t bytes) {
+    std::fill_n(memory_.get() + shift_ + at, bytes, std::byte{0x99});
+  }
+
  private:
-  static constexpr std::align_val_t page{4096};
   struct free_pages {
-    void operator()(std::byte* memory) const { ::operator delete(memory, page); }
+    void operator()(std::byte* memory) const { std::free(memory); }
   };
-  static std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
   [[nodiscard]] std::span<const std::byte> span() const { return {memory_.get(), size_}; }
 
   device_ptr device_;
-  std::size_t size_;
+  std::size_t size_;  ///< of whole pages
   std::unique_ptr<std::byte, free_pages> memory_;
   std::size_t shift_;
   const std::byte* address_ = nullptr;
@@ -64,8 +67,9 @@ class mapped_copy {
 /// @param seed Of the rows and their sources.
 /// @param shift Of the cached rows, from a multiple of 256 bytes.
 /// @param staged The landing buffer's bytes are in host memory too.
+/// @param apart  Some of the first and last cached rows in host memory are apart, on the GPU.
 void check_on_gpu(const case_options& options, std::vector<case_field> fields, std::uint64_t seed,
-                  kept_in where, std::size_t shift = 0, bool staged = false);
+                  kept_in where, std::size_t shift = 0, bool staged = false, bool apart = false);
 
 inline constexpr element_type all_types[] = {
     element_type::u8,     element_type::i8,   element_type::u16, element_type::i16,

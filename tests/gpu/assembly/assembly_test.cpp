@@ -34,8 +34,9 @@ TEST_CASE("assembly: rows of any size are copied, kept on the device, in host me
                std::size_t{784}, std::size_t{3072}, std::size_t{4097}, std::size_t{150'528});
   const auto from = GENERATE(rows_from::cached, rows_from::landing_buffer, rows_from::both);
   const auto where = GENERATE(kept_in::device, kept_in::host);
+  const bool apart = where == kept_in::host && GENERATE(false, true);
   check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
-               {copied(row_bytes), copied(1)}, 1, where);
+               {copied(row_bytes), copied(1)}, 1, where, 0, false, apart);
 }
 
 TEST_CASE("assembly: long rows in host memory come by the copy engine, short ones by a kernel",
@@ -51,7 +52,7 @@ TEST_CASE("assembly: long rows in host memory come by the copy engine, short one
   check_on_gpu({.batch_size = 50, .samples = 123, .run_samples = 17, .from = from},
                {copied(1), copied(row_bytes), copied(784), copied(row_bytes + 3),
                 converted(element_type::u8, element_type::f32, random)},
-               8, kept_in::host, shift, true);
+               8, kept_in::host, shift, true, GENERATE(false, true));
 }
 
 TEST_CASE("assembly: the copy engine takes long rows of host memory that all are cached",
@@ -64,7 +65,7 @@ TEST_CASE("assembly: the copy engine takes long rows of host memory that all are
   const gpu_stream stream;
   std::vector<std::byte> bytes(rows * row_bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i / 251 + i);
-  const mapped_copy mapped{device, bytes, 0};
+  mapped_copy mapped{device, bytes, 0};
   const std::vector<std::uint32_t> sources{3, 4, 0, 2};  // the first two make one copy
   const gpu_copy slot{device, std::vector<std::byte>(2 * batch_size * row_bytes)};
   field_assembly field;
@@ -88,6 +89,20 @@ TEST_CASE("assembly: the copy engine takes long rows of host memory that all are
                         row_bytes) == 0);
   }
 
+  SECTION("also where some rows are apart, on the device") {
+    const gpu_copy apart{
+        device, {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(3 * row_bytes)}};
+    mapped.spoil(0, 3 * row_bytes);
+    field.in_place = {.first = 3, .count = 2, .apart = apart.data()};
+    if (taken()) {
+      FEEDLINE_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+      const auto seen = slot.read_back();
+      for (std::size_t i = 0; i < sources.size(); ++i)
+        CHECK(std::memcmp(seen.data() + i * row_bytes, bytes.data() + sources[i] * row_bytes,
+                          row_bytes) == 0);
+    }
+    field.cached_on_host = false;
+  }
   SECTION("not what is on the device") {
     field.cached_on_host = false;
   }
@@ -156,7 +171,7 @@ TEST_CASE("assembly: rows of host memory that pass through the device's are conv
   fields.push_back(copied(detail::least_copied_row_bytes));
   // Of the last batch there is a part; each sample's draws must come with its own row.
   check_on_gpu({.batch_size = 20, .samples = 50, .run_samples = 8, .from = rows_from::cached},
-               fields, seed, kept_in::host_passing, shift, seed % 2 == 0);
+               fields, seed, kept_in::host_passing, shift, seed % 2 == 0, seed % 3 == 0);
 }
 
 TEST_CASE("assembly: bytes that stay in their order are widened as on the host, bit for bit",
@@ -228,7 +243,8 @@ TEST_CASE("assembly: any programs, sizes and runs give what the host gives, bit 
   const auto where = random() % 2 == 0 ? kept_in::host : kept_in::device;
   options.keeps = where == kept_in::device && random() % 2 == 0;
   const std::size_t shift = random() % 2 == 0 ? 0 : random() % 128;
-  check_on_gpu(options, fields, seed, where, shift);
+  check_on_gpu(options, fields, seed, where, shift, false,
+               where == kept_in::host && random() % 2 == 0);
 }
 
 TEST_CASE("assembly: more fields than a launch takes are all put together", "[cuda][gpu]") {

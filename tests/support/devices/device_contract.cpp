@@ -1,5 +1,6 @@
 #include "support/devices/device_contract.hpp"
 
+#include "detail/arithmetic.hpp"
 #include "device/assemble_on_host.hpp"
 #include "device/owned.hpp"
 #include "support/checks/catch.hpp"
@@ -8,9 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <vector>
 
 namespace feedline::test {
 namespace {
@@ -193,16 +198,40 @@ void check_assembly(const device_under_test& subject) {
   const auto first_kept = subject.read_back(cached.data(), row_bytes);
   CHECK(std::equal(first_kept.begin(), first_kept.end(), rows.begin() + 3 * row_bytes));
 
-  const auto mapped = std::span<const std::byte>{rows};
+  const std::size_t page = device.capabilities().map_granularity;
+  const std::size_t mapped_bytes = detail::round_up(rows.size(), page);
+  struct free_memory {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  const std::size_t alignment = std::max<std::size_t>(page, 64);
+  const std::unique_ptr<std::byte, free_memory> pages{static_cast<std::byte*>(
+      std::aligned_alloc(alignment, detail::round_up(mapped_bytes, alignment)))};
+  REQUIRE(pages != nullptr);
+  std::ranges::copy(rows, pages.get());
+  const std::span<const std::byte> mapped{pages.get(), mapped_bytes};
   field.cached = device.map(mapped);
   field.cached_on_host = true;
   work.keeps = false;
-  rows[row_bytes] = std::byte{0x30};  // read when it is needed, not when it was mapped
-  rows[2 * row_bytes - 1] = std::byte{0x33};
+  pages.get()[row_bytes] = std::byte{0x30};  // read when it is needed, not when it was mapped
+  pages.get()[2 * row_bytes - 1] = std::byte{0x33};
   assemble();
-  device.unmap(mapped);
   CHECK(row_at(places[0]) == 3);
   CHECK(row_at(places[3]) == 2);
+
+  // Rows that do not lie in place are apart: those before the others, and those after them.
+  const std::array<int, 8> others{0x50, 0x51, 0x52, 0x53, 0x60, 0x61, 0x62, 0x63};
+  std::vector<std::byte> apart;
+  for (const int each : others) apart.push_back(static_cast<std::byte>(each));
+  const auto on_its_own = on_device(subject, apart);
+  field.in_place = {.first = 2, .count = 2, .apart = on_its_own.data()};
+  assemble();
+  CHECK(row_at(places[0]) == 6);
+  CHECK(row_at(places[3]) == 2);
+  field.in_place = {.first = 0, .count = 2, .apart = on_its_own.data()};
+  assemble();
+  CHECK(row_at(places[0]) == 3);
+  CHECK(row_at(places[3]) == 5);
+  device.unmap(mapped);
 }
 
 /// Three samples in one batch, of one float each: the first two are mixed.

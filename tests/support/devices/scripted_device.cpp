@@ -161,7 +161,8 @@ device_capabilities scripted_device::capabilities() const {
           .reads_staging = false,
           .id = {device_kind::cuda, 7},
           .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this)),
-          .reads_files = reads_files_};
+          .reads_files = reads_files_,
+          .map_granularity = map_granularity_};
 }
 
 void* scripted_device::allocate(memory_kind kind, std::size_t bytes) {
@@ -275,6 +276,9 @@ void scripted_device::assemble(const assembly& work, stream_ref stream) {
 
 const std::byte* scripted_device::map(std::span<const std::byte> memory) {
   count_call(device_call::map);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  if (begin % map_granularity_ != 0 || memory.size() % map_granularity_ != 0)
+    throw usage_error{"the scripted device maps whole pages"};
   const std::scoped_lock lock{mutex_};
   ++mappings_;
   return memory.data();

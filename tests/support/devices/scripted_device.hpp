@@ -88,6 +88,9 @@ class scripted_device final : public device {
     reads_files_ = std::move(readers);
   }
 
+  /// It maps whole pages of so many bytes alone, and refuses others. Before a loader is made.
+  void map_pages_of(std::size_t bytes) { map_granularity_ = bytes; }
+
   /// From now on the stream is captured, as into a CUDA graph: what is recorded on it, or what it
   /// is let wait for, would be written down, not done. That is refused, and counted.
   void begin_capture(stream_ref stream);
@@ -262,6 +265,7 @@ class scripted_device final : public device {
   std::vector<std::uint32_t> issued_decodes_;
   std::uint64_t copied_bytes_ = 0;
   std::size_t mappings_ = 0;
+  std::size_t map_granularity_ = 1;
   std::uint64_t freed_in_use_ = 0;
   std::uint64_t captured_calls_ = 0;
   std::uint64_t allocations_ = 0;

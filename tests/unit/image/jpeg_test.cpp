@@ -300,11 +300,11 @@ TEST_CASE("image: options that cannot be are refused", "[dataset][host]") {
   const auto message = [](const image_options& options) {
     return test::message_of<usage_error>([&] { (void)make_image_decoder(options); });
   };
-  CHECK(message({.height = 0}) == "image options: height is 0, but must be 1 to 65535");
-  CHECK(message({.width = 70000}) == "image options: width is 70000, but must be 1 to 65535");
+  CHECK(message({.height = 0}) == "image_options::height is 0, but must be 1 to 65535");
+  CHECK(message({.width = 70000}) == "image_options::width is 70000, but must be 1 to 65535");
   CHECK(message({.height = 224, .width = 200, .shorter_side = 223}) ==
-        "image options: shorter_side is 223, but must be 224 to 65535");
-  CHECK(message({.max_pixels = 0}) == "image options: max_pixels is 0");
+        "image_options::shorter_side is 223, but must be 224 to 65535");
+  CHECK(message({.max_pixels = 0}) == "image_options::max_pixels is 0");
   CHECK(message({.layout = static_cast<image_layout>(2)}) ==
-        "image options: layout is 2, which is no value of its type: say one of hwc, chw");
+        "image_options::layout is 2, which is no value of its type: say one of hwc, chw");
 }

@@ -82,10 +82,10 @@ TEST_CASE("loader options: an error policy that cannot be is refused, with value
         "loader_options::errors.max_pause is 10 ms: say first_pause, 20 ms, to 86400000 ms");
   CHECK(policy({.max_pause = milliseconds::max()}).find("to 86400000 ms") != std::string::npos);
   for (const double share : {-0.1, 1.5, std::nan("")})
-    CHECK(policy({.max_share = share}).find("say a share of an epoch's samples, 0 to 1") !=
+    CHECK(policy({.max_share = share}).find("say a share of the samples, 0 to 1") !=
           std::string::npos);
   CHECK(policy({.max_share = 1.5}) ==
-        "loader_options::errors.max_share is 1.5: say a share of an epoch's samples, 0 to 1");
+        "loader_options::errors.max_share is 1.5: say a share of the samples, 0 to 1");
   loader_options accepted;
   accepted.errors = {.action = error_action::skip,
                      .retries = 1000,

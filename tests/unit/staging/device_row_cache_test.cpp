@@ -144,7 +144,8 @@ TEST_CASE(
     }
     rows.hold(3);
     CHECK(device->allocated_bytes(memory_kind::device) == 3'072);
-    CHECK(device->allocated_bytes(memory_kind::device) == device_row_cache::small_bytes(fields));
+    CHECK(device->allocated_bytes(memory_kind::device) ==
+          device_row_cache::copied_bytes(fields, samples, 1));
     CHECK(device->allocated_bytes(memory_kind::staging) == 0);
   }
   CHECK(device->mappings() == 0);

@@ -2,13 +2,9 @@
 
 #include <feedline/error.hpp>
 
-#include "detail/threads.hpp"
+#include "programs/convert/output/chunk_packer.hpp"
 
-#include <zlib.h>
-
-#include <algorithm>
 #include <array>
-#include <utility>
 
 namespace convert {
 namespace {
@@ -61,9 +57,10 @@ void require_plugin(H5Z_filter_t filter, const char* name) {
   const feedline::detail::hdf5_session hdf5;
   if (H5Zfilter_avail(filter) > 0) return;
   throw feedline::usage_error{
-      std::string{"the HDF5 library has no "} + name +
-      " to compress with: install its plugin (hdf5-plugin-" + name +
-      ") or name its folder in HDF5_PLUGIN_PATH, or take --compression deflate"};
+      std::string{"this feedline-convert was built without lib"} + name +
+      ", and the HDF5 library has no plugin for " + name + ": build it where lib" + name +
+      "-dev is installed, or name a folder of plugins in HDF5_PLUGIN_PATH (\"pip install "
+      "hdf5plugin\" brings one), or take --compression deflate"};
 }
 
 void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field& field,
@@ -73,36 +70,19 @@ void set_filters(const hdf5_session& hdf5, hid_t storage, const feedline::field&
   const unsigned level = layout.level;
   if (layout.filter == compression::deflate)
     require(hdf5, H5Pset_deflate(storage, level), "compress with deflate");
+  // Chunks that are packed here need no plugin of the library's, and an optional filter asks for
+  // none.
+  const unsigned flags = can_pack(layout.filter) ? H5Z_FLAG_OPTIONAL : H5Z_FLAG_MANDATORY;
   if (layout.filter == compression::lz4)
-    require(hdf5, H5Pset_filter(storage, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr),
-            "compress with lz4");
+    require(hdf5, H5Pset_filter(storage, lz4_filter, flags, 0, nullptr), "compress with lz4");
   if (layout.filter == compression::zstd)
-    require(hdf5, H5Pset_filter(storage, zstd_filter, H5Z_FLAG_MANDATORY, 1, &level),
-            "compress with zstd");
-}
-
-packed_chunk pack(std::span<const std::byte> rows, std::size_t chunk_bytes,
-                  std::size_t element_bytes, unsigned level) {
-  // HDF5's shuffle: the elements' first bytes, then their second ones, …; zeros beyond the rows.
-  std::vector<std::byte> split(chunk_bytes);
-  for (std::size_t byte = 0; byte < element_bytes; ++byte)
-    for (std::size_t i = 0; i < rows.size() / element_bytes; ++i)
-      split[byte * (chunk_bytes / element_bytes) + i] = rows[i * element_bytes + byte];
-  std::vector<std::byte> packed(compressBound(chunk_bytes));
-  uLongf size = packed.size();
-  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                reinterpret_cast<const Bytef*>(split.data()), chunk_bytes,
-                static_cast<int>(level)) != Z_OK)
-    throw std::runtime_error{"zlib cannot compress a chunk: there is no memory"};
-  if (size >= chunk_bytes) return {std::move(split), element_bytes > 1 ? 2U : 1U};
-  packed.resize(size);
-  return {std::move(packed), 0};
+    require(hdf5, H5Pset_filter(storage, zstd_filter, flags, 1, &level), "compress with zstd");
 }
 
 }  // namespace
 
 void require_filter(const hdf5_layout& layout) {
-  if (layout.contiguous) return;
+  if (layout.contiguous || can_pack(layout.filter)) return;
   if (layout.filter == compression::lz4) require_plugin(lz4_filter, "lz4");
   if (layout.filter == compression::zstd) require_plugin(zstd_filter, "zstd");
 }
@@ -113,10 +93,8 @@ hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode
   constexpr auto prepare = "prepare a dataset";
   const bool is_small = chunk_rows * feedline::sample_bytes(field) < least_chunk_bytes;
   const bool contiguous = layout.contiguous || (layout.chunk_rows == 0 && is_small);
-  hdf5_column column{type_of(hdf5, field.type),
-                     {},
-                     contiguous,
-                     !contiguous && layout.filter == compression::deflate};
+  hdf5_column column{
+      type_of(hdf5, field.type), {}, contiguous, !contiguous && can_pack(layout.filter)};
   // Rows come as whole chunks, which a cache would only copy.
   const auto access = required<hdf5_properties_id>(hdf5, H5Pcreate(H5P_DATASET_ACCESS), prepare);
   require(hdf5, H5Pset_chunk_cache(access.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), prepare);
@@ -151,17 +129,6 @@ hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode
                                            link.get(), storage.get(), access.get()),
                                 "create a dataset of that name");
   return column;
-}
-
-std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows, std::size_t chunk_bytes,
-                                      std::size_t element_bytes, unsigned level) {
-  std::vector<packed_chunk> chunks((rows.size() + chunk_bytes - 1) / chunk_bytes);
-  feedline::detail::parallel_for(chunks.size(), [&](std::size_t i) {
-    const auto left = rows.subspan(i * chunk_bytes);
-    chunks[i] =
-        pack(left.first(std::min(chunk_bytes, left.size())), chunk_bytes, element_bytes, level);
-  });
-  return chunks;
 }
 
 }  // namespace convert

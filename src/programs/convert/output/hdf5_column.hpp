@@ -9,11 +9,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace convert {
 
@@ -75,20 +73,5 @@ void require_filter(const hdf5_layout& layout);
 [[nodiscard]] hdf5_column open_column(const hdf5_session& hdf5, hid_t file, durable_file::mode how,
                                       const feedline::field& field, std::uint64_t samples,
                                       const hdf5_layout& layout, std::uint64_t chunk_rows);
-
-/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes,
-/// and deflate.
-struct packed_chunk {
-  std::vector<std::byte> bytes;
-  std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay
-};
-
-/// Does what the HDF5 library's filters would do one chunk after the other under its lock, on all
-/// cores.
-/// @param rows Of a whole number of chunks; the last may lack its end, which is filled with zeros.
-/// @param level Of deflate.
-[[nodiscard]] std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows,
-                                                    std::size_t chunk_bytes,
-                                                    std::size_t element_bytes, unsigned level);
 
 }  // namespace convert

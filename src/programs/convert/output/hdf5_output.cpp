@@ -8,6 +8,7 @@
 #include <feedline/error.hpp>
 #include <feedline/hdf5/dataset.hpp>
 
+#include "programs/convert/output/chunk_packer.hpp"
 #include "programs/convert/output/hdf5_column.hpp"
 #include "programs/convert/output/output.hpp"
 
@@ -181,7 +182,7 @@ class hdf5_output final : public output {
   void write_packed(std::size_t f, std::uint64_t first, std::span<const std::byte> rows) {
     const feedline::field& field = what_.fields[f];
     const auto chunks = pack_chunks(rows, chunk_rows_ * feedline::sample_bytes(field),
-                                    feedline::size_bytes(field.type), layout_.level);
+                                    feedline::size_bytes(field.type), layout_);
     std::uint64_t bytes = 0;
     for (const packed_chunk& chunk : chunks) bytes += chunk.bytes.size();
     std::vector<hsize_t> start(1 + field.shape.size(), 0);

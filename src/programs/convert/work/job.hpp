@@ -38,6 +38,7 @@ struct job {
   std::size_t checkpoint_bytes = std::size_t{256}
                                  << 20;  ///< may be lost if the conversion is cut short
   bool restart = false;                  ///< forget what an earlier run left unfinished
+  bool skip_damaged = false;             ///< leave out samples that cannot be read
   bool force = false;                    ///< replace an output that this program did not write
   std::vector<std::filesystem::path> inputs = {};  ///< files and folders that must stay
   /// Where the samples come from, in words that differ when the samples may.

@@ -3,15 +3,18 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/composed.hpp"
+#include "dataset/lenient_reader.hpp"
 #include "detail/arithmetic.hpp"
+#include "detail/error_policies.hpp"
+#include "detail/log.hpp"
 #include "detail/threads.hpp"
 #include "rows/row_storage.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <functional>
+#include <cstring>
 #include <new>
 #include <string>
 #include <thread>
@@ -46,38 +49,42 @@ struct partition {
   std::uint64_t runs() const noexcept { return detail::divide_up(samples, run); }
 };
 
-void read_piece(const dataset& of, std::span<const sample_index> samples,
-                std::span<const std::span<std::byte>> out) {
-  try {
-    of.read_in_turn(samples, out);
-  } catch (const dataset_error&) {
-    throw;  // says where
-  } catch (...) {
-    std::throw_with_nested(dataset_error{{},
-                                         "load_into_memory: samples " +
-                                             std::to_string(samples.front().value) + " to " +
-                                             std::to_string(samples.back().value) +
-                                             " could not be read: " + detail::current_words()});
-  }
+/// Tells the caller and the log which samples cannot be read, if there are any.
+void tell_failures(const failure_report& report, std::uint64_t samples,
+                   const load_into_memory_options& options) {
+  const error_policy& errors = options.errors;
+  if (report.count != 0)
+    detail::log()->warn(
+        "load_into_memory: {} of {} samples cannot be read, and {}{}", report.count, samples,
+        errors.action == error_action::skip
+            ? "are left out"
+            : fmt::format("sample {} takes their places", errors.substitute),
+        report.first.empty() ? std::string{} : "; the first: " + report.first.front().message);
+  if (options.failures && (report.count != 0 || report.recovered_reads != 0))
+    options.failures(report);
 }
-
-using progress = std::function<void(std::uint64_t done, std::uint64_t samples)>;
 
 /// Reads all samples of a dataset into memory. The calling thread is one of those that read, and
 /// tells of progress between its pieces.
-void read_all(const dataset& of, const partition& cut, std::span<const std::size_t> row_bytes,
-              std::span<const detail::row_storage> to, std::size_t threads, const progress& tell) {
+/// @return The samples that cannot be read, in order; unless they are substituted, what lies at
+///         their places is unspecified.
+std::vector<std::uint64_t> read_all(const dataset& of, const partition& cut,
+                                    std::span<const std::size_t> row_bytes,
+                                    std::span<const detail::row_storage> to, std::size_t threads,
+                                    const load_into_memory_options& options) {
   const auto caller = std::this_thread::get_id();
   std::atomic<std::uint64_t> done{0};
   std::atomic<bool> cancelled{false};
   const auto tell_done = [&](std::uint64_t samples) {
+    if (std::this_thread::get_id() != caller) return;
     try {
-      if (tell) tell(samples, cut.samples);
+      if (options.progress) options.progress(samples, cut.samples);
     } catch (...) {
       cancelled.store(true);
       throw;
     }
   };
+  detail::lenient_reader reader{of, options.errors, cancelled, [&] { tell_done(done); }};
   const auto read_run = [&](std::size_t run) {
     const std::uint64_t end = std::min(cut.samples, (run + 1) * cut.run);
     std::vector<sample_index> samples;
@@ -88,13 +95,31 @@ void read_all(const dataset& of, const partition& cut, std::span<const std::size
       for (std::uint64_t i = 0; i < count; ++i) samples.push_back({first + i});
       for (std::size_t f = 0; f < out.size(); ++f)
         out[f] = to[f].bytes().subspan(first * row_bytes[f], count * row_bytes[f]);
-      read_piece(of, samples, out);
+      reader.read(samples, out);
       const std::uint64_t now = done += count;
-      if (now != cut.samples && std::this_thread::get_id() == caller) tell_done(now);
+      if (now != cut.samples) tell_done(now);
     }
   };
   detail::parallel_for(cut.runs(), read_run, threads);
   tell_done(cut.samples);
+  reader.require_substitute();
+  const failure_report report = reader.report();
+  tell_failures(report, cut.samples, options);
+  return reader.unreadable();
+}
+
+/// Moves rows together over those that are left out. @return How many are left.
+std::uint64_t close_gaps(std::span<std::byte> rows, std::size_t row_bytes, std::uint64_t samples,
+                         const std::vector<std::uint64_t>& left_out) {
+  std::uint64_t to = left_out.empty() ? samples : left_out.front();
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    const std::uint64_t begin = left_out[i] + 1;
+    const std::uint64_t end = i + 1 < left_out.size() ? left_out[i + 1] : samples;
+    std::memmove(rows.data() + to * row_bytes, rows.data() + begin * row_bytes,
+                 (end - begin) * row_bytes);
+    to += end - begin;
+  }
+  return to;
 }
 
 /// Bytes of all samples, which are within the budget.
@@ -134,6 +159,8 @@ dataset_ptr load_into_memory(dataset_ptr of, const load_into_memory_options& opt
         "load_into_memory: the dataset's samples differ from epoch to epoch (varies_by_epoch()), "
         "and what is held does not: hold what they are made of, and map() or decode() that"};
   if (!of->rows().empty()) return of;
+  detail::check_errors(options.errors, "load_into_memory_options::errors");
+  detail::check_substitute(options.errors, "load_into_memory_options::errors", cut.samples);
   require_budget(cut.samples, sample_bytes, options.max_bytes);
 
   std::vector<detail::row_storage> storage;
@@ -144,11 +171,20 @@ dataset_ptr load_into_memory(dataset_ptr of, const load_into_memory_options& opt
         "load_into_memory: the system gives no " + std::to_string(cut.samples * sample_bytes) +
         " bytes of memory for the samples: hold a subset(), or read them where they are"};
   }
-  read_all(*of, cut, row_bytes, storage, threads, options.progress);
+  const auto unreadable = read_all(*of, cut, row_bytes, storage, threads, options);
 
   std::vector<memory_field> columns;
-  for (std::size_t f = 0; f < fields.size(); ++f)
-    columns.push_back({std::move(fields[f]), storage[f].bytes(), storage[f].owner()});
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    std::span<std::byte> rows = storage[f].bytes();
+    if (options.errors.action == error_action::substitute) {
+      for (const std::uint64_t sample : unreadable)
+        std::memcpy(rows.data() + sample * row_bytes[f],
+                    rows.data() + options.errors.substitute * row_bytes[f], row_bytes[f]);
+    } else {
+      rows = rows.first(close_gaps(rows, row_bytes[f], cut.samples, unreadable) * row_bytes[f]);
+    }
+    columns.push_back({std::move(fields[f]), rows, storage[f].owner()});
+  }
   return make_memory_dataset(std::move(columns));
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <feedline/formats/open.hpp>
+
+#include "programs/convert/work/job.hpp"
+
+#include <string>
+#include <vector>
+
+namespace convert {
+
+/// What the command line says.
+struct command {
+  std::vector<std::string> inputs;
+  feedline::open_options how;  ///< they are opened
+  convert::job job;
+};
+
+/// Reads the command line. Where it asks for help, or cannot be understood, prints what there is to
+/// say and ends the program: 0 or 2.
+[[nodiscard]] command parse_command_line(int argc, char** argv);
+
+}  // namespace convert

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "programs/convert/work/job.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace convert {
+
+/// A chunk as it lies in an HDF5 file whose filters are shuffle, if elements have several bytes,
+/// and a compression.
+struct packed_chunk {
+  std::vector<std::byte> bytes;
+  std::uint32_t filter_mask = 0;  ///< bit i: the i-th filter was left out, for it did not pay
+};
+
+/// Whether this program has the library that compresses so; `none`: no.
+[[nodiscard]] bool can_pack(compression filter) noexcept;
+
+/// Does what the HDF5 library's filters would do one chunk after the other under its lock, on all
+/// cores. No plugin of the library's is needed.
+/// @param rows Of a whole number of chunks; the last may lack its end, which is filled with zeros.
+/// @param layout Its `filter` is one of those that can be packed; `level` is that of deflate or
+/// Zstandard.
+[[nodiscard]] std::vector<packed_chunk> pack_chunks(std::span<const std::byte> rows,
+                                                    std::size_t chunk_bytes,
+                                                    std::size_t element_bytes,
+                                                    const hdf5_layout& layout);
+
+}  // namespace convert

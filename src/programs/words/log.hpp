@@ -1,0 +1,14 @@
+#pragma once
+
+#include "programs/words/library_words.hpp"
+
+#include <spdlog/common.h>
+
+namespace programs {
+
+/// Has the library's log go to standard error in the program's words: "feedline-convert: warning:
+/// …". Call it before anything logs.
+/// @param from What is less severe is not told.
+void log_in_words_of(program speaker, spdlog::level::level_enum from);
+
+}  // namespace programs
