@@ -67,14 +67,6 @@ reading_facts measure_reading(const feedline::dataset& from, const feedline::sam
   return facts;
 }
 
-reader_rate measure_readers(const feedline::dataset_ptr& samples, const feedline::sampler& order,
-                            std::uint64_t batch_size, int readers, const limits& until,
-                            std::vector<damage>& damages) {
-  const loop_facts loop = measure_loop(
-      samples, order, {.batch_size = batch_size, .readers = readers}, nullptr, {}, until, damages);
-  return {readers, loop.read_samples, loop.took};
-}
-
 device_facts measure_copies(gpu& on, seconds time) {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   constexpr int copies_at_once = 8;
