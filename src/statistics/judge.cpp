@@ -1,5 +1,5 @@
-// The rules are one decision, and their order is part of it: so they stand in one file, though it is
-// long.
+// The rules are one decision, and their order is part of it: so they stand in one file, though it
+// is long.
 
 #include <feedline/statistics/statistics.hpp>
 

@@ -1,5 +1,5 @@
-// feedline-doctor on a real GPU: files that it decodes much faster than a few readers do. `-s` shows
-// the figures.
+// feedline-doctor on a real GPU: files that it decodes much faster than a few readers do. `-s`
+// shows the figures.
 
 #include "programs/doctor_runs.hpp"
 #include "support/files/image_bytes.hpp"

@@ -1,5 +1,5 @@
-// doctor_file_program packed|damaged FILE: writes an HDF5 file for the test that pastes and compiles
-// the code that feedline-doctor recommends.
+// doctor_file_program packed|damaged FILE: writes an HDF5 file for the test that pastes and
+// compiles the code that feedline-doctor recommends.
 
 #include "programs/doctor_files.hpp"
 
