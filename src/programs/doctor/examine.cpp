@@ -198,9 +198,11 @@ class examiner {
                                      .placement = feedline::placement::stream,
                                      .max_device_cache_bytes = asked_.device_bytes.value_or(0),
                                      .decode_on = feedline::decode_on::device};
-    if (opened_.samples->encoded() == nullptr)
-      decoder.not_measured = "samples are not stored in compressed blocks that a GPU decodes";
     try {
+      if (opened_.samples->encoded() == nullptr)
+        decoder.not_measured = all_.layout.in_memory
+                                   ? "samples lie in memory, decoded as they were opened"
+                                   : "samples are not stored in blocks that a GPU decodes";
       for (const int readers : readers_to_try(asked_, all_)) {
         if (!all_.damages.empty())
           decoder.not_measured = "samples that cannot be read end an epoch that the GPU decodes";
