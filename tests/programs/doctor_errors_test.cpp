@@ -75,6 +75,15 @@ TEST_CASE("doctor: a command line that says nothing sensible ends with code 2",
   CHECK(says(run_doctor({"--version"}).out, "feedline-doctor 0."));
 }
 
+TEST_CASE("doctor: messages name its options, not the library's", "[programs][host]") {
+  const temporary_directory folder;
+  const doctor_run run = run_doctor({write_rows(folder).string(), "--fields", "a", "b"});
+  INFO(run.err);
+  CHECK(run.code == 2);
+  CHECK(says(run.err, "becomes one field, but --fields names 2"));
+  CHECK_FALSE(says(run.err, "open_options"));
+}
+
 TEST_CASE("doctor: a GPU that is asked for and is not there is an error, and else none",
           "[programs][host]") {
   const temporary_directory folder;

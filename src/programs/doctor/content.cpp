@@ -8,6 +8,7 @@
 #endif
 
 #include "programs/doctor/words.hpp"
+#include "programs/words/library_words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -63,10 +64,9 @@ std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,
   if (layout.serialized)
     return "through the HDF5 library, one thread at a time: it has one lock, and the storage of a "
            "field (above) needs it";
-  std::string way = is_hdf5
-                        ? "by feedline itself, past the HDF5 library and its lock, by any "
-                          "number of threads; the file is read "
-                        : "by any number of threads; files are read ";
+  std::string way = is_hdf5 ? "by feedline itself, past the HDF5 library and its lock, by any "
+                              "number of threads; the file is read "
+                            : "by any number of threads; files are read ";
   return way + why_mapped(local, cached);
 }
 
@@ -84,6 +84,8 @@ content look_at(const std::string& path) {
   found.is_hdf5 = format == feedline::file_format::hdf5;
   found.format = feedline::to_string(format);
   found.fields = offered_by(first, format);
+  for (offered_field& each : found.fields)
+    each.found.refusal = programs::in_words_of(programs::program::doctor, each.found.refusal);
   return found;
 }
 

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "device/owned.hpp"
+#include "programs/words/library_words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +27,8 @@ seconds cpu_time() {
 }  // namespace
 
 void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
-                 const std::string& message) {
+                 const std::string& what) {
+  const std::string message = programs::in_words_of(programs::program::doctor, what);
   const bool known = std::ranges::any_of(damages, [&](const damage& each) {
     return each.message == message || (sample && each.sample == sample);
   });

@@ -24,8 +24,9 @@ inline constexpr std::size_t max_damages = 10;
 }
 
 /// Adds what is not there yet, as far as there is room.
+/// @param what In the library's words.
 void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
-                 const std::string& message);
+                 const std::string& what);
 
 /// When a measurement ends: with the first that is reached, but not before something was measured.
 struct limits {

@@ -4,6 +4,7 @@
 #include <feedline/statistics/trace.hpp>
 
 #include "programs/doctor/report.hpp"
+#include "programs/words/failure.hpp"
 
 #include <system_error>
 
@@ -83,7 +84,7 @@ int examine_and_report(const request& asked, std::ostream& out, std::ostream& er
   if (says && !asked.json.empty()) write(asked.json, to_json(asked, made));
   if (!asked.code.empty()) write(asked.code, made.program);
   if (!asked.picture.empty()) write_picture(asked, made);
-  return made.measured.damages.empty() ? 0 : 3;
+  return made.measured.damages.empty() ? 0 : programs::not_all_read;
 }
 
 }  // namespace
@@ -94,12 +95,10 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   if (const int* const code = std::get_if<int>(&asked)) return *code;
   try {
     return examine_and_report(std::get<request>(asked), out, err, err_is_terminal, find);
-  } catch (const feedline::usage_error& error) {
-    err << "feedline-doctor: " << error.what() << '\n';
-    return 2;
-  } catch (const std::exception& error) {
-    err << "feedline-doctor: " << error.what() << '\n';
-    return 1;
+  } catch (...) {
+    const programs::failure failure = programs::current_failure(programs::program::doctor);
+    err << failure.message << '\n';
+    return failure.code;
   }
 }
 

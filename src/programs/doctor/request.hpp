@@ -25,7 +25,7 @@ enum class loop_order : std::uint8_t {
 
 /// What the command line asks for.
 struct request {
-  std::vector<programs::input> inputs;       ///< at least one
+  std::vector<programs::input> inputs;           ///< at least one
   std::string path;                              ///< all of them, as they were given
   feedline::open_options how;                    ///< it is opened
   bool resizes = false;                          ///< --resize was given
