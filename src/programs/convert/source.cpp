@@ -1,9 +1,9 @@
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
-#include "programs/inputs/side_by_side.hpp"
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/work/durable_file.hpp"
+#include "programs/inputs/side_by_side.hpp"
 
 #include <spdlog/fmt/chrono.h>
 
