@@ -60,7 +60,7 @@ TEST_CASE("doctor: why the GPU's decoder is not measured is told", "[programs][h
     REQUIRE(says(run.out, section));
     return run.out.substr(run.out.find(section) + section.size(), 200);
   };
-  CHECK(says(why({write_rows(folder).string()}),
+  CHECK(says(why({write_packed(folder).string()}),
              "\n  not measured  samples lie in memory, decoded as they were opened"));
   CHECK(says(why({write_damaged(folder).string(), "--read-whole", "0"}),
              "\n  not measured  samples that cannot be read end an epoch that the GPU decodes"));
