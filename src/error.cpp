@@ -35,8 +35,7 @@ std::string message_of(const std::exception_ptr& cause) {
 
 std::string describe(const stage_location& where, const std::exception_ptr& cause) {
   std::string text = "the " + std::string{to_string(where.stage)} + " stage failed in epoch " +
-                     std::to_string(where.epoch) + ", batch " + std::to_string(where.batch) +
-                     " (ticket " + std::to_string(where.ticket) + ")";
+                     std::to_string(where.epoch) + ", batch " + std::to_string(where.batch);
   return text + ": " + message_of(cause);
 }
 

@@ -46,8 +46,7 @@ void train_epoch(feedline::loader& loader, std::uint64_t epoch, cudaStream_t cud
 void raise_alarm(const feedline::loader_statistics& of_epoch) {
   const feedline::loader_verdict verdict = feedline::judge(of_epoch);
   if (verdict.limit == feedline::bottleneck::consumer) return;  // as it should be
-  std::cerr << to_string(verdict.limit) << ": " << verdict.evidence << '\n'
-            << verdict.next << ": up to " << verdict.gain << " times as fast\n";
+  std::cerr << to_string(verdict.limit) << ": " << verdict.evidence << '\n' << verdict.next << '\n';
 }
 // [/verdict]
 

@@ -43,23 +43,19 @@ class value_blocks final : public encoded_blocks {
         by_{std::move(by)},
         decoded_{std::move(decoded)},
         row_bytes_{sample_bytes(decoded_)},
-        max_bytes_{row_bytes_} {
-    const std::uint64_t values = of_->size();
-    stored_bytes_.reserve(values);
-    for (std::uint64_t value = 0; value < values; ++value) {
-      const std::uint64_t bytes = of_->stored_bytes(value);
-      stored_bytes_.push_back(bytes > max_value_bytes ? 0 : static_cast<std::uint32_t>(bytes));
-      max_bytes_ = std::max<std::size_t>(max_bytes_, stored_bytes_.back());
-    }
-  }
+        stored_bytes_(of_->size()) {}
 
   std::uint64_t rows() const noexcept override { return 1; }
   std::span<const block_step> steps(std::size_t) const noexcept override { return by_->steps(); }
   /// It may become a row.
   stored_block stored(std::size_t, std::uint64_t block) const noexcept override {
+    ask_for_sizes();
     return {.bytes = std::max<std::size_t>(row_bytes_, stored_bytes_[block])};
   }
-  std::size_t max_stored_bytes(std::size_t) const noexcept override { return max_bytes_; }
+  std::size_t max_stored_bytes(std::size_t) const noexcept override {
+    ask_for_sizes();
+    return max_bytes_;
+  }
 
   stored_block read(std::size_t, std::uint64_t block, std::span<std::byte> out) const override {
     const auto memory = memory_.take();
@@ -90,6 +86,23 @@ class value_blocks final : public encoded_blocks {
   }
 
  private:
+  /// Once, and not before a device is to decode: of a folder's files the system is asked.
+  void ask_for_sizes() const noexcept {
+    std::call_once(asked_, [this] {
+      max_bytes_ = row_bytes_;
+      for (std::uint64_t value = 0; value < stored_bytes_.size(); ++value) {
+        stored_bytes_[value] = size_of(value);
+        max_bytes_ = std::max<std::size_t>(max_bytes_, stored_bytes_[value]);
+      }
+    });
+  }
+  [[nodiscard]] std::uint32_t size_of(std::uint64_t value) const noexcept try {
+    const std::uint64_t bytes = of_->stored_bytes(value);
+    return bytes > max_value_bytes ? 0 : static_cast<std::uint32_t>(bytes);
+  } catch (...) {
+    return 0;
+  }
+
   [[nodiscard]] std::uint32_t all_steps() const noexcept {
     return static_cast<std::uint32_t>((std::uint64_t{1} << by_->steps().size()) - 1);
   }
@@ -98,8 +111,9 @@ class value_blocks final : public encoded_blocks {
   decoder_ptr by_;
   field decoded_;
   std::size_t row_bytes_;
-  std::size_t max_bytes_;
-  std::vector<std::uint32_t> stored_bytes_;  ///< 0: more than devices take, or nobody knows
+  mutable std::once_flag asked_;
+  mutable std::size_t max_bytes_ = 0;
+  mutable std::vector<std::uint32_t> stored_bytes_;  ///< 0: more than devices take, or unknown
   value_memory memory_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "detail/printable.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -51,13 +53,13 @@ namespace feedline::detail {
   return std::string(digits.size() - text.size(), '0') + text;
 }
 
-/// Names for a message: "a, b, c", of many the first ten and how many more.
+/// Names for a message, printable: "a, b, c", of many the first ten and how many more.
 [[nodiscard]] inline std::string list_names(const std::vector<std::string>& names) {
   constexpr std::size_t max_named = 10;
   if (names.empty()) return "none";
   std::string text;
   const std::size_t shown = std::min(names.size(), max_named);
-  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
   if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
 }

@@ -203,6 +203,16 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   return chosen;
 }
 
+bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {
+  if (device.reads_staging || !device.decodes) return false;
+  const auto blocks = dataset.encoded();
+  const std::size_t fields = blocks ? dataset.fields().size() : 0;
+  if (!blocks || !has_steps(*blocks, fields)) return false;
+  for (std::size_t field = 0; field < fields; ++field)
+    if (!device.decodes->refusal(blocks->steps(field)).empty()) return false;
+  return true;
+}
+
 std::size_t staging_depth(const loader_options& options) noexcept {
   return options.staging_slots == 0 ? usual_slots : options.staging_slots;
 }

@@ -41,6 +41,9 @@ struct decoding_choice {
                                               const loader_options& options, placement where,
                                               std::optional<bool> direct = {});
 
+/// Whether the device has decoders for a dataset's blocks.
+[[nodiscard]] bool has_decoders_for(const dataset& dataset, const device_capabilities& device);
+
 /// Settles what hangs on the slots' samples, and on how many blocks are loaded ahead.
 void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ahead) noexcept;
 /// The same, with as many blocks ahead as make large groups, or fewer where the options limit

@@ -81,6 +81,7 @@ loader_statistics pipeline::statistics() const {
   seen.cpu_budget = turns_.limit();
   seen.sample_bytes = sample_bytes_;
   seen.chunked = chunked_;
+  seen.device_could_decode = plan_.device_could_decode;
   seen.copies = !ring_->in_place();
   return seen;
 }

@@ -138,6 +138,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.cache_bytes = choice.cache_bytes;
   plan.decode_on = decoding.blocks ? decode_on::device : decode_on::cpu;
   plan.decode_note = decoding.why_not;
+  plan.device_could_decode = !decoding.blocks && has_decoders_for(dataset, device);
   plan.direct_storage = decoding.blocks && decoding.blocks->direct;
   plan.direct_storage_note = decoding.why_not_direct;
   plan.assembled = sizes.assembled();

@@ -30,6 +30,7 @@ void bind_plan(nb::module_& module) {
       .def_prop_ro("placement", [](const plan& self) { return named<placement>{self.placement}; })
       .def_prop_ro("decode_on", [](const plan& self) { return named<decode_on>{self.decode_on}; })
       .def_ro("decode_note", &plan::decode_note)
+      .def_ro("device_could_decode", &plan::device_could_decode)
       .def_ro("direct_storage", &plan::direct_storage)
       .def_ro("direct_storage_note", &plan::direct_storage_note)
       .def_ro("assembled", &plan::assembled)

@@ -1,3 +1,6 @@
+// The rules are one decision, and their order is part of it: so they stand in one file, though it
+// is long.
+
 #include <feedline/statistics/statistics.hpp>
 
 #include <algorithm>
@@ -6,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
@@ -15,6 +19,8 @@ using seconds = std::chrono::duration<double>;
 
 /// Below this share of the consumer's time its waiting is no matter.
 constexpr double little_exposed = 0.05;
+/// Above it the consumer computes next to nothing, so that its own time bounds no gain.
+constexpr double nearly_all_exposed = 0.95;
 /// A stage that works for more than this share of the time could hardly do more.
 constexpr double nearly_full = 0.8;
 /// A copy of fewer bytes takes as long to issue as to run.
@@ -30,7 +36,6 @@ double share(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
 double ratio(double part, double whole) {
   return whole <= 0 ? 0.0 : part / whole;
 }
-
 std::string percent(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }
@@ -63,7 +68,11 @@ struct findings {
     if (!seen.queue_known && seen.reader.threads > seen.cores) queued = 1 - on_core;
   }
 
-  [[nodiscard]] double gain() const { return 1 / std::max(1 - exposed, 0.01); }
+  /// As `loader_verdict::gain`. @param bound What else bounds it.
+  [[nodiscard]] double gain(double bound = std::numeric_limits<double>::infinity()) const {
+    const double most = exposed < nearly_all_exposed ? std::min(1 / (1 - exposed), bound) : bound;
+    return std::isinf(most) ? 1 : most;
+  }
 
   double exposed;          ///< of the consumer's time
   double held;             ///< likewise, waiting until fewer batches are held
@@ -161,7 +170,7 @@ loader_verdict of_storage(const loader_statistics& seen, const findings& found) 
           "more readers (" + std::to_string(2 * std::max(seen.reader.threads, 1U)) +
               "), so that more reads are under way; or the data nearer: a local disk, "
               "load_into_memory",
-          std::min(found.gain(), 2.0)};
+          found.gain(2)};
 }
 
 /// Readers compute, or wait for a core to compute on.
@@ -175,13 +184,19 @@ loader_verdict of_computing(const loader_statistics& seen, const findings& found
   std::string words = reader_words(seen, found);
   if (known) words += "; a sample takes " + decimal(1e6 * cpu / read) + " us of a core";
 
+  if (seen.decoded > 0 && seen.device_could_decode)
+    return {limit, words,
+            std::string{"decode_on::device, so that the device decodes these blocks"} +
+                (seen.chunked ? ", in an order that follows chunks (shuffle{.within = ...})" : "") +
+                "; loader_plan::decode_note says if anything is in its way",
+            found.gain()};
   const auto needed = static_cast<unsigned>(
-      std::ceil(std::max(seen.reader.threads, 1U) * std::min(found.gain(), 64.0)));
+      std::ceil(std::max(seen.reader.threads, 1U) / std::max(1 - found.exposed, 1.0 / 64)));
   if (seen.reader.threads < seen.cores && found.queued < 0.2)
     return {limit, words,
             "more readers: " + std::to_string(std::min(needed, seen.cores)) + " of " +
                 std::to_string(seen.cores) + " cores",
-            std::min(found.gain(), seen.cores / std::max<double>(seen.reader.threads, 1))};
+            found.gain(seen.cores / std::max<double>(seen.reader.threads, 1))};
   words += "; there are " + std::to_string(seen.cores) + " cores";
   const bool waits_for_cores = found.queued >= 0.5;
   if (waits_for_cores && seen.quota_cores != 0 && seen.quota_cores <= seen.cores)

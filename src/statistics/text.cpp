@@ -97,6 +97,7 @@ std::string to_json(const loader_statistics& seen) {
       .member("cpu_budget", seen.cpu_budget)
       .member("sample_bytes", seen.sample_bytes)
       .member("chunked", seen.chunked)
+      .member("device_could_decode", seen.device_could_decode)
       .member("copies", seen.copies)
       .member("tuning", json_of(seen.tuning))
       .member("verdict", json_object{}

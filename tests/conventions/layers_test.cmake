@@ -53,13 +53,14 @@ device/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "cuda/storage: io device cuda"
   "cuda/backend: detail device cuda cuda/assembly cuda/decode cuda/storage"
   "cuda/graphs: device batch cuda"
+  "programs/inputs: dataset formats"
   "programs/words:"
   "programs/convert/work: io loader"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
-  "programs/convert: dataset formats sampler device loader programs/words programs/convert/work \
-programs/convert/output"
+  "programs/convert: dataset formats sampler device loader programs/inputs programs/words \
+programs/convert/work programs/convert/output"
   "programs/doctor: detail io dataset ragged image formats hdf5 sampler device statistics loader \
-cuda programs/words"
+cuda programs/inputs programs/words"
   "python: io dataset ragged image formats hdf5 sampler device statistics batch transform loader \
 interop cuda"
   "python/loader: sampler device statistics batch transform loader interop python"

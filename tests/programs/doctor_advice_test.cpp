@@ -48,6 +48,13 @@ doctor::findings with_step(doctor::findings of, std::chrono::nanoseconds step) {
   return of;
 }
 
+/// The GPU decodes, with 4 readers at so many samples a second.
+doctor::findings with_decoder(doctor::findings of, double rate) {
+  of.decoder.readers = {{4, static_cast<std::uint64_t>(rate), 1s}};
+  if (of.layout.in_chunks()) of.decoder.window = doctor::decoder_window(of);
+  return of;
+}
+
 doctor::findings in_chunks(doctor::findings of, std::uint64_t kept) {
   of.layout.chunking = {.samples = 100, .bytes = 1'000'000, .kept = kept};
   return of;
@@ -236,4 +243,80 @@ TEST_CASE("doctor: readers that wait for cores show that the machine is busy", "
   CHECK(says({doctor::doubt_of(of)}, "40 % of the time of a read was waiting for a core"));
   seen.reader.threads = 5;  // then they wait for each other
   CHECK(doctor::doubt_of(of).empty());
+}
+
+TEST_CASE("doctor: the GPU is to decode where a run of five epochs becomes shorter by it",
+          "[programs][host]") {
+  const auto chunked = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);  // all kept
+  SECTION("it does, and fewer readers than decode bring it the blocks") {
+    const auto given = doctor::advise(with_decoder(chunked, 60'000));
+    CHECK(given.decode_on == feedline::decode_on::device);
+    CHECK(given.readers == 4);
+    CHECK(given.placement == placement::stream);
+    CHECK(given.device_cache_bytes == 0);
+    CHECK(given.window == 500);
+    CHECK(given.batch == doctor::seconds{100.0 / 60'000});
+    CHECK(says(given.reasons,
+               "decode_on device: where the GPU decodes, 4 readers bring 60000 samples/s, and more "
+               "bring no 5 % more: 17.1 times the 3500 samples/s of 4 readers that decode"));
+    CHECK(says(given.reasons, "shuffle within 500 chunks of 100 samples"));
+    CHECK(says(given.hints, "for many more than 5 epochs compare placement resident"));
+  }
+  SECTION(
+      "not where readers decode once, and rows that stay on the GPU cost less in later epochs") {
+    const auto given = doctor::advise(with_decoder(chunked, 10'000));
+    CHECK(given.decode_on == feedline::decode_on::cpu);
+    CHECK(given.placement == placement::resident);
+    CHECK(says(given.reasons, "decode_on cpu: where the GPU decodes, 4 readers bring 10000"));
+    CHECK(says(given.reasons, "which makes 5 epochs no shorter"));
+  }
+  SECTION("it does at the same rates, where rows fit in no memory") {
+    auto large = in_chunks(chunked, 10);
+    large.device_budget = 1;
+    large.host_free_bytes = gibibyte;
+    const auto given = doctor::advise(with_decoder(large, 10'000));
+    CHECK(given.decode_on == feedline::decode_on::device);
+    CHECK(given.device_cache_bytes == 1);
+    CHECK(given.hints.empty());
+  }
+  SECTION("not where readers keep up with the step") {
+    const auto given = doctor::advise(with_decoder(with_step(chunked, 100ms), 60'000));
+    CHECK(given.decode_on == feedline::decode_on::cpu);
+    CHECK(given.placement == placement::stream);
+  }
+  SECTION("it does where only it keeps up with the step") {
+    const auto given = doctor::advise(with_decoder(with_step(chunked, 10ms), 60'000));
+    CHECK(given.decode_on == feedline::decode_on::device);
+    CHECK(given.batch == doctor::seconds{10ms});
+  }
+  SECTION("not where samples cannot be read, for these end an epoch that it decodes") {
+    auto damaged = with_decoder(chunked, 60'000);
+    damaged.damages.push_back({7, "bad checksum"});
+    const auto given = doctor::advise(damaged);
+    CHECK(given.decode_on == feedline::decode_on::cpu);
+    CHECK(given.skip_damaged);
+    CHECK(says(given.reasons, "samples that cannot be read are left out"));
+    CHECK(says(given.hints, "feedline-convert --skip-damaged"));
+  }
+  SECTION("images come in any order") {
+    auto images = with_gpu(with_rates(growing), gibibyte);
+    images.device_budget = 1;
+    images.host_free_bytes = gibibyte;
+    const auto given = doctor::advise(with_decoder(images, 60'000));
+    CHECK(given.decode_on == feedline::decode_on::device);
+    CHECK_FALSE(given.window);
+  }
+}
+
+TEST_CASE("doctor: windows in which the GPU decodes are several, and a quarter of its memory",
+          "[programs][host]") {
+  auto of = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);
+  CHECK(doctor::decoder_window(of) == 500);  // of 1000 chunks
+  of.layout.samples = 100'000'000;
+  CHECK(doctor::decoder_window(of) == 1024);
+  of.device_budget = 40'000'000;  // a chunk has 1 MB
+  CHECK(doctor::decoder_window(of) == 10);
+  of.device_budget = 1;
+  CHECK(doctor::decoder_window(of) == 1);
+  CHECK_FALSE(doctor::decoder_window(with_gpu(with_rates(growing), gibibyte)));
 }

@@ -65,3 +65,31 @@ TEST_CASE("doctor: samples that are to be loaded are, and readers that are autom
   CHECK(holds(text, "feedline::shuffle{.seed = 42},"));
   CHECK_FALSE(holds(text, "within"));
 }
+
+TEST_CASE("doctor: a program whose GPU decodes says so, and takes blocks in windows",
+          "[programs][host]") {
+  const doctor::advice given{.readers = 4, .decode_on = feedline::decode_on::device, .window = 500};
+  const std::string text = doctor::program_of("feedline::open(\"f\")", on_gpu(), given);
+  CHECK(holds(text, ".placement = feedline::placement::stream,\n"));
+  CHECK(holds(text, ".decode_on = feedline::decode_on::device}"));
+  CHECK(holds(text, ".within = feedline::chunks(500)"));
+}
+
+TEST_CASE("doctor: a program for a file with damage leaves out what cannot be read",
+          "[programs][host]") {
+  const std::string skips = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
+  doctor::advice given{.skip_damaged = true};
+  const auto text = [&] { return doctor::program_of("feedline::open(\"f\")", on_gpu(), given); };
+  CHECK(holds(text(), ",\n       " + skips + "}};\n"));
+  given.load_into_memory = true;  // then nothing is left that a loader could not read
+  CHECK(holds(text(), "load_into_memory(\n      feedline::open(\"f\"),\n      {" + skips + "});"));
+  CHECK(text().find(skips) == text().rfind(skips));
+}
+
+TEST_CASE("doctor: code of several inputs puts their fields side by side, under their names",
+          "[programs][host]") {
+  CHECK(doctor::renamed_code("a()", "x", "") == "a()");
+  CHECK(doctor::renamed_code("a()", "x", "y") == "feedline::select(a(), {{\"x\", \"y\"}})");
+  CHECK(doctor::zipped_code({"a()"}) == "a()");
+  CHECK(doctor::zipped_code({"a()", "b()"}) == "feedline::zip({a(),\n                   b()})");
+}

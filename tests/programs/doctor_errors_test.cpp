@@ -76,6 +76,36 @@ TEST_CASE("doctor: a command line that says nothing sensible ends with code 2",
   CHECK(says(run_doctor({"--version"}).out, "feedline-doctor 0."));
 }
 
+TEST_CASE("doctor: messages name its options, not the library's", "[programs][host]") {
+  const temporary_directory folder;
+  const doctor_run run = run_doctor({write_rows(folder).string(), "--fields", "a", "b"});
+  INFO(run.err);
+  CHECK(run.code == 2);
+  CHECK(says(run.err, "becomes one field, but --fields names 2"));
+  CHECK_FALSE(says(run.err, "open_options"));
+}
+
+TEST_CASE("doctor: a GPU that is asked for and is not there is an error, and else none",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_rows(folder).string();
+  const auto none = [](int number) {
+    return doctor::gpu_search{nullptr, "there is no GPU " + std::to_string(number)};
+  };
+  const doctor_run refused = run_doctor({file, "--gpu", "0"}, false, none);
+  CHECK(refused.code == 2);
+  INFO(refused.err);
+  CHECK(says(refused.err,
+             "feedline-doctor: --gpu 0: there is no GPU 0; without --gpu, or with --no-gpu, no GPU "
+             "is needed\n"));
+  const std::vector<const char*> words{"feedline-doctor", file.c_str(), "--seconds", "0.1"};
+  std::ostringstream out;
+  std::ostringstream err;
+  CHECK(doctor::run(4, words.data(), out, err, false, none) == 0);
+  CHECK(says(out.str(), "not measured  there is no GPU 0"));
+  check_refused(2, "--no-gpu", {file, "--gpu", "0", "--no-gpu"});
+}
+
 TEST_CASE("doctor: an output that cannot be written is named with the reason", "[programs][host]") {
   const temporary_directory folder;
   const std::string file = write_rows(folder).string();

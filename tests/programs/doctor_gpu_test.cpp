@@ -59,5 +59,7 @@ TEST_CASE("doctor on a GPU: rows that fit are recommended to stay there", "[prog
   CHECK(json["loops"][1]["placement"] == "resident");
   CHECK(json["loops"][1]["statistics"]["exposed_on_stream"] == true);
   CHECK(says(json["recommended"]["code"], "feedline::make_cuda_device(0)"));
-  CHECK(run_doctor({write_rows(folder).string(), "--gpu", "99"}).code == 0);
+  const auto missing = run_doctor({write_rows(folder).string(), "--gpu", "99"});
+  CHECK(missing.code == 2);
+  CHECK(says(missing.err, "--gpu 99: there is no GPU 99: there "));
 }

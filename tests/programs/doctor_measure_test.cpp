@@ -60,7 +60,7 @@ TEST_CASE("doctor: a loop computes its step on each batch, and waits for the GPU
       doctor::measure_loop(make_identity_dataset(100, 16), sequential{}, {.batch_size = 10},
                            &pretended.gpu, 5us, {.time = 10s, .one_epoch = true}, damages);
   CHECK(loop.batches == 10);
-  CHECK(loop.read_samples == 100);
+  CHECK(loop.samples == 100);
   CHECK(pretended.computed == std::vector<std::chrono::nanoseconds>(10, 5us));
   CHECK(pretended.syncs == 1);
   CHECK(loop.trace.lanes.empty());

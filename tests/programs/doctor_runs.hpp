@@ -29,7 +29,9 @@ struct doctor_run {
 };
 
 /// Runs feedline-doctor in this process: unless they are given, for a short time, without a GPU.
-inline doctor_run run_doctor(std::vector<std::string> arguments, bool terminal = false) {
+/// @param find Finds the GPU that is asked for by --gpu.
+inline doctor_run run_doctor(std::vector<std::string> arguments, bool terminal = false,
+                             const doctor::gpu_finder& find = doctor::find_gpu) {
   arguments.insert(arguments.begin(), "feedline-doctor");
   if (std::ranges::count(arguments, "--gpu") == 0) arguments.emplace_back("--no-gpu");
   if (std::ranges::count(arguments, "--seconds") == 0)
@@ -38,7 +40,8 @@ inline doctor_run run_doctor(std::vector<std::string> arguments, bool terminal =
   for (const std::string& each : arguments) words.push_back(each.c_str());
   std::ostringstream out;
   std::ostringstream err;
-  const int code = doctor::run(static_cast<int>(words.size()), words.data(), out, err, terminal);
+  const int code =
+      doctor::run(static_cast<int>(words.size()), words.data(), out, err, terminal, find);
   return {code, out.str(), err.str()};
 }
 
@@ -58,19 +61,9 @@ inline std::filesystem::path write_packed(const temporary_directory& folder,
   return write_compressed(folder.path() / "packed.h5", samples);
 }
 
-/// 1000 samples of u8[10] in chunks of 8 with checksums; the chunk of samples 40 to 47 is damaged.
+/// As `write_with_damage`, "damaged.h5" in a folder.
 inline std::filesystem::path write_damaged(const temporary_directory& folder) {
-  hdf5_writer writer{folder.path() / "damaged.h5"};
-  const auto values = various_bytes(10'000);
-  writer.write("x", H5T_STD_U8LE, {1000, 10}, H5T_NATIVE_UINT8, values.data(),
-               chunked("", {8, 10}, [](hid_t creation) { H5Pset_fletcher32(creation); }));
-  const auto file = writer.close();
-  auto bytes = bytes_of_file(file);
-  const auto row =
-      std::search(bytes.begin(), bytes.end(), values.begin() + 430, values.begin() + 440);
-  REQUIRE(row != bytes.end());
-  *row ^= std::byte{1};
-  return folder.write("damaged.h5", bytes);
+  return write_with_damage(folder.path() / "damaged.h5");
 }
 
 }  // namespace feedline::test

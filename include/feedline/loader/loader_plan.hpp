@@ -21,8 +21,10 @@ struct loader_plan {
   std::vector<field> fields;  ///< as batches have them: after transforms
   feedline::placement placement = feedline::placement::stream;  ///< never `automatic`
   feedline::decode_on decode_on = feedline::decode_on::cpu;     ///< who decodes compressed blocks
-  std::string decode_note = {};          ///< why the device does not, if that was asked for
-  bool direct_storage = false;           ///< the device reads blocks from their files itself
+  std::string decode_note = {};      ///< why the device does not, if that was asked for
+  bool device_could_decode = false;  ///< readers decode blocks that the device has decoders for;
+                                     ///< order, placement and error policy are not looked at
+  bool direct_storage = false;       ///< the device reads blocks from their files itself
   std::string direct_storage_note = {};  ///< why it does not, if that was asked for
   bool assembled = false;  ///< slots are put together by a kernel of the device; else copied whole
   feedline::shard shard = {};           ///< as asked for

@@ -101,8 +101,9 @@ struct loader_statistics {
   unsigned cpu_budget = 0;         ///< readers at work at a time (`set_cpu_budget`); 0: any number
   std::uint64_t sample_bytes = 0;  ///< of one sample as the dataset has it
   bool chunked = false;            ///< the dataset reads whole chunks of samples
-  bool copies = false;             ///< batches are copied to a device; else they are read in place
-  tuning_statistics tuning = {};   ///< as it stands at the snapshot
+  bool device_could_decode = false;  ///< as `loader_plan`
+  bool copies = false;            ///< batches are copied to a device; else they are read in place
+  tuning_statistics tuning = {};  ///< as it stands at the snapshot
 
   /// What came between an earlier snapshot of the same loader and this one. What is no sum stays
   /// as it is here: `slots_there`, `max_latency`, `peak_copy_rate`, and what the loader is or has
@@ -129,7 +130,9 @@ struct loader_verdict {
   bottleneck limit = bottleneck::unknown;
   std::string evidence;  ///< the numbers that say so
   std::string next;      ///< the one thing to change; empty: nothing
-  double gain = 1;       ///< how many times as fast the loop can become by it, at most
+  /// How many times as fast the loop can become by it, at most. 1: nothing is to be changed, or
+  /// nothing bounds it: the loop does little but wait (95 % of its time).
+  double gain = 1;
 };
 
 /// The verdict over a snapshot, or over the difference of two. A pure function.

@@ -1,10 +1,9 @@
-#include <feedline/dataset/select.hpp>
-#include <feedline/dataset/zip.hpp>
 #include <feedline/error.hpp>
 #include <feedline/formats/expand_paths.hpp>
 
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/work/durable_file.hpp"
+#include "programs/inputs/side_by_side.hpp"
 
 #include <spdlog/fmt/chrono.h>
 
@@ -17,19 +16,6 @@ namespace convert {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct input {
-  std::string name;  ///< empty: as its fields are called
-  fs::path path;     ///< or a pattern of several
-};
-
-input input_of(const std::string& text) {
-  const auto equals = text.find('=');
-  const bool named =
-      equals != std::string::npos && equals != 0 && !fs::exists(text) && text.find('/') > equals;
-  if (!named) return {{}, text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
 
 /// "2026-03-01 17:20:05.123456789 UTC".
 std::string to_string(fs::file_time_type time) {
@@ -109,7 +95,7 @@ std::vector<fs::path> reached_from(const fs::path& input) {
 std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
   std::vector<fs::path> paths;
   for (const std::string& text : inputs) {
-    for (const std::string& name : feedline::expand_paths({input_of(text).path})) {
+    for (const std::string& name : feedline::expand_paths({programs::input_of(text).path})) {
       fs::path path{name};
       if (!fs::exists(path))
         throw feedline::usage_error{path.string() + ": no such file or folder"};
@@ -120,41 +106,21 @@ std::vector<fs::path> paths_of(const std::vector<std::string>& inputs) {
 }
 
 source open_source(const std::vector<std::string>& inputs, const feedline::open_options& how) {
+  std::vector<programs::input> from;
   std::vector<feedline::dataset_ptr> parts;
-  std::vector<std::string> names;
   std::string words = words_of(how);
   for (const std::string& text : inputs) {
-    const input from = input_of(text);
+    from.push_back(programs::input_of(text));
     const std::vector<fs::path> paths = paths_of({text});
-    feedline::dataset_ptr part =
-        feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how);
+    parts.push_back(feedline::open(std::vector<std::string>(paths.begin(), paths.end()), how));
     words += "from " + text + ", ";
     for (const fs::path& path : paths) {
       if (paths.size() > 1) words += "\n  " + path.string() + ", ";
       words += state_of(path);
     }
     words += '\n';
-
-    if (!from.name.empty()) {
-      const auto found = part->fields();
-      if (found.size() != 1)
-        throw feedline::usage_error{from.path.string() + ": has " + std::to_string(found.size()) +
-                                    " fields, so '" + from.name + "' cannot name them"};
-      part = feedline::select(part, {{found.front().name, from.name}});
-    }
-    for (const feedline::field& field : part->fields()) {
-      if (std::find(names.begin(), names.end(), field.name) != names.end())
-        throw feedline::usage_error{from.path.string() + ": there is a field '" + field.name +
-                                    "' already: name this one with NAME=PATH"};
-      names.push_back(field.name);
-    }
-    parts.push_back(std::move(part));
-    if (parts.back()->size() != parts.front()->size())
-      throw feedline::usage_error{
-          from.path.string() + ": has " + std::to_string(parts.back()->size()) + " samples, and " +
-          input_of(inputs.front()).path.string() + " has " + std::to_string(parts.front()->size())};
   }
-  return {feedline::zip(std::move(parts)), words};
+  return {programs::side_by_side(from, std::move(parts)), words};
 }
 
 void require_apart_from_inputs(const job& job) {

@@ -1,5 +1,6 @@
 #include "programs/doctor/advice.hpp"
 
+#include "programs/doctor/choices.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
@@ -8,71 +9,15 @@
 namespace doctor {
 namespace {
 
-/// What the readers must do more than the loop takes, so that it never waits.
-constexpr double headroom = 1.1;
-/// More readers that give no more than this are not worth their cores.
-constexpr double worth_more = 1.05;
-/// Memory that rows may take of what is free: the model and the rest need some, too.
-constexpr double share_of_free = 0.5;
 /// A full shuffle that costs no more than this does not need windows of chunks.
 constexpr double costs_no_more = 1.3;
 /// Who waits for a core for this share of the time is not alone on the machine.
 constexpr double much_waiting = 0.2;
-/// Chunks that are mixed with each other: enough for batches to be well mixed.
-constexpr std::uint64_t max_window = 1024;
-
-double all_bytes(const findings& measured) {
-  return static_cast<double>(measured.layout.samples) *
-         static_cast<double>(measured.layout.sample_bytes);
-}
 
 double batch_bytes(const findings& measured) {
   return static_cast<double>(measured.batch_size) *
          static_cast<double>(measured.layout.sample_bytes);
 }
-
-/// Samples a second that the loop takes; empty: as many as it can have.
-std::optional<double> wanted_rate(const findings& measured) {
-  if (!measured.step) return std::nullopt;
-  return static_cast<double>(measured.batch_size) / seconds{*measured.step}.count();
-}
-
-/// Of some readers that were tried, as little of them as do.
-class reader_choice {
- public:
-  explicit reader_choice(const findings& measured) {
-    for (const reader_rate& each : measured.readers) best_ = std::max(best_, each.rate());
-    wanted_ = wanted_rate(measured);
-    const double enough =
-        wanted_ ? std::min(headroom * *wanted_, best_ / worth_more) : best_ / worth_more;
-    for (const reader_rate& each : measured.readers)
-      if (each.rate() >= enough && (readers_ == 0 || each.readers < readers_)) {
-        readers_ = each.readers;
-        rate_ = each.rate();
-      }
-  }
-  [[nodiscard]] int readers() const { return std::max(readers_, 1); }
-  [[nodiscard]] double rate() const { return rate_; }
-  [[nodiscard]] bool keeps_up() const { return wanted_ && rate_ >= *wanted_; }
-
-  [[nodiscard]] std::string reason() const {
-    if (readers_ == 0) return "1 reader: no rate was measured";
-    const std::string first =
-        fmt::format("{} reader{} bring{} {:.0f} samples/s", readers_, readers_ == 1 ? "" : "s",
-                    readers_ == 1 ? "s" : "", rate_);
-    if (!wanted_) return first + ", and more bring no 5 % more";
-    if (rate_ >= headroom * *wanted_)
-      return first + fmt::format(", and the step takes {:.0f}", *wanted_);
-    return first +
-           fmt::format(", of {:.0f} that the step takes, and more bring no 5 % more", *wanted_);
-  }
-
- private:
-  double best_ = 0;
-  double rate_ = 0;
-  int readers_ = 0;
-  std::optional<double> wanted_;
-};
 
 void choose_order(const findings& measured, advice& given) {
   const layout_facts& layout = measured.layout;
@@ -140,8 +85,7 @@ void choose_placement(const findings& measured, const reader_choice& chosen, adv
     given.reasons.emplace_back("placement stream: samples are others in each epoch");
     return;
   }
-  const std::size_t budget = measured.device_budget.value_or(
-      static_cast<std::size_t>(share_of_free * static_cast<double>(measured.device->free_bytes)));
+  const std::size_t budget = row_budget(measured);
   const auto budget_text = bytes_text(static_cast<double>(budget));
   if (all_bytes(measured) * 1.01 <= static_cast<double>(budget)) {
     given.placement = resident;
@@ -200,18 +144,15 @@ void add_hints(const findings& measured, advice& given) {
   }
 }
 
-}  // namespace
-
-advice advise(const findings& measured) {
+/// What suits if readers decode.
+advice by_readers(const findings& measured, const reader_choice& chosen) {
   advice given;
-  const reader_choice chosen{measured};
   given.readers = measured.layout.serialized ? 1 : chosen.readers();
   given.reasons.emplace_back(measured.layout.serialized ? "1 reader: one thread at a time reads"
                                                         : chosen.reason());
   choose_order(measured, given);
   choose_memory(measured, chosen, given);
   choose_placement(measured, chosen, given);
-  add_hints(measured, given);
 
   const double read =
       chosen.rate() > 0 ? static_cast<double>(measured.batch_size) / chosen.rate() : 0;
@@ -222,6 +163,21 @@ advice advise(const findings& measured) {
                        given.placement == feedline::placement::cached;
   given.batch = seconds{std::max(measured.step ? seconds{*measured.step}.count() : 0.0,
                                  streams && !given.load_into_memory ? std::max(read, copy) : 0.0)};
+  return given;
+}
+
+}  // namespace
+
+advice advise(const findings& measured) {
+  const reader_choice chosen{measured, measured.readers};
+  advice given = by_readers(measured, chosen);
+  choose_decoder(measured, chosen, given);
+  if (!measured.damages.empty()) {
+    given.skip_damaged = true;
+    given.reasons.emplace_back("errors skip: samples that cannot be read are left out");
+    given.hints.emplace_back("feedline-convert --skip-damaged writes a file of those that can be");
+  }
+  add_hints(measured, given);
   return given;
 }
 

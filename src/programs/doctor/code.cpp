@@ -7,11 +7,14 @@
 namespace doctor {
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string joined(const std::vector<std::string>& parts, const char* between = ", ") {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
   return text;
 }
+
+/// Of a loader and of `load_into_memory`: samples that cannot be read are left out, however many.
+constexpr auto skipping = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
 
 std::string list_code(const std::vector<std::string>& texts) {
   std::vector<std::string> literals;
@@ -35,6 +38,9 @@ std::string options_code(const findings& measured, const advice& given) {
   if (given.device_cache_bytes != 0)
     members.push_back(
         fmt::format(".max_device_cache_bytes = std::size_t{{{}}}", given.device_cache_bytes));
+  if (given.decode_on == feedline::decode_on::device)
+    members.emplace_back(".decode_on = feedline::decode_on::device");
+  if (given.skip_damaged && !given.load_into_memory) members.emplace_back(skipping);
   std::string text;
   for (const std::string& member : members) text += "\n       " + member + ",";
   text.pop_back();
@@ -140,13 +146,26 @@ std::string ragged_code(const std::string& file, const std::string& field, std::
       ragged_opening(file, field, external), length);
 }
 
+std::string renamed_code(const std::string& opening, const std::string& from,
+                         const std::string& to) {
+  if (to.empty() || to == from) return opening;
+  return fmt::format("feedline::select({}, {{{{{}, {}}}}})", opening, quoted(from), quoted(to));
+}
+
+std::string zipped_code(const std::vector<std::string>& openings) {
+  if (openings.size() == 1) return openings.front();
+  return "feedline::zip({" + joined(openings, ",\n                   ") + "})";
+}
+
 std::string program_of(const std::string& opening, const findings& measured, const advice& given) {
   const bool on_gpu = measured.device.has_value();
   std::string text = includes_of(opening, measured);
   text += "\nint main() {\n  constexpr std::uint64_t epochs = 2;\n";
-  text += given.load_into_memory
-              ? "  const auto train = feedline::load_into_memory(\n      " + opening + ");\n"
-              : "  const auto train = " + opening + ";\n";
+  if (given.load_into_memory)
+    text += "  const auto train = feedline::load_into_memory(\n      " + opening +
+            (given.skip_damaged ? std::string{",\n      {"} + skipping + "}" : "") + ");\n";
+  else
+    text += "  const auto train = " + opening + ";\n";
   text += on_gpu ? fmt::format("  const auto device = feedline::make_cuda_device({});\n",
                                measured.device->ordinal) +
                        "  cudaStream_t stream = nullptr;\n"

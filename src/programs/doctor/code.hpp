@@ -34,6 +34,12 @@ namespace doctor {
 [[nodiscard]] std::string ragged_code(const std::string& file, const std::string& field,
                                       std::uint64_t length, feedline::external_files external = {});
 
+/// The same dataset, of which the field `from` is called `to`; empty: it keeps its name.
+[[nodiscard]] std::string renamed_code(const std::string& opening, const std::string& from,
+                                       const std::string& to);
+/// The fields of all, side by side.
+[[nodiscard]] std::string zipped_code(const std::vector<std::string>& openings);
+
 /// A whole program that trains with the advice: what is recommended, to paste.
 /// @param opening An expression that opens the dataset.
 [[nodiscard]] std::string program_of(const std::string& opening, const findings& measured,

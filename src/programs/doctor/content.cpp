@@ -8,6 +8,7 @@
 #endif
 
 #include "programs/doctor/words.hpp"
+#include "programs/words/library_words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -60,27 +61,25 @@ std::string why_mapped(bool local, std::optional<double> cached) {
       cached ? percent_text(*cached) + " of it was" : "it is not known how much of it was");
 }
 
-std::string way_of(const layout_facts& layout, const content& found, bool local,
+std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,
                    std::optional<double> cached) {
   if (layout.in_memory)
-    return found.is_hdf5 ? "from memory: fields of up to 64 MiB together are read whole at opening "
-                           "(--read-whole)"
-                         : "from memory: all samples lie there, read or mapped at opening";
+    return is_hdf5 ? "from memory: fields of up to 64 MiB together are read whole at opening "
+                     "(--read-whole)"
+                   : "from memory: all samples lie there, read or mapped at opening";
   if (layout.serialized)
     return "through the HDF5 library, one thread at a time: it has one lock, and the storage of a "
            "field (above) needs it";
-  std::string way = found.is_hdf5
-                        ? "by feedline itself, past the HDF5 library and its lock, by any "
-                          "number of threads; the file is read "
-                        : "by any number of threads; files are read ";
+  std::string way = is_hdf5 ? "by feedline itself, past the HDF5 library and its lock, by any "
+                              "number of threads; the file is read "
+                            : "by any number of threads; files are read ";
   return way + why_mapped(local, cached);
 }
 
 }  // namespace
 
-content look_at(const request& asked) {
-  content found;
-  found.files = feedline::expand_paths({asked.path});
+content look_at(const std::string& path, const feedline::open_options& how) {
+  content found{.path = path, .files = feedline::expand_paths({path}), .format = {}};
   const std::string& first = found.files.front();
   std::error_code unknown;
   if (!std::filesystem::exists(first, unknown))
@@ -90,11 +89,13 @@ content look_at(const request& asked) {
   const feedline::file_format format = feedline::detect_format(first);
   found.is_hdf5 = format == feedline::file_format::hdf5;
   found.format = feedline::to_string(format);
-  found.fields = offered_by(first, format, asked.how);
+  found.fields = offered_by(first, format, how);
+  for (offered_field& each : found.fields)
+    each.found.refusal = programs::in_words_of(programs::program::doctor, each.found.refusal);
   return found;
 }
 
-layout_facts layout_of(const subject& opened, const content& found, bool local,
+layout_facts layout_of(const subject& opened, const std::vector<content>& found, bool local,
                        std::optional<double> cached) {
   const feedline::dataset& samples = *opened.samples;
   layout_facts layout{.fields = samples.fields(),
@@ -107,7 +108,7 @@ layout_facts layout_of(const subject& opened, const content& found, bool local,
                       .way = {}};
   for (const feedline::field& field : layout.fields)
     layout.sample_bytes += feedline::sample_bytes(field);
-  layout.way = way_of(layout, found, local, cached);
+  layout.way = way_of(layout, std::ranges::all_of(found, &content::is_hdf5), local, cached);
   return layout;
 }
 

@@ -20,16 +20,18 @@ struct offered_field {
 
 /// What there is, before anything of it is opened as a dataset.
 struct content {
-  std::vector<std::string> files;  ///< that the path names; a folder is one
+  std::string path;                ///< as it was given
+  std::vector<std::string> files;  ///< that it names; a folder is one
   std::string format;
   bool is_hdf5 = false;
   std::vector<offered_field> fields;  ///< of the first file; empty: they show when it is opened
 };
 
-/// Looks at a path's content.
+/// Looks at a path's content: a file's, a folder's, that of the first of a pattern's files.
 /// @throws feedline::usage_error if there is nothing, feedline::dataset_error if it cannot be read
 /// or is of no format that is known.
-[[nodiscard]] content look_at(const request& asked);
+/// @param how To open it: whether other files that it names are read.
+[[nodiscard]] content look_at(const std::string& path, const feedline::open_options& how);
 
 /// A dataset that was opened, and how to open it again.
 struct subject {
@@ -40,12 +42,14 @@ struct subject {
   std::vector<std::string> notes;  ///< what was left out, and how to have it
 };
 
-/// Opens it: rows as they are, values of varying length as images or padded, as asked for.
+/// Opens all paths side by side: rows as they are, values of varying length as images or padded, as
+/// asked for.
+/// @param found The content of each input.
 /// @throws feedline::usage_error, feedline::dataset_error that say what to give.
-[[nodiscard]] subject open_subject(const request& asked, const content& found);
+[[nodiscard]] subject open_subject(const request& asked, const std::vector<content>& found);
 
 /// What a dataset says of itself. @param cached Share of its files in the page cache.
-[[nodiscard]] layout_facts layout_of(const subject& opened, const content& found, bool local,
-                                     std::optional<double> cached);
+[[nodiscard]] layout_facts layout_of(const subject& opened, const std::vector<content>& found,
+                                     bool local, std::optional<double> cached);
 
 }  // namespace doctor

@@ -20,8 +20,9 @@ namespace {
 
 /// How the time is shared out.
 constexpr double storage_share = 0.15;
-constexpr double reading_share = 0.15;
-constexpr double readers_share = 0.35;
+constexpr double reading_share = 0.12;
+constexpr double readers_share = 0.28;
+constexpr double decoder_share = 0.1;
 constexpr double copies_share = 0.03;
 constexpr double loops_share = 0.32;
 /// Activities of each thread that a picture shows.
@@ -53,6 +54,9 @@ std::string words_of(loop_order order) {
   return order == loop_order::windows ? "shuffled within chunks" : "shuffled";
 }
 
+/// More readers than these bring blocks to a GPU no faster.
+constexpr int max_decoder_readers = 8;
+
 /// 1, 2, 4, … and as many as there may be.
 std::vector<int> readers_to_try(const request& asked, const findings& measured) {
   if (measured.layout.serialized) return {1};
@@ -68,10 +72,14 @@ class examiner {
   examiner(const request& asked, examination& made, const progress& tell)
       : asked_{asked}, made_{made}, all_{made.measured}, tell_{tell} {}
 
-  void run() {
+  void run(const gpu_finder& find) {
+    find_device(find);
     tell_("storage");
-    all_.storage = examine_storage(made_.found.files, {.time = storage_share * asked_.seconds,
-                                                       .keep_cache = asked_.keep_cache});
+    std::vector<std::string> files;
+    for (const content& each : made_.found)
+      files.insert(files.end(), each.files.begin(), each.files.end());
+    all_.storage = examine_storage(
+        files, {.time = storage_share * asked_.seconds, .keep_cache = asked_.keep_cache});
     tell_("opening");
     opened_ = open_subject(asked_, made_.found);
     made_.notes = opened_.notes;
@@ -84,9 +92,16 @@ class examiner {
     measure_device();
     measure_alone();
     measure_all_readers();
+    measure_decoder();
     made_.recommended = advise(all_);
-    made_.program = program_of(opened_.code, all_, made_.recommended);
     measure_loops();
+    // Damage that shows as late as that changes the advice, too.
+    const advice measured = std::exchange(made_.recommended, advise(all_));
+    if (made_.recommended.decode_on != measured.decode_on && all_.loops.size() > 1) {
+      all_.loops.pop_back();
+      all_.not_run = "samples that cannot be read were found as it ran";
+    }
+    made_.program = program_of(opened_.code, all_, made_.recommended);
     if (const std::string doubt = doubt_of(all_); !doubt.empty()) made_.notes.push_back(doubt);
   }
 
@@ -118,20 +133,29 @@ class examiner {
     return all_.layout.in_chunks() && !all_.layout.forgets_chunks();
   }
 
+  void find_device(const gpu_finder& find) {
+    if (!asked_.gpu) return do_without_gpu("no GPU was to be used (--no-gpu)");
+    tell_("GPU");
+    gpu_search search = find(*asked_.gpu);
+    if (!search.found) return do_without_gpu(search.refusal);
+    gpu_ = std::move(search.found);
+  }
+
+  void do_without_gpu(const std::string& why) {
+    if (asked_.needs_gpu)
+      throw feedline::usage_error{"--gpu " + std::to_string(*asked_.gpu) + ": " + why +
+                                  "; without --gpu, or with --no-gpu, no GPU is needed"};
+    gpu_.reset();
+    all_.no_device = why;
+  }
+
   void measure_device() {
-    if (!asked_.gpu) {
-      all_.no_device = "no GPU was to be used (--no-gpu)";
-      return;
-    }
+    if (!gpu_) return;
     tell_("copies to the GPU");
-    gpu_search search = find_gpu(*asked_.gpu);
-    all_.no_device = search.refusal;
-    if (!search.found) return;
     try {
-      all_.device = measure_copies(*search.found, copies_share * asked_.seconds);
-      gpu_ = std::move(search.found);
+      all_.device = measure_copies(*gpu_, copies_share * asked_.seconds);
     } catch (const feedline::device_error& refusal) {
-      all_.no_device = std::string{"the GPU cannot be used: "} + refusal.what();
+      do_without_gpu(std::string{"the GPU cannot be used: "} + refusal.what());
     }
   }
 
@@ -156,11 +180,50 @@ class examiner {
         order.within ? "shuffled within " + std::to_string(mixed_chunks) + " chunks" : "shuffled";
     const std::vector<int> tried = readers_to_try(asked_, all_);
     for (const int readers : tried) {
-      tell_(std::to_string(readers) + (readers == 1 ? " reader" : " readers"));
-      all_.readers.push_back(
-          measure_readers(fresh(), order, all_.batch_size, readers,
-                          until(readers_share / static_cast<double>(tried.size())), all_.damages));
+      const auto loop =
+          loop_of("", fresh(), order, {.batch_size = all_.batch_size, .readers = readers}, nullptr,
+                  until(readers_share / static_cast<double>(tried.size())));
+      all_.readers.push_back({readers, loop.samples, loop.took});
     }
+  }
+
+  /// What more and more readers bring where the GPU decodes.
+  void measure_decoder() {
+    if (!gpu_) return;
+    decoder_facts& decoder = all_.decoder;
+    decoder.window = decoder_window(all_);
+    feedline::shuffle order{.seed = 42};
+    if (decoder.window) order.within = feedline::chunks(*decoder.window);
+    feedline::loader_options options{.batch_size = all_.batch_size,
+                                     .placement = feedline::placement::stream,
+                                     .max_device_cache_bytes = asked_.device_bytes.value_or(0),
+                                     .decode_on = feedline::decode_on::device};
+    try {
+      if (opened_.samples->encoded() == nullptr)
+        decoder.not_measured = all_.layout.in_memory
+                                   ? "samples lie in memory, decoded as they were opened"
+                                   : "samples are not stored in blocks that a GPU decodes";
+      for (const int readers : readers_to_try(asked_, all_)) {
+        if (!all_.damages.empty())
+          decoder.not_measured = "samples that cannot be read end an epoch that the GPU decodes";
+        if (!decoder.not_measured.empty() || readers > max_decoder_readers) return;
+        options.readers = readers;
+        const auto loop =
+            loop_of("the GPU's decoder, ", fresh(), order, options, gpu_.get(),
+                    {.time = decoder_share / 4 * asked_.seconds, .samples = asked_.max_samples});
+        decoder.not_measured = loop.plan.decode_note;
+        if (loop.batches != 0) decoder.readers.push_back({readers, loop.samples, loop.took});
+      }
+    } catch (const feedline::error& refusal) {  // as of memory that is not there
+      decoder.not_measured = refusal.what();
+    }
+  }
+
+  loop_facts loop_of(const std::string& what, const feedline::dataset_ptr& samples,
+                     const feedline::sampler& order, const feedline::loader_options& options,
+                     gpu* on, const limits& within) {
+    tell_(what + std::to_string(options.readers) + (options.readers == 1 ? " reader" : " readers"));
+    return measure_loop(samples, order, options, on, {}, within, all_.damages);
   }
 
   void measure_loops() {
@@ -182,12 +245,18 @@ class examiner {
 
   void run_recommended(const advice& given, std::chrono::nanoseconds step) {
     feedline::dataset_ptr samples = fresh();
-    if (given.load_into_memory) samples = feedline::load_into_memory(std::move(samples));
+    if (given.load_into_memory)
+      samples = feedline::load_into_memory(
+          std::move(samples),
+          {.errors = skipping(), .failures = [this](const feedline::failure_report& seen) {
+             for (const feedline::sample_failure& each : seen.first)
+               note_damage(all_.damages, each.sample.value, each.message);
+           }});
     feedline::loader_options options{.batch_size = all_.batch_size,
                                      .readers = given.readers,
                                      .placement = given.placement,
                                      .max_device_cache_bytes = given.device_cache_bytes,
-                                     .trace_events = 0};
+                                     .decode_on = given.decode_on};
     feedline::shuffle order{.seed = 42};
     if (given.window) order.within = feedline::chunks(*given.window);
     measure_one("as recommended", given.window ? "shuffled within chunks" : "shuffled", samples,
@@ -205,9 +274,7 @@ class examiner {
     if (given.placement == feedline::placement::gather)
       before += seconds{samples * static_cast<double>(all_.layout.sample_bytes) /
                         pinned_bytes_per_second};
-    if (given.load_into_memory && !all_.damages.empty())
-      all_.not_run = "samples that cannot be read cannot be loaded";
-    else if (before > loops_share / 2 * asked_.seconds)
+    if (before > loops_share / 2 * asked_.seconds)
       all_.not_run = "loading or pinning all samples before it takes about " + time_text(before);
     return all_.not_run.empty();
   }
@@ -235,10 +302,11 @@ class examiner {
 
 }  // namespace
 
-examination examine(const request& asked, content found, const progress& tell) {
+examination examine(const request& asked, std::vector<content> found, const progress& tell,
+                    const gpu_finder& find) {
   examination made;
   made.found = std::move(found);
-  examiner{asked, made, tell}.run();
+  examiner{asked, made, tell}.run(find);
   return made;
 }
 

@@ -3,11 +3,13 @@
 #include "programs/doctor/advice.hpp"
 #include "programs/doctor/content.hpp"
 #include "programs/doctor/findings.hpp"
+#include "programs/doctor/gpu.hpp"
 #include "programs/doctor/request.hpp"
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace doctor {
 
@@ -16,7 +18,7 @@ using progress = std::function<void(const std::string& what)>;
 
 /// All that is reported.
 struct examination {
-  content found;
+  std::vector<content> found;  ///< of each input
   std::vector<std::string> notes;
   findings measured;
   advice recommended;
@@ -25,8 +27,9 @@ struct examination {
 
 /// Measures everything, within the time that was asked for, and advises. The order matters: the
 /// storage comes first, before files are mapped.
-/// @throws feedline::usage_error if the request does not suit the data; feedline::error if it
-/// cannot be opened.
-[[nodiscard]] examination examine(const request& asked, content found, const progress& tell);
+/// @throws feedline::usage_error if the request does not suit the data, or the machine;
+/// feedline::error if it cannot be opened.
+[[nodiscard]] examination examine(const request& asked, std::vector<content> found,
+                                  const progress& tell, const gpu_finder& find = find_gpu);
 
 }  // namespace doctor

@@ -82,11 +82,18 @@ struct reading_facts {
 /// A loader that nobody waits for.
 struct reader_rate {
   int readers = 1;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< that were read, or delivered where the GPU decodes
   seconds took{};
   [[nodiscard]] double rate() const {
     return took.count() <= 0 ? 0 : static_cast<double>(samples) / took.count();
   }
+};
+
+/// Loaders whose blocks the GPU decodes, and that nobody waits for.
+struct decoder_facts {
+  std::optional<std::uint64_t> window;  ///< chunks of `shuffle{.within = …}`; empty: a full shuffle
+  std::vector<reader_rate> readers;
+  std::string not_measured;  ///< why there is none; empty: there are
 };
 
 /// The GPU, and copies to it from pinned memory.
@@ -121,7 +128,7 @@ struct loop_facts : loop_part {
   std::string name;   ///< "as it is", "as recommended"
   std::string order;  ///< of its samples
   feedline::loader_plan plan;
-  std::uint64_t read_samples = 0;       ///< by the readers
+  std::uint64_t samples = 0;            ///< as those of `reader_rate`
   std::optional<loop_part> later = {};  ///< epochs behind the first one, where they count apart
   feedline::trace trace = {};
 
@@ -149,6 +156,7 @@ struct findings {
   std::optional<device_facts> device = {};
   std::string no_device;                          ///< why there is none
   std::optional<std::size_t> device_budget = {};  ///< as asked for
+  decoder_facts decoder = {};                     ///< nothing is in it where there is no GPU
   std::vector<loop_facts> loops = {};
   std::string not_run;  ///< why the loop as recommended was not; empty: it was
   std::vector<damage> damages = {};

@@ -41,4 +41,7 @@ struct gpu_search {
 /// @param ordinal As CUDA counts.
 [[nodiscard]] gpu_search find_gpu(int ordinal);
 
+/// `find_gpu`, or what stands in for it.
+using gpu_finder = std::function<gpu_search(int ordinal)>;
+
 }  // namespace doctor

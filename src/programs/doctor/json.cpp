@@ -127,6 +127,7 @@ std::string json_of(const loop_facts& loop) {
       .string("order", loop.order)
       .member("readers", loop.plan.readers)
       .string("placement", feedline::to_string(loop.plan.placement))
+      .string("decode_on", feedline::to_string(loop.plan.decode_on))
       .string("plan", to_string(loop.plan));
   add_part(json, loop);
   json_object later;
@@ -152,13 +153,27 @@ std::string copies_json(const findings& measured) {
       .text();
 }
 
+std::string decoder_json(const findings& measured) {
+  std::vector<std::string> readers;
+  for (const reader_rate& rate : measured.decoder.readers)
+    readers.push_back(json_of(measured, rate));
+  const auto& window = measured.decoder.window;
+  return json_object{}
+      .member("window_chunks", window ? std::to_string(*window) : "null")
+      .array("readers", readers)
+      .string("not_measured", measured.device ? measured.decoder.not_measured : measured.no_device)
+      .text();
+}
+
 std::string json_of(const advice& given, const std::string& program) {
   return json_object{}
       .member("readers", given.readers)
+      .string("decode_on", feedline::to_string(given.decode_on))
       .string("placement", feedline::to_string(given.placement))
       .member("max_device_cache_bytes", given.device_cache_bytes)
       .member("window_chunks", given.window ? std::to_string(*given.window) : "null")
       .member("load_into_memory", given.load_into_memory)
+      .member("skip_damaged", given.skip_damaged)
       .time("batch", nanoseconds(given.batch))
       .member("reasons", strings(given.reasons))
       .member("hints", strings(given.hints))
@@ -179,13 +194,20 @@ std::string to_json(const request& asked, const examination& made) {
   const findings& measured = made.measured;
   std::vector<std::string> readers;
   for (const reader_rate& rate : measured.readers) readers.push_back(json_of(measured, rate));
+  std::string formats;
+  std::vector<std::string> offered;
+  for (const content& input : made.found) {
+    if (formats.find(input.format) == std::string::npos)
+      formats += (formats.empty() ? "" : ", ") + input.format;
+    for (const offered_field& each : input.fields) offered.push_back(json_of(each));
+  }
   return json_object{}
              .string("program", "feedline-doctor")
              .string("version", fmt::format("{}.{}.{}", FEEDLINE_VERSION_MAJOR,
                                             FEEDLINE_VERSION_MINOR, FEEDLINE_VERSION_PATCH))
              .string("path", asked.path)
-             .string("format", made.found.format)
-             .array("offered", each_of(made.found.fields))
+             .string("format", formats)
+             .array("offered", offered)
              .member("notes", strings(made.notes))
              .member("layout", json_of(measured.layout))
              .member("batch_size", measured.batch_size)
@@ -195,6 +217,7 @@ std::string to_json(const request& asked, const examination& made) {
              .array("reading", each_of(measured.reading))
              .string("gather_order", measured.readers_order)
              .array("gather", readers)
+             .member("decoder", decoder_json(measured))
              .member("copies", copies_json(measured))
              .array("loops", each_of(measured.loops))
              .string("not_run", measured.not_run)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 
 namespace doctor {
@@ -19,11 +20,21 @@ using steady = std::chrono::steady_clock;
 /// What a loop waits for a batch at least, however short it is to be.
 constexpr seconds least_wait{1};
 
-/// Samples that cannot be read are left out, however many, and told.
+/// Samples that cannot be read are left out, however many, and told; but where the device decodes
+/// the first one ends the loop.
 feedline::loader_options completed(feedline::loader_options options, const limits& until) {
-  options.errors = {.action = feedline::error_action::skip, .max_share = 1, .listed = max_damages};
+  if (options.decode_on == feedline::decode_on::cpu) options.errors = skipping();
   options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
   return options;
+}
+
+/// @throws the cause, where it is not that a sample cannot be read.
+void note_cause(std::vector<damage>& damages, const feedline::stage_error& failure) {
+  try {
+    std::rethrow_exception(failure.cause());
+  } catch (const feedline::dataset_error& error) {
+    note_damage(damages, failure.where().sample, error.what());
+  }
 }
 
 class loop {
@@ -32,16 +43,17 @@ class loop {
        const feedline::loader_options& options, gpu* on, const limits& until)
       : until_{until},
         on_{on},
-        begin_{steady::now()},
-        deadline_{begin_ + std::chrono::duration_cast<steady::duration>(
-                               std::max(4 * until.time, least_wait))},
         options_{completed(options, until)},
         loader_{samples, order, on == nullptr ? feedline::make_host_device() : on->device,
-                options_} {
+                options_},
+        begin_{steady::now()},
+        deadline_{begin_ + std::chrono::duration_cast<steady::duration>(
+                               std::max(4 * until.time, least_wait))} {
     facts_.plan = loader_.plan();
   }
 
   void run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
+    if (facts_.plan.decode_on != options_.decode_on) return;  // the plan says why
     try {
       for (std::uint64_t epoch = 0; epoch < options_.epochs && !is_over(); ++epoch) {
         const std::uint64_t before = batches_;
@@ -53,8 +65,8 @@ class loop {
       }
     } catch (const feedline::deadline_error&) {
       // However slow a batch is, the loop ends: what readers have read by then is measured.
-    } catch (const feedline::stage_error& error) {
-      note_damage(damages, error.where().sample, error.what());
+    } catch (const feedline::stage_error& failure) {
+      note_cause(damages, failure);
     }
     for (const feedline::sample_failure& each : loader_.failures().first)
       note_damage(damages, each.sample.value, each.message);
@@ -129,7 +141,8 @@ class loop {
     closed_ = now();
     facts_.batches = batches_;
     facts_.took = closed_.time - begin_;
-    facts_.read_samples = closed_.statistics.reader.samples;
+    const bool decodes = options_.decode_on == feedline::decode_on::device;
+    facts_.samples = decodes ? samples_ : closed_.statistics.reader.samples;
     facts_.seen =
         batches_ >= min_batches ? closed_.statistics.since(first_batch_) : closed_.statistics;
     facts_.verdict = judge(facts_.seen);
@@ -137,10 +150,10 @@ class loop {
 
   const limits& until_;
   gpu* on_;
-  steady::time_point begin_;
-  steady::time_point deadline_;
   feedline::loader_options options_;
   feedline::loader loader_;
+  steady::time_point begin_;
+  steady::time_point deadline_;
   std::uint64_t batches_ = 0;
   std::uint64_t samples_ = 0;
   feedline::loader_statistics first_batch_;

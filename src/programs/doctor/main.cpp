@@ -5,16 +5,14 @@
 // Expect: docs/guide/doctor.md shows a report.
 
 #include "programs/doctor/program.hpp"
+#include "programs/words/log.hpp"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <iostream>
 
 int main(int argc, char** argv) {
-  const auto log = spdlog::stderr_color_mt("feedline");
-  log->set_level(spdlog::level::err);  // what loaders warn of is in the report
-  spdlog::set_default_logger(log);
+  // What loaders warn of is in the report.
+  programs::log_in_words_of(programs::program::doctor, spdlog::level::err);
   return doctor::run(argc, argv, std::cout, std::cerr, ::isatty(STDERR_FILENO) == 1);
 }

@@ -3,6 +3,7 @@
 #include <feedline/error.hpp>
 
 #include "device/owned.hpp"
+#include "programs/words/library_words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +27,8 @@ seconds cpu_time() {
 }  // namespace
 
 void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
-                 const std::string& message) {
+                 const std::string& what) {
+  const std::string message = programs::in_words_of(programs::program::doctor, what);
   const bool known = std::ranges::any_of(damages, [&](const damage& each) {
     return each.message == message || (sample && each.sample == sample);
   });
@@ -65,14 +67,6 @@ reading_facts measure_reading(const feedline::dataset& from, const feedline::sam
   facts.took = steady::now() - begin;
   facts.cpu = cpu_time() - cpu;
   return facts;
-}
-
-reader_rate measure_readers(const feedline::dataset_ptr& samples, const feedline::sampler& order,
-                            std::uint64_t batch_size, int readers, const limits& until,
-                            std::vector<damage>& damages) {
-  const loop_facts loop = measure_loop(
-      samples, order, {.batch_size = batch_size, .readers = readers}, nullptr, {}, until, damages);
-  return {readers, loop.read_samples, loop.took};
 }
 
 device_facts measure_copies(gpu& on, seconds time) {

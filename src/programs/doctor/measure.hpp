@@ -18,9 +18,15 @@ namespace doctor {
 /// So many samples that cannot be read are told.
 inline constexpr std::size_t max_damages = 10;
 
+/// Leaves out samples that cannot be read, however many.
+[[nodiscard]] inline feedline::error_policy skipping() {
+  return {.action = feedline::error_action::skip, .max_share = 1, .listed = max_damages};
+}
+
 /// Adds what is not there yet, as far as there is room.
+/// @param what In the library's words.
 void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> sample,
-                 const std::string& message);
+                 const std::string& what);
 
 /// When a measurement ends: with the first that is reached, but not before something was measured.
 struct limits {
@@ -36,17 +42,12 @@ struct limits {
                                             const feedline::sampler& order, std::string name,
                                             const limits& until, std::vector<damage>& damages);
 
-/// What so many readers gather into host memory, where nobody is waited for.
-[[nodiscard]] reader_rate measure_readers(const feedline::dataset_ptr& samples,
-                                          const feedline::sampler& order, std::uint64_t batch_size,
-                                          int readers, const limits& until,
-                                          std::vector<damage>& damages);
-
 /// The rate of copies of 8 MiB from pinned memory.
 /// @throws feedline::device_error
 [[nodiscard]] device_facts measure_copies(gpu& on, seconds time);
 
 /// Takes batches, and computes on each for a time: a kernel on the GPU, or a pause on the host.
+/// Where the device is to decode and the plan says that it does not, no batch is taken.
 /// @param on Null: the host.
 /// @param step 0: none.
 [[nodiscard]] loop_facts measure_loop(const feedline::dataset_ptr& samples,

@@ -4,6 +4,7 @@
 #include <feedline/statistics/trace.hpp>
 
 #include "programs/doctor/report.hpp"
+#include "programs/words/failure.hpp"
 
 #include <system_error>
 
@@ -11,6 +12,8 @@
 #include <exception>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace doctor {
 namespace {
@@ -61,41 +64,41 @@ void write_picture(const request& asked, const examination& made) {
 }
 
 int examine_and_report(const request& asked, std::ostream& out, std::ostream& err,
-                       bool err_is_terminal) {
+                       bool err_is_terminal, const gpu_finder& find) {
   progress_line line{err, err_is_terminal, asked.progress};
   const bool says = asked.json != "-";
   line.show("content");
-  content found = look_at(asked);
+  std::vector<content> found;
+  for (const programs::input& each : asked.inputs) found.push_back(look_at(each.path, asked.how));
   line.erase();
-  if (says) out << describe(asked, found) << std::flush;
-  const examination made =
-      examine(asked, std::move(found), [&](const std::string& what) { line.show(what); });
+  for (const content& each : found)
+    if (says) out << describe(each) << std::flush;
+  const examination made = examine(
+      asked, std::move(found), [&](const std::string& what) { line.show(what); }, find);
   line.erase();
   if (says)
-    out << describe(asked, made) << std::flush;
+    out << describe(made) << std::flush;
   else
     out << to_json(asked, made) << std::flush;
   if (!out) throw feedline::error{"standard output cannot be written"};
   if (says && !asked.json.empty()) write(asked.json, to_json(asked, made));
   if (!asked.code.empty()) write(asked.code, made.program);
   if (!asked.picture.empty()) write_picture(asked, made);
-  return made.measured.damages.empty() ? 0 : 3;
+  return made.measured.damages.empty() ? 0 : programs::not_all_read;
 }
 
 }  // namespace
 
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
-        bool err_is_terminal) {
+        bool err_is_terminal, const gpu_finder& find) {
   const auto asked = read_command_line(argc, argv, out, err);
   if (const int* const code = std::get_if<int>(&asked)) return *code;
   try {
-    return examine_and_report(std::get<request>(asked), out, err, err_is_terminal);
-  } catch (const feedline::usage_error& error) {
-    err << "feedline-doctor: " << error.what() << '\n';
-    return 2;
-  } catch (const std::exception& error) {
-    err << "feedline-doctor: " << error.what() << '\n';
-    return 1;
+    return examine_and_report(std::get<request>(asked), out, err, err_is_terminal, find);
+  } catch (...) {
+    const programs::failure failure = programs::current_failure(programs::program::doctor);
+    err << failure.message << '\n';
+    return failure.code;
   }
 }
 

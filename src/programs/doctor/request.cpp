@@ -56,12 +56,13 @@ bool ends_with_one_of(const std::string& path, std::initializer_list<std::string
 
 /// What is to be read further than CLI11 reads it.
 struct texts {
+  std::vector<std::string> inputs;
   std::string step;
   std::string resize;
   std::string order = "shuffle";
   std::string external = "refuse";
   double seconds = 6;
-  int gpu = 0;
+  std::optional<int> gpu;
   bool no_gpu = false;
 };
 
@@ -84,15 +85,21 @@ void read_further(request& asked, const texts& given) {
   asked.order = orders.at(given.order);
   asked.how.external = external_rules.at(given.external);
   asked.seconds = std::chrono::duration<double>{given.seconds};
-  asked.gpu = given.no_gpu ? std::nullopt : std::optional{given.gpu};
+  asked.gpu = given.no_gpu ? std::nullopt : std::optional{given.gpu.value_or(0)};
+  asked.needs_gpu = given.gpu.has_value();
+  for (const std::string& text : given.inputs) {
+    asked.inputs.push_back(programs::input_of(text));
+    asked.path += (asked.path.empty() ? "" : " ") + text;
+  }
 }
 
 void add_data_options(CLI::App& app, request& asked, texts& given) {
-  app.add_option("path", asked.path,
-                 "File, folder of images by class, or quoted pattern of shards of one format")
+  app.add_option("path", given.inputs,
+                 "Files, folders of images by class, or quoted patterns of shards of one format, "
+                 "each PATH or NAME=PATH; fields of all of them, side by side")
       ->required();
   app.add_option("--fields", asked.how.fields,
-                 "In the order wanted: HDF5 datasets by path, members; default: all")
+                 "Of each path, in the order wanted: HDF5 datasets by path, members; default: all")
       ->type_name("NAME");
   app.add_option("--resize", given.resize,
                  "Of images that are decoded; values of bytes of varying length are decoded as "
@@ -127,8 +134,11 @@ void add_loop_options(CLI::App& app, request& asked, texts& given) {
       ->check(CLI::Range(-1, 1024));
   app.add_option("--order", given.order, "Of your loop: shuffle, windows (of chunks), sequential")
       ->check(CLI::IsMember(orders));
-  app.add_option("--gpu", given.gpu, "Which GPU, as CUDA counts")->check(CLI::Range(0, 1024));
-  app.add_flag("--no-gpu", given.no_gpu, "Use none, though there is one");
+  auto* const gpu = app.add_option("--gpu", given.gpu,
+                                   "Which GPU, as CUDA counts; an error if it cannot be used. "
+                                   "Default: 0, if there is one")
+                        ->check(CLI::Range(0, 1024));
+  app.add_flag("--no-gpu", given.no_gpu, "Use none, though there is one")->excludes(gpu);
   app.add_option("--device-bytes", asked.device_bytes,
                  "GPU memory that rows may take; default: half of what is free");
 }

@@ -3,6 +3,8 @@
 #include <feedline/formats/open.hpp>
 #include <feedline/loader/loader_options.hpp>
 
+#include "programs/inputs/side_by_side.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +12,7 @@
 #include <ostream>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace doctor {
 
@@ -22,7 +25,8 @@ enum class loop_order : std::uint8_t {
 
 /// What the command line asks for.
 struct request {
-  std::string path;                              ///< a file, a folder or a pattern
+  std::vector<programs::input> inputs;           ///< at least one
+  std::string path;                              ///< all of them, as they were given
   feedline::open_options how;                    ///< it is opened
   bool resizes = false;                          ///< --resize was given
   std::optional<std::uint64_t> pad;              ///< elements of each sample of varying length
@@ -32,9 +36,10 @@ struct request {
   int readers = feedline::automatic_readers;     ///< of the loop as it is
   loop_order order = loop_order::shuffle;        ///< likewise
   std::chrono::duration<double> seconds{6};      ///< that measuring takes, about
-  std::uint64_t max_samples = std::uint64_t{1} << 20;  ///< that one measurement reads
+  std::uint64_t max_samples = std::uint64_t{1} << 23;  ///< that one measurement reads
   int max_readers = 0;                                 ///< 0: as many as there are cores
   std::optional<int> gpu = 0;                          ///< empty: none is used
+  bool needs_gpu = false;                              ///< --gpu was given
   std::optional<std::size_t> device_bytes;  ///< for rows that stay on the GPU; empty: half of what
                                             ///< is free
   bool keep_cache = false;                  ///< nothing is dropped from the page cache

@@ -41,7 +41,7 @@ const offered_field* find_field(const content& found, std::string_view name) {
   return field == found.fields.end() ? nullptr : &*field;
 }
 
-part plain_part(const request& asked, [[maybe_unused]] const content& found,
+part plain_part(const request& asked, const content& found,
                 const std::vector<std::string>& fields) {
   feedline::open_options how = asked.how;
   how.fields = fields;
@@ -63,14 +63,14 @@ part plain_part(const request& asked, [[maybe_unused]] const content& found,
         hdf5_code(found.files.front(), names, *asked.whole, asked.how.external)};
   }
 #endif
-  return {[path = asked.path, how] { return feedline::open(path, how); },
-          open_code(asked.path, how, asked.resizes)};
+  return {[path = found.path, how] { return feedline::open(path, how); },
+          open_code(found.path, how, asked.resizes)};
 }
 
-[[noreturn]] void refuse_ragged(const request& asked, const offered_field& field) {
+[[noreturn]] void refuse_ragged(const content& found, const offered_field& field) {
   const bool bytes = feedline::sample_bytes(field.found.spec) == 1;
   throw feedline::usage_error{
-      asked.path + ": field '" + field.found.name +
+      found.path + ": field '" + field.found.name +
       "': samples of varying length cannot stand in a batch as they are: give --pad LENGTH" +
       (bytes ? ", or --resize HxW if they are JPEG or PNG images" : "") +
       ", or choose other fields (--fields)"};
@@ -95,7 +95,7 @@ part ragged_part(const request& asked, const content& found, const offered_field
             },
             ragged_code(file, name, *asked.pad, asked.how.external)};
 #endif
-  refuse_ragged(asked, field);
+  refuse_ragged(found, field);
 }
 
 /// One part of fields that are rows, and one for each that is of varying length.
@@ -133,26 +133,32 @@ std::vector<part> parts_of(const request& asked, const content& found,
 
 }  // namespace
 
-subject open_subject(const request& asked, const content& found) {
+subject open_subject(const request& asked, const std::vector<content>& found) {
   subject opened;
-  std::vector<part> parts = parts_of(asked, found, opened.notes);
-  if (parts.size() == 1) {
-    opened.open = std::move(parts.front().open);
-    opened.code = std::move(parts.front().code);
-  } else {
-    opened.code = "feedline::zip({";
-    for (const part& each : parts)
-      opened.code += (opened.code.ends_with('{') ? "" : ",\n                   ") + each.code;
-    opened.code += "})";
-    opened.open = [parts = std::move(parts)] {
+  std::vector<std::vector<part>> parts;  // of each input
+  for (const content& each : found) parts.push_back(parts_of(asked, each, opened.notes));
+  const auto open_all = [parts] {
+    std::vector<feedline::dataset_ptr> inputs;
+    for (const std::vector<part>& of_input : parts) {
       std::vector<feedline::dataset_ptr> columns;
-      for (const part& each : parts) columns.push_back(each.open());
-      return feedline::zip(std::move(columns));
-    };
-  }
+      for (const part& each : of_input) columns.push_back(each.open());
+      inputs.push_back(feedline::zip(std::move(columns)));
+    }
+    return inputs;
+  };
+  opened.open = [open_all, inputs = asked.inputs] {
+    return programs::side_by_side(inputs, open_all());
+  };
   const auto begin = std::chrono::steady_clock::now();
-  opened.samples = opened.open();
+  const std::vector<feedline::dataset_ptr> inputs = open_all();
+  opened.samples = programs::side_by_side(asked.inputs, inputs);
   opened.opening = std::chrono::steady_clock::now() - begin;
+  std::vector<std::string> codes;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const part& each : parts[i])
+      codes.push_back(
+          renamed_code(each.code, inputs[i]->fields().front().name, asked.inputs[i].name));
+  opened.code = zipped_code(codes);
   if (opened.samples->size() == 0)
     throw feedline::usage_error{asked.path + ": holds no sample, so there is nothing to examine"};
   return opened;

@@ -30,6 +30,29 @@ std::string folded(const std::string& label, const std::string& text) {
   return result + line(result.empty() ? label : "", rest);
 }
 
+/// Lines of each of many, and how many more there are.
+template <class Each>
+std::string listed(const std::vector<Each>& all, std::string (*describe)(const Each&)) {
+  constexpr std::size_t most = 50;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += describe(all[i]);
+  if (all.size() > most)
+    text += line("", fmt::format("and {} more: --json FILE lists all", all.size() - most));
+  return text;
+}
+
+std::string describe_note(const std::string& text) {
+  return folded("-", text);
+}
+std::string describe_hint(const std::string& text) {
+  return folded("also", text);
+}
+
+std::string describe_type(const feedline::field& field) {
+  return line("field", fmt::format("{}, {}", to_string(field),
+                                   bytes_text(static_cast<double>(sample_bytes(field)))));
+}
+
 std::string describe_field(const offered_field& each) {
   if (!each.found.refusal.empty())
     return folded(each.found.name, "cannot be read: " + each.found.refusal);
@@ -52,9 +75,7 @@ std::string describe_layout(const layout_facts& layout) {
                                       bytes_text(static_cast<double>(layout.sample_bytes)),
                                       bytes_text(static_cast<double>(layout.samples) *
                                                  static_cast<double>(layout.sample_bytes))));
-  for (const feedline::field& field : layout.fields)
-    text += line("field", fmt::format("{}, {}", to_string(field),
-                                      bytes_text(static_cast<double>(sample_bytes(field)))));
+  text += listed(layout.fields, describe_type);
   if (layout.in_chunks())
     text += folded("chunks", fmt::format("{} of {} samples, {} once read; {} are kept at most",
                                          layout.chunks(), layout.chunking.samples,
@@ -90,6 +111,16 @@ std::string describe_storage(const storage_facts& storage) {
   return text + line("again", rate_text(storage.again.rate()) + " by 1 thread, the same blocks");
 }
 
+std::string describe_readers(const findings& measured, const std::vector<reader_rate>& rates) {
+  std::string text;
+  for (const reader_rate& each : rates)
+    text += line(
+        fmt::format("{} reader{}", each.readers, each.readers == 1 ? "" : "s"),
+        fmt::format("{:.0f} samples/s, {}", each.rate(),
+                    rate_text(each.rate() * static_cast<double>(measured.layout.sample_bytes))));
+  return text;
+}
+
 std::string describe_rates(const findings& measured) {
   std::string text = "\nreading and decoding, one thread, as the page cache is now\n";
   for (const reading_facts& each : measured.reading)
@@ -98,11 +129,14 @@ std::string describe_rates(const findings& measured) {
                                          percent_text(each.cpu_share()), each.samples));
   text += fmt::format("\ngather into batches of {}, {}; {} core{}\n", measured.batch_size,
                       measured.readers_order, measured.cores, measured.cores == 1 ? "" : "s");
-  for (const reader_rate& each : measured.readers)
-    text += line(
-        fmt::format("{} reader{}", each.readers, each.readers == 1 ? "" : "s"),
-        fmt::format("{:.0f} samples/s, {}", each.rate(),
-                    rate_text(each.rate() * static_cast<double>(measured.layout.sample_bytes))));
+  text += describe_readers(measured, measured.readers);
+  if (measured.device) {
+    const decoder_facts& decoder = measured.decoder;
+    text += "\ndecoding on the GPU, shuffled";
+    if (decoder.window) text += fmt::format(" within {} chunks", *decoder.window);
+    text += '\n' + describe_readers(measured, decoder.readers);
+    if (!decoder.not_measured.empty()) text += folded("not measured", decoder.not_measured);
+  }
   text += "\ncopies to the GPU\n";
   if (!measured.device) return text + line("not measured", measured.no_device);
   text += line("GPU", fmt::format("{}, {} of {} free", measured.device->name,
@@ -126,13 +160,17 @@ std::string describe_part(const loop_part& part) {
 }
 
 std::string describe_loop(const findings& measured, const loop_facts& loop) {
-  std::string text =
-      fmt::format("\nthe loop {}: batches of {}, {}, {} reader{}, placement {}, {}\n", loop.name,
-                  measured.batch_size, loop.order, loop.plan.readers,
-                  loop.plan.readers == 1 ? "" : "s", feedline::to_string(loop.plan.placement),
-                  measured.step ? "a step of " + time_text(*measured.step) : "no step");
+  const bool decodes = loop.plan.decode_on == feedline::decode_on::device;
+  const std::string way =
+      decodes ? "decode_on device" : "placement " + std::string{to_string(loop.plan.placement)};
+  std::string text = fmt::format(
+      "\nthe loop {}: batches of {}, {}, {} reader{}, {}, {}\n", loop.name, measured.batch_size,
+      loop.order, loop.plan.readers, loop.plan.readers == 1 ? "" : "s", way,
+      measured.step ? "a step of " + time_text(*measured.step) : "no step");
   if (loop.batches == 0)
-    return text + line("not measured", "no batch could be had in " + time_text(loop.took));
+    return text + folded("not measured", "no batch could be had in " + time_text(loop.took) +
+                                             (loop.plan.decode_note.empty() ? "" : ": ") +
+                                             loop.plan.decode_note);
   if (loop.batches < loop.plan.batches_per_epoch)
     text += line("begin", fmt::format("{} of the {} batches of an epoch", loop.batches,
                                       loop.plan.batches_per_epoch));
@@ -152,28 +190,26 @@ std::string describe_damages(const std::vector<damage>& damages) {
 
 }  // namespace
 
-std::string describe(const request& asked, const content& found) {
-  std::string text = fmt::format("{}: {}", feedline::detail::printable(asked.path), found.format);
+std::string describe(const content& found) {
+  std::string text = fmt::format("{}: {}", feedline::detail::printable(found.path), found.format);
   if (found.files.size() > 1) text += fmt::format(", {} files", found.files.size());
   text += '\n';
   if (!found.fields.empty()) text += "\nwhat is in it\n";
-  for (const offered_field& each : found.fields) text += describe_field(each);
-  return text;
+  return text + listed(found.fields, describe_field);
 }
 
-std::string describe(const request& /*asked*/, const examination& made) {
+std::string describe(const examination& made) {
   const findings& measured = made.measured;
   std::string text;
   if (!made.notes.empty()) text += "\nnotes\n";
-  for (const std::string& note : made.notes) text += folded("-", note);
-  text += describe_layout(measured.layout) + describe_storage(measured.storage) +
-          describe_rates(measured);
+  text += listed(made.notes, describe_note) + describe_layout(measured.layout) +
+          describe_storage(measured.storage) + describe_rates(measured);
   for (const loop_facts& loop : measured.loops) text += describe_loop(measured, loop);
   if (!measured.not_run.empty())
     text += "\nthe loop as recommended\n" + folded("not measured", measured.not_run);
   text += describe_damages(measured.damages) + "\nrecommended\n";
-  for (const std::string& reason : made.recommended.reasons) text += folded("-", reason);
-  for (const std::string& hint : made.recommended.hints) text += folded("also", hint);
+  text += listed(made.recommended.reasons, describe_note);
+  text += listed(made.recommended.hints, describe_hint);
   if (made.recommended.batch.count() > 0)
     text += line("then", "a batch in about " + time_text(made.recommended.batch));
   if (measured.loops.size() == 2 && measured.loops.front().batches != 0 &&

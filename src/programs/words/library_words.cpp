@@ -26,6 +26,8 @@ constexpr std::array options{
     option_names{"image_options::max_pixels", "--max-pixels", ""},
     option_names{"image_folder_options::label_type", "--label-type", ""},
     option_names{"open_options::label_type", "--label-type", ""},
+    option_names{"open_options::external", "--external", "--external"},
+    option_names{"hdf5_options::external", "--external", "--external"},
     option_names{"pad_options::length", "", "--pad"},
     option_names{"hdf5_options::max_resident_bytes", "", "--read-whole"},
     option_names{"loader_options::batch_size", "", "--batch-size"},
@@ -34,9 +36,10 @@ constexpr std::array options{
 };
 
 /// Types whose members and values the library's messages name, besides those that end in _options.
-constexpr std::array<std::string_view, 11> types{
-    "decode_on",  "element_type", "error_action",  "image_layout", "loader",       "loader_state",
-    "pad_longer", "pack_longer",  "partial_batch", "placement",    "tuning_budget"};
+constexpr std::array<std::string_view, 13> types{
+    "decode_on", "element_type",  "error_action",     "external_files", "image_layout",
+    "loader",    "loader_state",  "pad_longer",       "pack_longer",    "partial_batch",
+    "placement", "tuning_budget", "value_conventions"};
 
 constexpr std::array<std::string_view, 14> functions{
     "load_into_memory", "map_files",    "open_cifar10",  "open_cifar100",     "open_hdf5",

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <future>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -52,8 +51,7 @@ inline delivered_epochs take_epochs(const dataset_ptr& data, const sampler& orde
         all.labels.push_back(on_host(batch["label"]));
       }
   } catch (const stage_error& failure) {
-    // Tickets are numbered as slots are cut, which differs.
-    all.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+    all.error = failure.what();
   }
   return all;
 }

@@ -17,7 +17,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -42,8 +41,7 @@ inline run_result consume(loader& loader, const scripted& on, std::uint64_t epoc
     for (std::uint64_t epoch = first; epoch < first + epochs; ++epoch)
       for (batch& batch : loader.epoch(epoch, on.stream)) record(batch);
   } catch (const stage_error& failure) {
-    // Tickets are numbered as slots are cut, which differs.
-    seen.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+    seen.error = failure.what();
   }
   seen.batches = record.seen();
   return seen;

@@ -122,7 +122,7 @@ void check_consumed_wholly(loader& loader, const travelling& by, std::uint64_t e
   for (int i = 0; i < 2; ++i) {
     const auto message = message_of<stage_error>([&] { (void)range.next(); });
     CHECK(message.find("the reader stage failed in epoch " + std::to_string(epoch) +
-                       ", batch 41 (ticket 5): ") == 0);
+                       ", batch 41: ") == 0);
     CHECK(message.find("unreadable") != std::string::npos);
   }
 }
@@ -201,5 +201,5 @@ TEST_CASE("error: of a user's function it ends nothing if its epoch is left befo
   auto range = loader.epoch(4, on.stream);
   for (std::uint64_t i = 0; i < bad_batch; ++i) REQUIRE(range.next());
   CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
-        "the transfer stage failed in epoch 4, batch 41 (ticket 5): unreadable");
+        "the transfer stage failed in epoch 4, batch 41: unreadable");
 }

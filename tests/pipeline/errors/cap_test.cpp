@@ -76,12 +76,11 @@ TEST_CASE(
   CHECK(end.failure->where().batch == 4);
   CHECK(end.failure->where().sample == 17);
   CHECK(end.failure->where().path == "disk/part-3.bin");
-  CHECK(std::string{end.failure->what()} ==
-        "the reader stage failed in epoch 0, batch 4 (ticket " +
-            std::to_string(4 / batches_per_slot) +
-            "): disk/part-3.bin: field 'row', sample 17: 3 of the epoch's 40 samples cannot be "
-            "read, and loader_options::errors.max_share is 0.05; the last one: bad checksum; see "
-            "loader::failures, repair the data, or raise max_share");
+  CHECK(
+      std::string{end.failure->what()} ==
+      "the reader stage failed in epoch 0, batch 4: disk/part-3.bin: field 'row', sample 17: 3 of "
+      "the epoch's 40 samples cannot be read, and loader_options::errors.max_share is 0.05; the "
+      "last one: bad checksum; see loader::failures, repair the data, or raise max_share");
   CHECK(loader.failures().count == 3);
   CHECK(!loader.failures().first.back().replaced_by);
   CHECK(loader.state().batch == 4);

@@ -105,7 +105,7 @@ TEST_CASE("substitute: one that cannot be read either ends the epoch behind the 
   CHECK(range.next());
   CHECK(range.next());
   CHECK(message_of<stage_error>([&] { (void)range.next(); }) ==
-        "the reader stage failed in epoch 0, batch 2 (ticket 2): disk/part-3.bin: field 'row', "
+        "the reader stage failed in epoch 0, batch 2: disk/part-3.bin: field 'row', "
         "sample 11: the substitute for sample 9 cannot be read either: bad checksum; let "
         "loader_options::errors.substitute be a sample that can");
 }

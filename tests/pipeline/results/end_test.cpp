@@ -183,7 +183,7 @@ TEST_CASE("result ring: a push that the device refuses is told to both sides, be
   auto second = back.push(11);
   back.on.device->fail_call(call, 1);
   const std::string why =
-      "the results stage failed in epoch 5, batch 12 (ticket 2): the scripted device fails this "
+      "the results stage failed in epoch 5, batch 12: the scripted device fails this "
       "call as told";
   CHECK(message_of<stage_error>([&] { (void)back.push(12); }) == why);
   CHECK(message_of<stage_error>([&] { (void)back.push(13); }) == why);
@@ -251,7 +251,7 @@ TEST_CASE("result ring: a copy that fails is told to both sides, with what it wa
   });
   back.on.device->fail_call(device_call::is_done, 1);
   CHECK(message_of<stage_error>([&] { (void)back.results->next(); }) ==
-        "the results stage failed in epoch 5, batch 11 (ticket 1): the scripted device fails this "
+        "the results stage failed in epoch 5, batch 11: the scripted device fails this "
         "call as told");
   CHECK(pusher.get() == 11);
   CHECK_THROWS_AS((void)back.results->next(), stage_error);

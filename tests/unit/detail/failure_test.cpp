@@ -38,7 +38,7 @@ TEST_CASE("failure: the first one put up stays, and is thrown each time, with pl
   report(board, 1, "second");
   for (int i = 0; i < 3; ++i) {
     CHECK(test::message_of<stage_error>([&] { board.rethrow(); }) ==
-          "the reader stage failed in epoch 0, batch 0 (ticket 3): first");
+          "the reader stage failed in epoch 0, batch 0: first");
   }
   try {
     board.rethrow();

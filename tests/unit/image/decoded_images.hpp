@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -63,8 +62,7 @@ inline void consume(loader& from, const scripted& on, std::uint64_t epoch, std::
     if (batch.index() + 1 == batches) return;
   }
 } catch (const stage_error& failure) {
-  // Tickets are numbered as slots are cut, which differs.
-  seen.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+  seen.error = failure.what();
 }
 
 inline run deliver(const dataset_ptr& data, decode_on who, const sampler& order,

@@ -27,7 +27,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -149,6 +148,19 @@ TEST_CASE("image blocks: a file that has changed since its size was asked is rea
   CHECK(message_of<dataset_error>([&] { (void)given(data, 3); }) ==
         (tree.root() / tree.name_of(3)).string() +
             ": field 'image', sample 3: the image cannot be decoded: it is empty");
+}
+
+TEST_CASE(
+    "image blocks: sizes are asked when a device is to decode, not when it is asked what it can",
+    "[dataset][host]") {
+  const image_tree tree;
+  const dataset_ptr data = tree.open();
+  const auto blocks = data->encoded();
+  CHECK(blocks->steps(0).front().filter == block_filter::jpeg);
+  const auto large = jpeg_bytes(paint(300, 300));
+  tree.write(3, large);  // later than `encoded`
+  CHECK(blocks->stored(0, 3).bytes == large.size());
+  CHECK(blocks->max_stored_bytes(0) >= large.size());
 }
 
 TEST_CASE("images decoded on a device: batches are those that readers make", "[loader][host]") {

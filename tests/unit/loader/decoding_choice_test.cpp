@@ -2,6 +2,7 @@
 
 #include "loader/decoding_choice.hpp"
 
+#include <feedline/device/host_device.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
@@ -116,6 +117,26 @@ TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it 
   CHECK(little.bytes.decoder <= all / 8);
   CHECK(chosen{many_blocks(), {.max_device_bytes = slots}}.blocks->ahead == 1);
   CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 6144);
+}
+
+TEST_CASE("decoding_choice: a plan says whether the device could decode what readers do",
+          "[loader][host]") {
+  const scripted_device device;
+  const auto said = [&](const dataset_ptr& of, loader_options options = {}) {
+    options.placement = placement::stream;
+    return make_plan(*of, sequential{}, device.capabilities(), options).device_could_decode;
+  };
+  const dataset_ptr rows = make_identity_rows(100, 10);
+  CHECK(said(make_encoded(rows, 10)));
+  CHECK(said(make_encoded(rows, 10), {.errors = {.action = error_action::skip}}));
+  CHECK_FALSE(said(make_encoded(rows, 10), {.decode_on = decode_on::device}));  // which it does
+  CHECK_FALSE(said(rows));
+  const auto script = std::make_shared<encoded_script>();
+  script->filter = block_filter::bit_shuffle;  // scripted devices do not undo it
+  CHECK_FALSE(said(make_encoded(rows, 10, script)));
+  CHECK_FALSE(
+      make_plan(*make_encoded(rows, 10), sequential{}, make_host_device()->capabilities(), {})
+          .device_could_decode);
 }
 
 TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks for three calls",

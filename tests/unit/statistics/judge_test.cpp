@@ -147,6 +147,29 @@ std::vector<constructed_case> constructed_cases() {
          });
        },
        bottleneck::decode, "an order that follows chunks"},
+      {"a compressed file on a device that decodes such",
+       [] {
+         return changed(slow_readers(0.98), [](loader_statistics& of) {
+           of.chunked = of.device_could_decode = true;
+           of.decoded = 100;
+         });
+       },
+       bottleneck::decode,
+       "decode_on::device, so that the device decodes these blocks, in an order that follows"},
+      {"images on a device that decodes such",
+       [] {
+         return changed(slow_readers(0.98), [](loader_statistics& of) {
+           of.device_could_decode = true;
+           of.decoded = 1000;
+         });
+       },
+       bottleneck::decode, "decode_on::device, so that the device decodes these blocks; "},
+      {"a compressed file whose chunks lie in memory by now",
+       [] {
+         return changed(slow_readers(0.98),
+                        [](loader_statistics& of) { of.chunked = of.device_could_decode = true; });
+       },
+       bottleneck::decode, "more readers: 8 of 16 cores"},
       {"a control group's quota",
        [] {
          return changed(slow_readers(0.24, 0.74),
@@ -299,6 +322,18 @@ TEST_CASE("verdict: the gain is what the exposed time allows", "[statistics][hos
   expose(few_cores, 0.9);
   few_cores.cores = 8;  // likewise
   CHECK(judge(few_cores).gain == Approx(2));
+}
+
+TEST_CASE("verdict: no gain is told of a loop that does nothing but wait, unless cores bound it",
+          "[statistics][host]") {
+  auto no_step = changed(slow_readers(0.98), [](loader_statistics& of) { of.cores = 4; });
+  expose(no_step, 1);
+  CHECK(judge(no_step).gain == Approx(1));
+  CHECK_FALSE(judge(no_step).next.empty());
+  CHECK(report(no_step).find("times as fast") == std::string::npos);
+  no_step.cores = 16;  // for 4 readers
+  CHECK(judge(no_step).gain == Approx(4));
+  CHECK(judge(no_step).next == "more readers: 16 of 16 cores");
 }
 
 TEST_CASE("verdict: its evidence has the numbers that it goes by", "[statistics][host]") {

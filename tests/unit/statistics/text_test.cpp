@@ -40,6 +40,7 @@ loader_statistics made() {
   statistics.cached_samples = 7;
   statistics.unreadable_samples = 3;
   statistics.copies = true;
+  statistics.device_could_decode = true;
   return statistics;
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("statistics: their JSON has every number, with its unit, and the verdi
         "\"copy_wait_ns\": 500000000", "\"mean_latency_ns\": 2000000", "\"exposed_ns\": 500000000",
         "\"exposed_on_stream\": false", "\"peak_copy_rate\": 1.5e+09",
         "\"decoded\": 40, \"cache_hits\": 900, \"cache_misses\": 300", "\"unreadable_samples\": 3",
-        "\"verdict\": {\"limit\": \"", "\"gain\": 1.3"}) {
+        "\"device_could_decode\": true", "\"verdict\": {\"limit\": \"", "\"gain\": 1.3"}) {
     INFO(member << " in " << text);
     CHECK(has(text, member));
   }

@@ -167,7 +167,7 @@ TEST_CASE(
   };
   const slot_index slot = on.fill(1);
   CHECK(on.under_test->step());
-  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3 (ticket 1): refused");
+  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3: refused");
   CHECK(on.staged(slot).state.load() == staging_state::copying);
   const auto calls = on.device->calls();
   const auto recorded_behind = [&](device_call what) {
@@ -200,8 +200,7 @@ TEST_CASE(
   };
   (void)on.fill(1);
   CHECK_FALSE(on.under_test->step());
-  CHECK(on.failure() ==
-        "the transfer stage failed in epoch 4, batch 3 (ticket 1): no kernel image");
+  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3: no kernel image");
 }
 
 TEST_CASE("assembling transfer: memory is not freed under work, whichever call was refused",

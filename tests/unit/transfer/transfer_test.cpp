@@ -229,7 +229,7 @@ TEST_CASE("transfer: a slot with no good batch is not copied at all", "[transfer
   CHECK(on.under_test.step());
   CHECK(on.device->calls().empty());
   CHECK(on.state(slot) == staging_state::free);
-  CHECK(on.failure() == "the reader stage failed in epoch 4, batch 3 (ticket 1): unreadable");
+  CHECK(on.failure() == "the reader stage failed in epoch 4, batch 3: unreadable");
 }
 
 TEST_CASE("transfer: a call the device refuses is its failure, and both slots go round",
@@ -261,7 +261,7 @@ TEST_CASE("transfer: where no event can be recorded behind a copy, the slots are
   const slot_index slot = on.parts.fill(on.run, 1);
   CHECK_FALSE(on.under_test.step());
   CHECK(on.staged(slot).lost);
-  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3 (ticket 1): refused");
+  CHECK(on.failure() == "the transfer stage failed in epoch 4, batch 3: refused");
   CHECK_FALSE(on.parts.ring->take().has_value());
   CHECK(on.state(slot) == staging_state::filled);
   CHECK(on.parts.staging->claim() != slot);  // the other one; this one is in no line
@@ -303,7 +303,7 @@ TEST_CASE("transfer: why opening ended is its failure, behind all that was opene
   CHECK(on.failure() == nothing_thrown);
   CHECK_FALSE(on.under_test.step());
   CHECK_FALSE(on.parts.ring->take().has_value());
-  CHECK(on.failure() == "the staging stage failed in epoch 4, batch 3 (ticket 1): no slot");
+  CHECK(on.failure() == "the staging stage failed in epoch 4, batch 3: no slot");
 }
 
 TEST_CASE("transfer: when the rings close it ends, and that is no failure", "[transfer][host]") {

@@ -21,7 +21,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -97,8 +96,7 @@ epoch_result deliver(const std::filesystem::path& file, decode_on who, const sam
         seen.fields.emplace_back(batch[name].bytes().begin(), batch[name].bytes().end());
     }
   } catch (const stage_error& failure) {
-    // Tickets are numbered as slots are cut, which differs.
-    seen.error = std::regex_replace(failure.what(), std::regex{" \\(ticket [0-9]+\\)"}, "");
+    seen.error = failure.what();
   }
   return seen;
 }
