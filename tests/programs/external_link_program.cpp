@@ -6,7 +6,7 @@
 #include <filesystem>
 
 int main(int, char** argv) {
-  const std::filesystem::path folder = std::filesystem::absolute(argv[1]);
+  const std::filesystem::path folder = std::filesystem::canonical(argv[1]);
   std::filesystem::create_directories(folder / "near");
   feedline::test::write_numbers(folder / "other.h5", 0, 200);
   feedline::test::hdf5_writer writer{folder / "near" / "link.h5"};

@@ -148,10 +148,11 @@ H5FD_class_t hdf5_driver::describe() {
       const descriptor probe{locked.file->path().c_str(), O_NONBLOCK};
       struct stat status {};
       if (probe.number() < 0 && !is_there(locked.file->path(), status)) return;  // told later
-      if (probe.number() < 0) throw dataset_error{{.path = locked.file->path()}, probe.refusal()};
+      if (probe.number() < 0)
+        throw dataset_error{{.path = locked.file->path(), .field = {}}, probe.refusal()};
       if (::flock(probe.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw dataset_error{
-            {.path = locked.file->path()},
+            {.path = locked.file->path(), .field = {}},
             "is locked: this or another program has it open for writing; wait until that closes "
             "it. If nobody writes to it (locks of this file system do not work, or stay after a "
             "program died), set the environment variable HDF5_USE_FILE_LOCKING=FALSE before this "
@@ -205,7 +206,7 @@ const hdf5_driver::known_file* hdf5_driver::find(const fs::path& path) {
   }
   struct stat status {};
   if (!is_there(path, status)) return nullptr;
-  const dataset_location where{.path = path.string()};
+  const dataset_location where{.path = path.string(), .field = {}};
   if (is_closed_)
     throw dataset_error{where,
                         "was not there, or not needed, when the file that names it was "
@@ -254,12 +255,12 @@ void hdf5_driver::keep(const dataset_error& failure) {
 std::optional<dataset_error> hdf5_driver::fault() const try {
   if (failure_) return failure_;
   if (!absent_.empty())
-    return dataset_error{{.path = absent_.front().string()},
+    return dataset_error{{.path = absent_.front().string(), .field = {}},
                          "is not there, nor is it where else the HDF5 library looks for it"};
   for (const random_file* const file : read_) file->require_unchanged();
   for (const known_file* const opened : opened_)
     if (const std::string change = change_of(*opened); !change.empty())
-      return dataset_error{{.path = opened->file->path()}, change};
+      return dataset_error{{.path = opened->file->path(), .field = {}}, change};
   return std::nullopt;
 } catch (const dataset_error& change) {
   return change;

@@ -49,6 +49,7 @@ class hdf5_driver {
 
   /// Forgets what went wrong, and which files were read.
   void begin() noexcept {
+    hdf5_session::explain({});
     failure_.reset();
     absent_.clear();
     opened_.clear();

@@ -36,14 +36,15 @@ std::string hdf5_external_rule::refusal_of(const fs::path& other) const {
   if (allowed_ == external_files::refuse)
     return "is another file than the one that was opened, and no other is to be read "
            "(hdf5_options::external is external_files::refuse); if you trust the HDF5 file, allow "
-           "it by external_files::same_folder or ::allow";
+           "it by external_files::same_folder or ::allow (programs: --external same-folder or "
+           "allow)";
   const fs::path end = end_of(other);
   if (lies_within(end, folder_) || lies_within(end, actual_folder_)) return {};
   std::string text = "lies outside the folder of the HDF5 file";
   if (end != other.lexically_normal()) text += " (it leads to " + end.string() + ')';
   return text +
          ", so it is not read for it; if you trust the HDF5 file, allow it by "
-         "hdf5_options::external = external_files::allow";
+         "hdf5_options::external = external_files::allow (programs: --external allow)";
 }
 
 }  // namespace feedline::detail

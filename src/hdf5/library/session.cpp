@@ -41,7 +41,8 @@ herr_t hdf5_session::record_failure(hid_t stack, void* session) noexcept {
 }
 
 void hdf5_session::explain(std::string words) noexcept {
-  if (current_session != nullptr) current_session->explanation_ = std::move(words);
+  if (current_session != nullptr && (words.empty() || current_session->explanation_.empty()))
+    current_session->explanation_ = std::move(words);
 }
 
 hdf5_session::hdf5_session() : lock_{library_mutex} {

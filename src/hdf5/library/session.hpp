@@ -25,8 +25,8 @@ class hdf5_session {
   /// know also what that means. Calls that succeed do not clear it.
   [[nodiscard]] std::string last_message() const;
 
-  /// Words for why the call fails that this thread is in, better than the library's own. Nothing
-  /// happens outside of a session.
+  /// Words for why the call fails that this thread is in, better than the library's own: the first
+  /// count. Empty: forgets them. Nothing happens outside of a session.
   static void explain(std::string words) noexcept;
 
  private:
