@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 std::string describe(const dataset_location& where, std::string_view message) {
@@ -67,4 +68,5 @@ dataset_error::dataset_error(dataset_location where, std::string_view message)
 stage_error::stage_error(stage_location where, std::exception_ptr cause)
     : error{describe(where, cause)}, where_{std::move(where)}, cause_{std::move(cause)} {}
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

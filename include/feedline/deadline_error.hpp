@@ -9,6 +9,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// The batch that was not there by a deadline, and what it seemed to wait for.
 struct awaited_batch {
@@ -37,4 +38,5 @@ class deadline_error : public error {
   awaited_batch where_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

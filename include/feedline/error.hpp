@@ -11,6 +11,7 @@
 #include <string_view>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Root of everything feedline throws. `what()` says what failed, where, in whose words, and what
 /// to do.
@@ -145,4 +146,5 @@ class stage_error : public error {
   std::exception_ptr cause_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What becomes of a sample that cannot be read.
 enum class error_action : std::uint8_t {
@@ -73,4 +74,5 @@ struct failure_report {
   std::vector<sample_failure> first = {};  ///< the first `error_policy::listed` of them, in order
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A number that counts one kind of thing: a sample's index is no ticket, though both are integers.
 template <class Tag>
@@ -27,4 +28,5 @@ using ticket = index<struct ticket_tag>;
 /// Which place in a ring: 0 to the ring's depth - 1.
 using slot_index = index<struct slot_tag>;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 batch::batch(std::shared_ptr<detail::device_ring> ring, slot_index slot, const std::byte* data,
              std::uint64_t epoch, std::uint64_t index, std::uint64_t samples) noexcept
@@ -129,4 +130,5 @@ void tensor_view::throw_type_mismatch(element_type wanted) const {
                     ": ask for the type it holds, or for bytes()"};
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 stream_use::stream_use(std::shared_ptr<const batch> used, stream_ref stream)
     : batch_{std::move(used)}, stream_{stream}, begun_by_{std::this_thread::get_id()} {
@@ -39,4 +40,5 @@ void stream_use::end() noexcept {
   batch_.reset();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

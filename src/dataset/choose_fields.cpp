@@ -166,6 +166,7 @@ dataset_ptr choose_fields(dataset_ptr of, const std::vector<std::string>& names)
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
   if (!of) throw usage_error{"select: the dataset is null"};
@@ -181,4 +182,5 @@ dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields) {
   return detail::named(std::move(some), std::move(called));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

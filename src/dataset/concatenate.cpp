@@ -17,6 +17,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 class concatenation final : public contextual_dataset {
@@ -173,4 +174,5 @@ dataset_ptr concatenate(std::vector<dataset_ptr> parts) {
                                                std::move(row_bytes));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

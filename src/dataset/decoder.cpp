@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 class raw_decoder final : public decoder {
@@ -82,4 +83,5 @@ decoder_ptr decode_decimal(element_type type) {
   return std::make_shared<const decimal_decoder>(type);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

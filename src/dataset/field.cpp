@@ -9,6 +9,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 std::string_view to_string(element_type type) noexcept {
   constexpr std::array<std::string_view, 13> names{
@@ -44,4 +45,5 @@ std::string to_string(const field& field) {
   return text + ']';
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

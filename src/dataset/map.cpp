@@ -13,6 +13,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// The transform's input is read in pieces of about this size, which stay in a core's cache between
@@ -132,4 +133,5 @@ dataset_ptr map(dataset_ptr of, std::vector<field> fields, sample_augmentation t
   return make_map(std::move(of), std::move(fields), std::move(transform));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

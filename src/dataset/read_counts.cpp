@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 thread_local detail::read_tally* tally = nullptr;
@@ -15,6 +16,7 @@ void count_read(const read_counts& more) noexcept {
   if (tally != nullptr) tally->add(more);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
 
 namespace feedline::detail {

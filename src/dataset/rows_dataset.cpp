@@ -128,6 +128,7 @@ rows_field rows_in_memory(memory_field column) {
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 dataset_ptr make_memory_dataset(std::vector<memory_field> columns) {
   std::vector<detail::rows_field> fields;
@@ -135,4 +136,5 @@ dataset_ptr make_memory_dataset(std::vector<memory_field> columns) {
   return detail::make_rows_dataset("memory dataset", std::move(fields));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 struct listed : detail::scattered {
@@ -71,4 +72,5 @@ dataset_ptr subset(dataset_ptr of, sample_index first, std::uint64_t count) {
                                                                 ranged{first.value, count});
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

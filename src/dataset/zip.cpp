@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 class joined final : public contextual_dataset {
@@ -120,4 +121,5 @@ dataset_ptr zip(std::vector<dataset_ptr> parts) {
   return std::make_shared<const joined>(std::move(parts));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

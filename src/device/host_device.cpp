@@ -14,6 +14,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 std::align_val_t page() noexcept {
@@ -98,4 +99,5 @@ device_ptr make_host_device() {
   return std::make_shared<host_device>();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

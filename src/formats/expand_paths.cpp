@@ -15,6 +15,7 @@
 #include <glob.h>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr std::uint64_t max_numbers = 1'000'000;
@@ -121,4 +122,5 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& patterns) 
   return paths;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

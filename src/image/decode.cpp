@@ -167,9 +167,11 @@ std::unique_ptr<image_reader> make_png_reader(const image_options&,
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 decoder_ptr make_image_decoder(const image_options& options) {
   return std::make_shared<const detail::image_decoder>(options);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

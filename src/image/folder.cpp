@@ -18,6 +18,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr const char* image_field = "image";
@@ -142,4 +143,5 @@ image_folder open_image_folder(const std::vector<std::string>& roots,
   return result;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 namespace abi = detail::dlpack;
@@ -153,4 +154,5 @@ std::optional<stream_ref> dlpack_stream(const batch& of, std::optional<std::int6
   return stream_ref::from_raw(reinterpret_cast<void*>(static_cast<std::intptr_t>(handle)));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

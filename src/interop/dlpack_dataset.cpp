@@ -16,6 +16,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 namespace abi = detail::dlpack;
@@ -214,4 +215,5 @@ dataset_ptr make_dlpack_dataset(std::vector<dlpack_field> fields) {
   return detail::make_rows_dataset("DLPack dataset", std::move(made));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 // A static, as the handler of SIGBUS is that it keeps away. It needs no construction.
@@ -25,6 +26,7 @@ bool may_map_files() noexcept {
   return is_allowed.load();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
 
 namespace feedline::detail {

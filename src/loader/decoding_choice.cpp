@@ -13,6 +13,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 std::string_view to_string(decode_on who) noexcept {
   switch (who) {
@@ -26,6 +27,7 @@ std::string_view to_string(decode_on who) noexcept {
   return "unknown";
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
 
 namespace feedline::detail {

@@ -11,6 +11,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// The bytes that rows were to be cached in when a loader did not fit; 0 where there were none, or
@@ -194,4 +195,5 @@ epoch_range::iterator& epoch_range::iterator::operator++() {
   return *this;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -16,6 +16,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr int max_readers = 1024;
@@ -164,4 +165,5 @@ std::string to_string(const loader_plan& plan) {
   return text;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

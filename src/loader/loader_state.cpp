@@ -13,6 +13,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// What a state of this version begins with: also the mark by which a state is known. Whoever
@@ -153,4 +154,5 @@ loader_state loader_state::from_json(std::string_view text) {
   return state;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

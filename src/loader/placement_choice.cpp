@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 std::string_view to_string(placement placement) noexcept {
   switch (placement) {
@@ -30,6 +31,7 @@ std::string_view to_string(placement placement) noexcept {
   return "unknown";
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
 
 namespace feedline::detail {

@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Rows are asked for in pieces of at most so many, and of about so many bytes.
@@ -162,4 +163,5 @@ ragged_dataset_ptr make_ragged_dataset(memory_field values, memory_field offsets
                              make_memory_dataset({std::move(offsets)}));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

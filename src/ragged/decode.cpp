@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// The samples of a ragged dataset of bytes.
@@ -78,4 +79,5 @@ dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by) {
   return detail::make_decoded_dataset(std::move(values), std::move(by), std::move(decoded));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

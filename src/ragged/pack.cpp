@@ -17,6 +17,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// NAME_offsets has one entry more than a row has samples.
@@ -198,4 +199,5 @@ std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of, const pack_opt
   return std::make_shared<const packed_rows>(std::move(of), options);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

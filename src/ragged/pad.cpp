@@ -118,6 +118,7 @@ field field_of(const field& element, std::uint64_t count) {
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 class padded_dataset final : public dataset {
@@ -205,4 +206,5 @@ dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options) {
                                                 std::move(padding));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 result::result(std::shared_ptr<detail::result_slots> slots, slot_index slot,
                std::span<std::byte> bytes, const result_tag& tag, std::uint64_t number) noexcept
@@ -80,4 +81,5 @@ void source_lease::release() noexcept {
   slots_.reset();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

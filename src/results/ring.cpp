@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 result_ring::result_ring(const device_ptr& device, const result_options& options)
     : slots_{detail::result_slots::make(device, options)} {}
@@ -53,4 +54,5 @@ std::size_t result_ring::slots() const noexcept {
   return slots_->options().slots;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

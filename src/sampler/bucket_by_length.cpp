@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 [[noreturn]] void refuse_without_batches() {
@@ -97,4 +98,5 @@ std::size_t bucket_by_length::table_bytes() const noexcept {
   return buckets_->table_bytes();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr std::uint64_t most_alone = 8;  ///< positions of a run that are asked by themselves
@@ -103,4 +104,5 @@ sampler checked::bind(const dataset& of, std::uint64_t batch_size) const {
   return bound;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

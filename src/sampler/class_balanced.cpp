@@ -12,6 +12,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr std::uint64_t round_role = 0xB492'B66F'BE98'F273;
@@ -137,4 +138,5 @@ std::size_t class_balanced::table_bytes() const noexcept {
   return classes_->table_bytes();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// @throws usage_error if one is negative.
@@ -106,4 +107,5 @@ std::size_t explicit_order::table_bytes() const noexcept {
   return row_size_ * rows_ * (narrow ? sizeof(std::uint32_t) : sizeof(std::uint64_t));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 constexpr std::uint64_t part_role = 0x8CB9'2BA7'2F3D'8DD7;
@@ -145,4 +146,5 @@ void mixture::indices(std::uint64_t samples, std::uint64_t epoch, position first
   }
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

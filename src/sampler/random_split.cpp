@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// In the place of an epoch, so that a shuffle with the same seed has another order.
@@ -105,4 +106,5 @@ std::vector<dataset_ptr> random_split(dataset_ptr of, const std::vector<split_si
   return parts;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -82,6 +82,7 @@ shard shard_of_environment(const std::function<const char*(const char* name)>& v
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 shard shard::from_environment() {
   return detail::shard_of_environment([](const char* name) { return std::getenv(name); });
@@ -97,4 +98,5 @@ std::uint64_t shard::batch_share(std::uint64_t global_batch) const {
                     std::to_string(ranks)};
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -12,6 +12,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// @throws usage_error if the lanes do not divide the batches, or there is nothing to divide.
@@ -122,4 +123,5 @@ sampler shuffle::bind(const dataset& of, std::uint64_t batch_size) const {
   return detail::chunk_order{seed, samples, windows, {lanes, batch_size}};
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

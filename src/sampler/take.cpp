@@ -11,6 +11,7 @@
 #include <variant>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 take::take(sampler of, split_size size, take_from from)
     : of_{std::move(of)}, size_{size}, from_{from} {
@@ -65,4 +66,5 @@ sampler take::bind(const dataset& of, std::uint64_t batch_size) const {
   return take{of_.bind(of, batch_size), size_, from_};
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

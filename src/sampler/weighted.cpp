@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 template <class Order>
@@ -39,4 +40,5 @@ weighted::weighted(const dataset_ptr& of, const std::string& field_name,
                    const weighted_options& options)
     : weighted{detail::read_field<double>("weighted", of, field_name).values, options} {}
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -13,6 +13,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 using seconds = std::chrono::duration<double>;
@@ -262,4 +263,5 @@ std::string to_string(bottleneck limit) {
   return "unknown";
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

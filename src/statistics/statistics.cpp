@@ -1,6 +1,7 @@
 #include <feedline/statistics/statistics.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 stage_statistics between(const stage_statistics& earlier, stage_statistics later) {
@@ -39,4 +40,5 @@ loader_statistics loader_statistics::since(const loader_statistics& earlier) con
   return part;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

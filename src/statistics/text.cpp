@@ -9,6 +9,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 using detail::json_object;
@@ -157,4 +158,5 @@ std::string report(const loader_statistics& seen) {
   return text;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

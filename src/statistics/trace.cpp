@@ -5,6 +5,7 @@
 #include <iterator>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 std::string_view to_string(trace_activity activity) noexcept {
   switch (activity) {
@@ -41,4 +42,5 @@ trace only_epoch(const trace& from, std::uint64_t epoch) {
   return part;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

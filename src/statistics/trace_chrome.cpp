@@ -11,6 +11,7 @@
 // 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (the copy that Perfetto's documentation links).
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// With all three places, so that no nanosecond is lost.
@@ -67,4 +68,5 @@ void write_chrome_trace(const trace& what, const std::string& path, std::string_
   file.close();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Of JSON inside of a page's script: '<' only stands in strings, and could begin "</script>".
@@ -91,4 +92,5 @@ void write_trace_page(const trace& what, const std::string& path, std::string_vi
   file.close();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

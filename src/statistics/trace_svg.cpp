@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 // In pixels.
@@ -239,4 +240,5 @@ void write_trace_svg(const trace& what, const std::string& path, std::string_vie
   file.close();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 std::string list(std::string_view name, const std::vector<double>& values) {
@@ -40,4 +41,5 @@ std::string to_string(const field_transform& transform) {
   return text;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

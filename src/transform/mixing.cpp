@@ -127,6 +127,7 @@ pair_mixing mixing_of(const mixing& options, const converted_fields& converted,
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 std::string to_string(const mixing& options) {
   const mixing none;
@@ -145,4 +146,5 @@ std::string to_string(const mixing& options) {
   return text;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

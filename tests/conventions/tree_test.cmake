@@ -54,6 +54,11 @@ tests and benchmarks may")
     list(APPEND faults
       "${file} names a test case with a semicolon, by which ctest would never run it")
   endif()
+  if(file MATCHES "^(include|src|tests|samples)/" AND
+     text MATCHES "\nnamespace FEEDLINE_EXPORT feedline {\n[^in]")
+    list(APPEND faults "${file}: after 'namespace FEEDLINE_EXPORT feedline {' comes "
+      "'inline namespace FEEDLINE_ABI {'")
+  endif()
   if(file MATCHES "^(include|src)/" AND text MATCHES "\nnamespace feedline {")
     list(APPEND faults "${file} opens namespace feedline without FEEDLINE_EXPORT \
 (feedline/export.hpp): a shared library would not export it, by clang not what a source defines")

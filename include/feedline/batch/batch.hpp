@@ -18,6 +18,7 @@ struct batch_format;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A lease on one batch's memory: the consumer reads it on its stream, and may write it; when the
 /// batch is destroyed, that memory is recycled once the work issued on the stream so far is done.
@@ -93,4 +94,5 @@ class batch {
   std::uint64_t samples_ = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

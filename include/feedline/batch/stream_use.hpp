@@ -8,6 +8,7 @@
 #include <thread>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A batch in use on another stream than the one it was taken on, shared with its other users.
 ///
@@ -56,4 +57,5 @@ class stream_use {
   bool is_further_ = false;  ///< not the batch's own stream
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// One field of one batch: borrowed memory with a type and a shape. Dense, row-major, 256-byte
 /// aligned, in the memory of the batch's device. Valid while the batch lives.
@@ -73,4 +74,5 @@ class tensor_view {
   const std::byte* data_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

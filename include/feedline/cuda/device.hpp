@@ -4,6 +4,7 @@
 #include <feedline/export.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A CUDA GPU: staging memory is pinned, copies run on a non-blocking stream of the pipeline's own,
 /// consumers name theirs.
@@ -30,4 +31,5 @@ namespace FEEDLINE_EXPORT feedline {
 /// GPUs this process can use; 0 when there is no GPU or no driver. Never throws.
 [[nodiscard]] int cuda_device_count() noexcept;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

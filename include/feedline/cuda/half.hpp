@@ -8,6 +8,7 @@ struct __half;
 struct __nv_bfloat16;
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Lets `tensor_view::data<__half>()` be said.
 template <>
@@ -21,4 +22,5 @@ struct element_traits<::__nv_bfloat16> {
   static constexpr element_type type = element_type::bf16;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

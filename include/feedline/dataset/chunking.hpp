@@ -6,6 +6,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How a dataset's samples are stored: in chunks of consecutive samples that must be read as one.
 ///
@@ -23,4 +24,5 @@ struct chunking {
   friend bool operator==(const chunking&, const chunking&) = default;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -4,6 +4,7 @@
 #include <feedline/export.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A dataset whose samples may depend on what they are read for. Derive from it, in place of
 /// `dataset`, for random augmentation on the CPU:
@@ -37,4 +38,5 @@ class contextual_dataset : public dataset {
   }
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -15,6 +15,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A numbered collection of samples that can be read in any order, straight into a batch's memory.
 ///
@@ -140,4 +141,5 @@ class dataset {
 /// How datasets are handed about: shared, immutable.
 using dataset_ptr = std::shared_ptr<const dataset>;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

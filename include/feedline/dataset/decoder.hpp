@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Turns a value as it is stored, of any length, into a field's value, of fixed size: a JPEG into
 /// pixels, digits into an integer. Derive from it for a coding of your own.
@@ -73,4 +74,5 @@ using decoder_ptr = std::shared_ptr<const decoder>;
 /// Arrays stored as `.npy` files, all of the type and shape of the first.
 [[nodiscard]] decoder_ptr decode_npy();
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

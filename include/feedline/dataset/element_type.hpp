@@ -12,6 +12,7 @@
 #endif
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// The type of one element of a field. Values are stable: they may be written to files.
 enum class element_type : std::uint8_t {
@@ -88,6 +89,7 @@ struct element_traits<std::bfloat16_t> {
 };
 #endif
 
+}  // namespace FEEDLINE_ABI
 namespace detail {
 
 template <class T>
@@ -100,6 +102,7 @@ concept has_element_traits = requires {
 };
 
 }  // namespace detail
+inline namespace FEEDLINE_ABI {
 
 /// A C++ type that one element type stands for: an integer of 1 to 8 bytes, float, double, bool,
 /// std::byte (as u8), or one that has `element_traits`.
@@ -129,4 +132,5 @@ template <element T>
   }
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

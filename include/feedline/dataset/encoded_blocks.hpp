@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a step of an encoding did to a block's bytes.
 enum class block_filter : std::uint8_t {
@@ -108,4 +109,5 @@ class encoded_blocks {
                       std::span<std::byte> out) const = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

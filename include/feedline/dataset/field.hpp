@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A named component of a sample: what one sample holds under that name.
 ///
@@ -30,4 +31,5 @@ struct field {
 /// "image: uint8[28, 28]".
 [[nodiscard]] std::string to_string(const field& field);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How the shape of an image field is to be read. A shape of two extents is one channel, {height,
 /// width}, in either.
@@ -13,4 +14,5 @@ enum class image_layout : std::uint8_t {
   chw,  ///< {channels, height, width}
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

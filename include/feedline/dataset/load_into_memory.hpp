@@ -9,6 +9,7 @@
 #include <functional>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How `load_into_memory` is to go about it.
 struct load_into_memory_options {
@@ -50,4 +51,5 @@ struct load_into_memory_options {
 [[nodiscard]] dataset_ptr load_into_memory(dataset_ptr of,
                                            const load_into_memory_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

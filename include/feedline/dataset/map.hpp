@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Turns one sample into another. `in` and `out` hold one value a field, in order; every byte of
 /// `out` must be written. Runs on reader threads, several at once: it must not share state that
@@ -41,4 +42,5 @@ using sample_augmentation =
 [[nodiscard]] dataset_ptr map(dataset_ptr of, std::vector<field> fields,
                               sample_augmentation transform);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Moves memory that is written already onto huge pages, as far as it fills them and the system has
 /// them; what is smaller than 4 MiB stays. Addresses and bytes are what they were. Takes some 0.3 s
@@ -50,4 +51,5 @@ requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
 /// number of samples; dataset_error if the fields' numbers of samples differ, naming both.
 [[nodiscard]] dataset_ptr make_memory_dataset(std::vector<memory_field> columns);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -7,6 +7,7 @@
 #include <mutex>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Whether a dataset's `read` may run on several threads at once.
 enum class read_concurrency : std::uint8_t {
@@ -42,4 +43,5 @@ class read_turns {
   mutable std::recursive_mutex mutex_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What one sample is read for: which sample of which epoch a loader delivers. Whatever hangs on
 /// this alone is the same for any number of readers, any slot size, placement and device.
@@ -79,4 +80,5 @@ class read_context {
   std::span<const position> positions_;  ///< empty: they follow each other from `first_` on
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

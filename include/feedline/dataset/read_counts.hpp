@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What reads have come across: a part of `loader_statistics`.
 struct read_counts {
@@ -18,4 +19,5 @@ struct read_counts {
 /// outside of a loader, it does nothing. Costs a few nanoseconds: count once a run of samples.
 void count_read(const read_counts& more) noexcept;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -18,6 +18,7 @@ namespace feedline::detail {
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Random numbers for one sample in one epoch: counter-based, so that they are the same whichever
 /// thread draws them, in whatever order samples are read.
@@ -89,4 +90,5 @@ class sample_random {
   std::uint64_t drawn_ = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A field of a dataset, and what it is to be called.
 struct selected_field {
@@ -33,4 +34,5 @@ struct selected_field {
 ///         is named twice.
 [[nodiscard]] dataset_ptr select(dataset_ptr of, const std::vector<selected_field>& fields);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

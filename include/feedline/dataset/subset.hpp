@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Chosen samples of a dataset, in the order given; a sample may be chosen twice.
 /// @throws usage_error if an index is not in the dataset, naming it.
@@ -16,4 +17,5 @@ namespace FEEDLINE_EXPORT feedline {
 /// @throws usage_error if they are not all in the dataset.
 [[nodiscard]] dataset_ptr subset(dataset_ptr of, sample_index first, std::uint64_t count);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Datasets of equal size as one: sample i has the fields of sample i of each. So what lies in
 /// several places, or was padded by itself, is fed together:
@@ -17,4 +18,5 @@ namespace FEEDLINE_EXPORT feedline {
 ///         dataset_error if their sizes differ, naming a field of the first that differs.
 [[nodiscard]] dataset_ptr zip(std::vector<dataset_ptr> parts);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

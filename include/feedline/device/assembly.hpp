@@ -10,6 +10,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How a field's row in the dataset becomes its row in a batch. Rows are seen as images of channels
 /// × height × width elements; what is no image has one channel, height 1.
@@ -114,4 +115,5 @@ struct assembly {
                                         ///< sample is one of even number in its batch
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// From `low` to `high`.
 struct float_range {
@@ -47,4 +48,5 @@ struct image_augmentation {
   }
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

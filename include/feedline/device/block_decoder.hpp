@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// One field of one block in a table of loads, in front of blocks that arrived.
 struct block_load {
@@ -93,4 +94,5 @@ class block_decoders {
   [[nodiscard]] virtual std::unique_ptr<block_decoder> make(const block_store& store) const = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -18,6 +18,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a pipeline must know of a device before it is built.
 struct device_capabilities {
@@ -147,4 +148,5 @@ class device {
 /// How devices are handed about: a loader and its batches keep theirs alive.
 using device_ptr = std::shared_ptr<device>;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

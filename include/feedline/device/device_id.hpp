@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Whose memory batches lie in.
 enum class device_kind : std::uint8_t {
@@ -21,4 +22,5 @@ struct device_id {
   friend bool operator==(const device_id&, const device_id&) = default;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Reads files into device memory past the host's: direct storage. What it keeps for a file it
 /// keeps until it goes: files stay open as long. Threads: any, several at once.
@@ -40,4 +41,5 @@ class file_readers {
   [[nodiscard]] virtual std::unique_ptr<file_reader> make() const = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

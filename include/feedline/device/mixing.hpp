@@ -7,6 +7,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How samples 2i and 2i + 1 of each batch are mixed, once their rows are in the slot. The last of
 /// an odd number is not. Each sample draws from its random bits what becomes of it.
@@ -26,4 +27,5 @@ struct pair_mixing {
   float inverse_cutmix_alpha = 1.0F;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

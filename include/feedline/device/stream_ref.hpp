@@ -10,6 +10,7 @@
 struct CUstream_st;  ///< CUDA's: what a `cudaStream_t` points to
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Whether pointers to a class are a device's streams. For device backends, whose streams point to
 /// another class than CUDA's:
@@ -61,4 +62,5 @@ class stream_ref {
   void* handle_ = nullptr;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

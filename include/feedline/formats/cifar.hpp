@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Opens files of CIFAR-10's binary version, one after the other as one sequence: fields "label"
 /// (u8, 0 to 9) and "image" (u8[3, 32, 32]: red, green and blue planes).
@@ -23,4 +24,5 @@ namespace FEEDLINE_EXPORT feedline {
 /// "image". Otherwise as above.
 [[nodiscard]] dataset_ptr open_cifar100(const std::vector<std::string>& files);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

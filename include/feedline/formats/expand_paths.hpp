@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Puts the files that patterns name in the patterns' places: "shard-{0000..0146}.tar",
 /// "part-*.npy".
@@ -19,4 +20,5 @@ namespace FEEDLINE_EXPORT feedline {
 /// @throws usage_error if a range runs backwards or has more than a million numbers.
 [[nodiscard]] std::vector<std::string> expand_paths(const std::vector<std::string>& patterns);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Opens a pair of IDX files, such as MNIST's: fields "image" (shape as in the file) and "label" (a
 /// scalar).
@@ -22,4 +23,5 @@ namespace FEEDLINE_EXPORT feedline {
 /// Opens one IDX file as a dataset with one field of the given name. Otherwise as above.
 [[nodiscard]] dataset_ptr open_idx_file(const std::string& file, std::string field_name);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A NumPy file that becomes a field.
 struct npy_field {
@@ -36,4 +37,5 @@ struct npy_field {
 /// @throws usage_error if there is no file, or two fields have one name.
 [[nodiscard]] dataset_ptr open_npy(const std::vector<npy_field>& fields);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How an archive of arrays is opened.
 struct npz_options {
@@ -34,4 +35,5 @@ struct npz_options {
                                    const std::vector<std::string>& members = {},
                                    const npz_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

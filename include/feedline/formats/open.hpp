@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a file or folder holds, as far as its bytes tell.
 enum class file_format : std::uint8_t {
@@ -123,4 +124,5 @@ struct listed_field {
 [[nodiscard]] dataset_ptr open(const std::vector<std::string>& patterns,
                                const open_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

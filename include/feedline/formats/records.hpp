@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A field of a record, and where in the record it lies.
 struct record_field {
@@ -47,4 +48,5 @@ struct record_options {
                                        const std::vector<record_field>& fields,
                                        const record_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

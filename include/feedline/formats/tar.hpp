@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A field made of one member of each sample.
 struct tar_field {
@@ -66,4 +67,5 @@ struct tar_options {
                                    const std::vector<tar_field>& fields,
                                    const tar_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What stands before the tokens of a shard.
 enum class token_header : std::uint8_t {
@@ -60,4 +61,5 @@ struct token_options {
 [[nodiscard]] dataset_ptr open_tokens(const std::vector<std::string>& shards,
                                       const token_options& options);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

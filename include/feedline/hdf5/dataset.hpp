@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// An HDF5 dataset chosen as a field, or a member of one of records (h5py's structured arrays,
 /// tables of PyTables and pandas).
@@ -112,4 +113,5 @@ struct hdf5_options {
 [[nodiscard]] dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
                                     const hdf5_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -7,6 +7,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Opens a dataset of an HDF5 file whose values are of variable length, or a member of its records
 /// whose are: sequences (what h5py calls vlen) of any type that `open_hdf5` reads, or strings, as
@@ -33,4 +34,5 @@ namespace FEEDLINE_EXPORT feedline {
 [[nodiscard]] ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& field,
                                                   const hdf5_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

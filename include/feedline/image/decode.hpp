@@ -9,6 +9,7 @@
 #include <memory>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What is made of every image, whatever its size: u8[height, width, 3], or u8[3, height, width].
 struct image_options {
@@ -54,4 +55,5 @@ struct image_options {
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

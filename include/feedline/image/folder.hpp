@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How a folder of images is read.
 struct image_folder_options {
@@ -58,4 +59,5 @@ struct image_folder {
 [[nodiscard]] image_folder open_image_folder(const std::vector<std::string>& roots,
                                              const image_folder_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -12,6 +12,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// One field of a batch as an mdspan for device code: dense, row-major, the samples first.
 ///
@@ -31,4 +32,5 @@ requires element<T>
       view, std::make_index_sequence<Rank>{});
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -13,6 +13,7 @@ struct DLManagedTensorVersioned;  ///< DLPack's: what a capsule "dltensor_versio
 struct DLManagedTensor;           ///< DLPack's: what a capsule "dltensor" points to
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Calls a tensor's own deleter.
 struct dlpack_deleter {
@@ -83,4 +84,5 @@ struct dlpack_device {
 [[nodiscard]] std::optional<stream_ref> dlpack_stream(const batch& of,
                                                       std::optional<std::int64_t> number);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

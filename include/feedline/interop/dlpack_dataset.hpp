@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A tensor that holds one field of all samples: the first dimension counts the samples, the others
 /// are the field's shape.
@@ -28,4 +29,5 @@ struct dlpack_field {
 /// @throws usage_error naming the field, what is wrong and what to do.
 [[nodiscard]] dataset_ptr make_dlpack_dataset(std::vector<dlpack_field> fields);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

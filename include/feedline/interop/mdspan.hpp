@@ -49,6 +49,7 @@ template <class Mdspan, std::size_t... Dimensions>
 }
 
 }  // namespace detail
+inline namespace FEEDLINE_ABI {
 
 #ifdef __cpp_lib_mdspan
 
@@ -72,4 +73,5 @@ requires element<T>
 
 #endif
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

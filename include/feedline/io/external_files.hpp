@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Which other files an HDF5 file may have read for it. It can name any file of the user's: as raw
 /// data (external layout), behind an external link, as the source of a virtual dataset. Whoever
@@ -17,4 +18,5 @@ enum class external_files : std::uint8_t {
   allow,  ///< any that the user may read
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -3,6 +3,7 @@
 #include <feedline/export.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Whether files that are opened from now on may be mapped into memory; true at first.
 ///
@@ -23,4 +24,5 @@ void map_files(bool allowed) noexcept;
 /// What `map_files` said last.
 [[nodiscard]] bool may_map_files() noexcept;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

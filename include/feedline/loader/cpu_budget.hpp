@@ -3,6 +3,7 @@
 #include <feedline/export.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Limits how many reader threads of this process work at a time, over all loaders together: cores
 /// that are left to the threads that launch kernels. The limit is the whole process's, as
@@ -20,4 +21,5 @@ void set_cpu_budget(unsigned readers);
 /// @throws usage_error if it is the environment's, and that is no whole number.
 [[nodiscard]] unsigned cpu_budget();
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

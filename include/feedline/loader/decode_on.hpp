@@ -6,6 +6,7 @@
 #include <string_view>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Who decodes a dataset's compressed blocks (`dataset::encoded`). Order, bytes and errors are the
 /// same for both.
@@ -25,4 +26,5 @@ enum class decode_on : std::uint8_t {
 /// "cpu", "device", "automatic".
 [[nodiscard]] std::string_view to_string(decode_on who) noexcept;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

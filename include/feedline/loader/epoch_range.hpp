@@ -18,6 +18,7 @@ struct take_limits;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 class loader;
 
@@ -140,4 +141,5 @@ class epoch_range::iterator {
   state* state_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

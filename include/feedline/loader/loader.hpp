@@ -18,6 +18,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Feeds one consumer: reads batches of a dataset ahead, in a sampler's order, into memory its
 /// device can use.
@@ -156,4 +157,5 @@ class loader {
   std::shared_ptr<detail::pipeline> pipeline_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

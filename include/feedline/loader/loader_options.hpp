@@ -20,6 +20,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// For `loader_options::readers`: half the cores that the process may use, at least 1 and at most
 /// 8; 1 for a dataset that is read by one thread at a time; none for the gather placement, where
@@ -108,4 +109,5 @@ struct loader_options {
 /// @throws usage_error naming the member, its value, and what is allowed.
 [[nodiscard]] loader_options validated(const loader_options& options);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

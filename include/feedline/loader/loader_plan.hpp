@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a loader chose, in full; fixed at construction. `staging_bytes` and `device_bytes` are all
 /// the memory that the loader ever allocates for samples, except up to 4 MiB of staging memory: the
@@ -72,4 +73,5 @@ struct loader_plan {
 /// One line for people: slots, sizes, totals.
 [[nodiscard]] std::string to_string(const loader_plan& plan);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

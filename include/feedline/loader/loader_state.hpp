@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Where a run stands, for another one to go on there: `loader::state` makes it, `loader::seek`
 /// takes it. All ranks have the same one, so it suffices that one of them keeps it.
@@ -48,4 +49,5 @@ struct loader_state {
 /// One line: an object of JSON (RFC 8259), its first member the number of its format.
 [[nodiscard]] std::string to_json(const loader_state& state);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

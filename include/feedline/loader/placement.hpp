@@ -6,6 +6,7 @@
 #include <string_view>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Where the rows that batches are made of come from. Order and bytes are the same for all.
 ///
@@ -25,4 +26,5 @@ enum class placement : std::uint8_t {
 /// "automatic", "stream", "gather", "resident", "cached".
 [[nodiscard]] std::string_view to_string(placement placement) noexcept;
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

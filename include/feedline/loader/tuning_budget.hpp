@@ -5,6 +5,7 @@
 #include <cstddef>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a loader may use to find out by itself how many readers and staging slots end its
 /// consumer's waiting (`loader_options::tuning`). What is 0 is not tuned; all 0: nothing is.
@@ -19,4 +20,5 @@ struct tuning_budget {
   std::size_t max_pinned_bytes = 0;  ///< staging memory; 0: the ring that there is without tuning
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

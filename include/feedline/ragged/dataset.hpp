@@ -13,6 +13,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Consecutive elements of one sample, and where they are wanted.
 struct element_run {
@@ -103,4 +104,5 @@ using ragged_dataset_ptr = std::shared_ptr<const ragged_dataset>;
 /// @throws also what `make_memory_dataset` throws.
 [[nodiscard]] ragged_dataset_ptr make_ragged_dataset(memory_field values, memory_field offsets);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

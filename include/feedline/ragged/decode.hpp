@@ -6,6 +6,7 @@
 #include <feedline/ragged/dataset.hpp>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Values of varying length that are coded, decoded by readers, or by devices that take the
 /// decoder's place (`encoded()`; a block is a value): JPEGs in an HDF5 file, or one behind the
@@ -23,4 +24,5 @@ namespace FEEDLINE_EXPORT feedline {
 ///         sample that could not be decoded.
 [[nodiscard]] dataset_ptr decode(ragged_dataset_ptr of, decoder_ptr by);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What becomes of a sample that is longer than a row.
 enum class pack_longer : std::uint8_t {
@@ -70,4 +71,5 @@ class packed_dataset : public dataset {
 [[nodiscard]] std::shared_ptr<const packed_dataset> pack(ragged_dataset_ptr of,
                                                          const pack_options& options);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

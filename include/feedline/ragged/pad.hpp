@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What stands where a sample has no elements: a number, in the field's type; or the bytes of one
 /// element, or of one number of it.
@@ -43,4 +44,5 @@ struct pad_options {
 ///         length.
 [[nodiscard]] dataset_ptr pad(ragged_dataset_ptr of, const pad_options& options = {});
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

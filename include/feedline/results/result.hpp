@@ -16,6 +16,7 @@ class result_slots;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a result is about, as its pusher says: the ring carries it, and looks at it for messages
 /// only.
@@ -88,4 +89,5 @@ class optional_result : public std::optional<result> {
   const result* operator->() const&& = delete;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

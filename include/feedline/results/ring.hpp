@@ -15,6 +15,7 @@ class result_slots;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How large a ring is. Its pinned memory is `slots` × `slot_bytes`, rounded up to 256 each,
 /// allocated once.
@@ -93,4 +94,5 @@ class result_ring {
   std::shared_ptr<detail::result_slots> slots_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -12,6 +12,7 @@ class result_slots;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// The ring's hold on device memory that it copies from. When it is destroyed, or assigned to, the
 /// stream that pushed is made to wait for that copy: what is issued on it from then on may
@@ -61,4 +62,5 @@ class source_lease {
   stream_ref stream_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -16,6 +16,7 @@ class length_buckets;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How `bucket_by_length` is to go about it.
 struct bucket_options {
@@ -78,4 +79,5 @@ class bucket_by_length {
   std::shared_ptr<const detail::length_buckets> buckets_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A sampler that is watched for being pure: for use while a sampler of one's own is written.
 ///
@@ -46,4 +47,5 @@ class checked {
   sampler order_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -17,6 +17,7 @@ class length_buckets;
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How `class_balanced` draws.
 struct class_balanced_options {
@@ -79,4 +80,5 @@ class class_balanced {
   std::shared_ptr<const detail::length_buckets> classes_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

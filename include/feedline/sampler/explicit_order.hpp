@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// An order that is given, sample by sample, as an array or in a file:
 ///
@@ -61,4 +62,5 @@ class explicit_order {
   std::uint64_t largest_ = 0;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How `mixture` draws.
 struct mixture_options {
@@ -70,4 +71,5 @@ class mixture {
   std::vector<std::uint64_t> before_;  ///< an epoch's positions of all parts before; and all
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

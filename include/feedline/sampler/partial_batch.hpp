@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What becomes of the last batch of an epoch when the samples do not fill it; with a `shard`, of
 /// the last global batch. All ranks get equally many batches, and equally many samples in each:
@@ -17,4 +18,5 @@ enum class partial_batch : std::uint8_t {
   fill,   ///< filled up to the batch size with repeats
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

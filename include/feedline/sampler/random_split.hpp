@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How much of a dataset a part of it is to have: a floating-point number is a share, an integer
 /// counts samples.
@@ -44,4 +45,5 @@ class split_size {
                                                     const std::vector<split_size>& sizes,
                                                     std::uint64_t seed);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 class dataset;
 
@@ -107,4 +108,5 @@ class sampler {
   std::shared_ptr<const concept_base> order_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

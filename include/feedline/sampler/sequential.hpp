@@ -7,6 +7,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Every sample once, in the dataset's order, the same in every epoch.
 struct sequential {
@@ -17,4 +18,5 @@ struct sequential {
   }
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

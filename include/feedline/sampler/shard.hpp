@@ -6,6 +6,7 @@
 #include <string_view>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Which part of each global batch a process takes: for `loader_options::shard`.
 ///
@@ -43,4 +44,5 @@ struct shard {
   [[nodiscard]] std::uint64_t batch_share(std::uint64_t global_batch) const;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

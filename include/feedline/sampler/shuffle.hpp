@@ -9,6 +9,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// For `shuffle::within`: how many of a dataset's chunks are mixed with each other.
 struct chunk_window {
@@ -72,4 +73,5 @@ struct shuffle {
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What an epoch of `take` begins with.
 enum class take_from : std::uint8_t {
@@ -56,4 +57,5 @@ class take {
   take_from from_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -12,6 +12,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// How `weighted` draws.
 struct weighted_options {
@@ -79,4 +80,5 @@ class weighted {
   std::size_t table_bytes_;
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

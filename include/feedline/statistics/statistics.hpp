@@ -8,6 +8,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What the threads of one stage have done, all together, and where their time went.
 struct stage_statistics {
@@ -145,4 +146,5 @@ struct loader_verdict {
 /// For people: a table of the stages, exposed time, and the verdict. Some ten lines.
 [[nodiscard]] std::string report(const loader_statistics& seen);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// What a thread or a stream does for a while.
 enum class trace_activity : std::uint8_t {
@@ -108,4 +109,5 @@ void write_trace_page(const trace& what, const std::string& path,
 void write_trace_svg(const trace& what, const std::string& path,
                      std::string_view title = "feedline");
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// From `low` to `high`, both included.
 struct value_range {
@@ -49,4 +50,5 @@ struct random_erasing {
                                    ///< of the transform; empty: 0
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

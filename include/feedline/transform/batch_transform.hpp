@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// One batch that a user's function is to turn into what the consumer sees. All addresses are the
 /// device's.
@@ -46,4 +47,5 @@ struct batch_transform {
   std::function<void(const batch_function_call&)> run = {};
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// A window cut out of each image.
 struct image_crop {
@@ -59,4 +60,5 @@ struct field_transform {
 /// the same may have different texts. Texts are kept across versions (`loader_state`).
 [[nodiscard]] std::string to_string(const field_transform& transform);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -5,6 +5,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Samples of a batch mixed by two, image and label: mixup (Zhang et al., "mixup: Beyond Empirical
 /// Risk Minimization", ICLR 2018) and cutmix (Yun et al., "CutMix: Regularization Strategy to Train
@@ -38,4 +39,5 @@ struct mixing {
 /// kept across versions (`loader_state`).
 [[nodiscard]] std::string to_string(const mixing& options);
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

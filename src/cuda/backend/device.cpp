@@ -26,6 +26,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 using detail::cuda_current_device;
@@ -289,4 +290,5 @@ int cuda_device_count() noexcept {
   return 0;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Frees a graph, and one that can be launched.
@@ -122,4 +123,5 @@ void step_graphs::clear() noexcept {
   state_->graphs.clear();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -10,6 +10,7 @@
 #include <span>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
   using detail::huge_page_bytes;
@@ -24,4 +25,5 @@ void move_to_huge_pages(std::span<const std::byte> bytes) noexcept {
   (void)::madvise(first, whole, collapse);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -22,6 +22,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// A thread reads about this much at a time: enough that what a call costs does not matter, and
@@ -188,4 +189,5 @@ dataset_ptr load_into_memory(dataset_ptr of, const load_into_memory_options& opt
   return make_memory_dataset(std::move(columns));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -128,6 +128,7 @@ idx_array read_idx(byte_source& file, const file_field& name) {
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 detail::idx_array read_file(const detail::file_field& name) {
@@ -163,4 +164,5 @@ dataset_ptr open_idx_file(const std::string& file, std::string field_name) {
   return make_memory_dataset({array.header.to_field(field_name, array.elements)});
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

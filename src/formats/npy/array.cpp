@@ -98,6 +98,7 @@ listed_field list_npy(const std::string& file, const std::string& field_name) {
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// A sample's array: its whole shape is the value's.
@@ -163,4 +164,5 @@ decoder_ptr decode_npy() {
   return std::make_shared<const npy_decoder>();
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -15,6 +15,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// A member that is to be a field, and what its header says of it.
@@ -187,6 +188,7 @@ dataset_ptr open_npz(const std::string& file, const std::vector<std::string>& me
   return npz_file{file, options}.open(members);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
 
 namespace feedline::detail {

@@ -16,6 +16,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 using paths = std::vector<std::string>;
@@ -137,4 +138,5 @@ dataset_ptr open(const paths& patterns, const open_options& options) {
   return detail::find_format(format)->open(files, options);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -11,6 +11,7 @@
 #include <string>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// A file of more records, which the published ones are not, has this many looked at, evenly
@@ -88,4 +89,5 @@ dataset_ptr open_cifar100(const std::vector<std::string>& files) {
                     detail::cifar100);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

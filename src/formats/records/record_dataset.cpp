@@ -15,6 +15,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Where the fields lie in a record; the places of their rows count from the first record.
@@ -96,4 +97,5 @@ dataset_ptr open_records(const std::vector<std::string>& files,
   return parts.size() == 1 ? parts.front() : concatenate(std::move(parts));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -198,10 +198,12 @@ dataset_ptr open_tar_fields(const std::vector<std::string>& shards,
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 dataset_ptr open_tar(const std::vector<std::string>& shards, const std::vector<tar_field>& fields,
                      const tar_options& options) {
   return detail::open_tar_fields(shards, fields, options, nullptr);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

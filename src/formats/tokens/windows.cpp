@@ -159,6 +159,7 @@ dataset_ptr make_token_dataset(std::vector<token_shard> shards, const token_opti
 }  // namespace feedline::detail
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_options& options) {
   if (shards.empty()) throw usage_error{"open_tokens: there is no shard to open"};
@@ -182,4 +183,5 @@ dataset_ptr open_tokens(const std::vector<std::string>& shards, const token_opti
   return detail::make_token_dataset(std::move(open), options);
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -16,6 +16,7 @@
 #include <utility>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Finds all fields, under the lock; nothing of the library's is left open but what it will read.
@@ -102,4 +103,5 @@ dataset_ptr open_hdf5(const std::string& file, std::vector<hdf5_field> fields,
   return detail::make_rows_dataset("open_hdf5", std::move(opened));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

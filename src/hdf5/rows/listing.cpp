@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// A dataset's own field, or those of the members of its records. What is neither goes to
@@ -94,4 +95,5 @@ std::vector<hdf5_listing> list_hdf5_fields(const std::string& file, const hdf5_o
   return listings;
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

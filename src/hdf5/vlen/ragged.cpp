@@ -18,6 +18,7 @@
 #include <vector>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 namespace {
 
 /// Values that lie in the file, or in memory: those that the library read, or that are all empty.
@@ -187,4 +188,5 @@ ragged_dataset_ptr open_hdf5_ragged(const std::string& file, const hdf5_field& f
   return std::make_shared<const hdf5_ragged>(std::move(found));
 }
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline

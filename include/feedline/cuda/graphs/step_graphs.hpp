@@ -9,6 +9,7 @@
 #include <memory>
 
 namespace FEEDLINE_EXPORT feedline {
+inline namespace FEEDLINE_ABI {
 
 /// Runs a step on each batch as CUDA graphs: the work that a step issues is captured once for each
 /// place that batches lie at, and one launch issues it again for each later batch there. Places
@@ -64,4 +65,5 @@ class step_graphs {
   std::unique_ptr<state> state_;  ///< null once moved from: then only destroyed or assigned to
 };
 
+}  // namespace FEEDLINE_ABI
 }  // namespace feedline
