@@ -43,9 +43,9 @@ huffman_table build(const jpeg_parts::code& from) {
   return table;
 }
 
-class writer {
+class stream_writer {
  public:
-  explicit writer(const jpeg_parts& parts) : parts_{parts} {
+  explicit stream_writer(const jpeg_parts& parts) : parts_{parts} {
     std::ranges::transform(parts.codes, tables_.begin(), build);
   }
 
@@ -169,7 +169,7 @@ std::uint32_t jpeg_size(int value) {
 }
 
 byte_vector write_jpeg(const jpeg_parts& parts) {
-  return writer{parts}.write();
+  return stream_writer{parts}.write();
 }
 
 }  // namespace feedline::test
