@@ -14,7 +14,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between = 
 }
 
 /// Of a loader and of `load_into_memory`: samples that cannot be read are left out, however many.
-constexpr auto skipping = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
+constexpr auto skip_code = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
 
 std::string list_code(const std::vector<std::string>& texts) {
   std::vector<std::string> literals;
@@ -40,7 +40,7 @@ std::string options_code(const findings& measured, const advice& given) {
         fmt::format(".max_device_cache_bytes = std::size_t{{{}}}", given.device_cache_bytes));
   if (given.decode_on == feedline::decode_on::device)
     members.emplace_back(".decode_on = feedline::decode_on::device");
-  if (given.skip_damaged && !given.load_into_memory) members.emplace_back(skipping);
+  if (given.skip_damaged && !given.load_into_memory) members.emplace_back(skip_code);
   std::string text;
   for (const std::string& member : members) text += "\n       " + member + ",";
   text.pop_back();
@@ -163,7 +163,7 @@ std::string program_of(const std::string& opening, const findings& measured, con
   text += "\nint main() {\n  constexpr std::uint64_t epochs = 2;\n";
   if (given.load_into_memory)
     text += "  const auto train = feedline::load_into_memory(\n      " + opening +
-            (given.skip_damaged ? std::string{",\n      {"} + skipping + "}" : "") + ");\n";
+            (given.skip_damaged ? std::string{",\n      {"} + skip_code + "}" : "") + ");\n";
   else
     text += "  const auto train = " + opening + ";\n";
   text += on_gpu ? fmt::format("  const auto device = feedline::make_cuda_device({});\n",

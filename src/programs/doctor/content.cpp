@@ -79,7 +79,7 @@ std::string way_of(const layout_facts& layout, bool is_hdf5, bool local,
 }  // namespace
 
 content look_at(const std::string& path, const feedline::open_options& how) {
-  content found{.path = path, .files = feedline::expand_paths({path}), .format = {}};
+  content found{.path = path, .files = feedline::expand_paths({path})};
   const std::string& first = found.files.front();
   std::error_code unknown;
   if (!std::filesystem::exists(first, unknown))

@@ -22,9 +22,10 @@ struct offered_field {
 struct content {
   std::string path;                ///< as it was given
   std::vector<std::string> files;  ///< that it names; a folder is one
-  std::string format;
+  std::string format = {};
   bool is_hdf5 = false;
-  std::vector<offered_field> fields;  ///< of the first file; empty: they show when it is opened
+  std::vector<offered_field> fields =
+      {};  ///< of the first file; empty: they show when it is opened
 };
 
 /// Looks at a path's content: a file's, a folder's, that of the first of a pattern's files.

@@ -89,11 +89,11 @@ struct modelled_epoch {
 
 /// What becomes of one rank's epoch, batch by batch, within `error_policy::max_share`.
 struct modelled_run {
-  std::vector<std::vector<std::uint64_t>> batches;  ///< that are delivered
-  bool fails = false;                               ///< then: more may not be unreadable
-  std::uint64_t failures = 0;                       ///< as the report counts: with repeats
-  std::uint64_t counted = 0;                        ///< as the share counts: without
-  std::uint64_t samples = 0;                        ///< of which that is a share
+  std::vector<std::vector<std::uint64_t>> batches = {};  ///< that are delivered
+  bool fails = false;                                    ///< then: more may not be unreadable
+  std::uint64_t failures = 0;                            ///< as the report counts: with repeats
+  std::uint64_t counted = 0;                             ///< as the share counts: without
+  std::uint64_t samples = 0;                             ///< of which that is a share
 
   /// A sample that cannot be read was met. True if it is one too many.
   bool meets(bool is_repeat, double max_share) {
