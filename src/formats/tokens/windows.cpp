@@ -48,15 +48,16 @@ class token_dataset final : public dataset {
             std::span<const std::span<std::byte>> out) const override {
     require_in_range(samples, size_);
     const std::size_t row_bytes = tokens_per_sample_ * token_bytes_;
-    std::vector<bool> touched(shards_.size());
+    std::vector<std::size_t> touched;
     std::vector<std::byte> scratch;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const std::byte* const tokens = window(samples[i], scratch, touched);
       std::memcpy(out[0].data() + i * row_bytes, tokens, row_bytes);
       std::memcpy(out[1].data() + i * row_bytes, tokens + token_bytes_, row_bytes);
     }
-    for (std::size_t i = 0; i < shards_.size(); ++i)
-      if (touched[i]) shards_[i].file->require_unchanged();
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const std::size_t shard : touched) shards_[shard].file->require_unchanged();
   }
 
   bool wants_prefetch() const noexcept override {
@@ -88,15 +89,15 @@ class token_dataset final : public dataset {
   }
 
   /// A sample's tokens in the machine's byte order: where they lie, if they lie so, else in
-  /// `scratch`.
+  /// `scratch`. @param touched Gets the shards that they come from.
   const std::byte* window(sample_index sample, std::vector<std::byte>& scratch,
-                          std::vector<bool>& touched) const {
+                          std::vector<std::size_t>& touched) const {
     const std::size_t bytes = (tokens_per_sample_ + 1) * token_bytes_;
     const std::byte* in_place = nullptr;
     std::size_t done = 0;
     for_each_piece(sample.value * stride_, tokens_per_sample_ + 1, [&](const piece& part) {
       const token_shard& shard = shards_[part.shard];
-      touched[part.shard] = true;
+      if (touched.empty() || touched.back() != part.shard) touched.push_back(part.shard);
       const auto mapped = shard.file->mapped();
       if (!mapped.empty() && part.bytes == bytes && !shard.is_swapped) {
         in_place = mapped.data() + part.offset;
