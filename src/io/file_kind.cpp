@@ -111,8 +111,7 @@ constexpr std::string_view to_arrays =
     "save its values as arrays (.npy, HDF5), or write a dataset class of your own";
 constexpr std::string_view to_folder =
     "open the folder that holds a folder of images for each class";
-constexpr std::string_view to_numbers =
-    "save its values, or its tokens, as arrays with numpy.save";
+constexpr std::string_view to_numbers = "save its values, or its tokens, as arrays with numpy.save";
 
 /// A kind, and its first bytes, or what looks at them.
 struct known_kind {
