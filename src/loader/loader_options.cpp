@@ -2,9 +2,9 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/loader/loader_plan.hpp>
 
+#include "dataset/error_policies.hpp"
 #include "dataset/known_type.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/error_policies.hpp"
 #include "detail/known_value.hpp"
 #include "sampler/shard_environment.hpp"
 #include "transform/mixing.hpp"

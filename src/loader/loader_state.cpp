@@ -1,7 +1,7 @@
 #include <feedline/error.hpp>
 #include <feedline/loader/loader_state.hpp>
 
-#include "detail/flat_json.hpp"
+#include "detail/json/flat_json.hpp"
 #include "detail/text.hpp"
 #include "loader/partial_names.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/error_policies.hpp"
 #include "detail/arithmetic.hpp"
 #include "detail/cores.hpp"
-#include "detail/error_policies.hpp"
 #include "detail/threads.hpp"
 #include "loader/decoding_choice.hpp"
 

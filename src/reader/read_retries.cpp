@@ -2,8 +2,8 @@
 
 #include <feedline/error.hpp>
 
+#include "dataset/error_policies.hpp"
 #include "dataset/foreign_error.hpp"
-#include "detail/error_policies.hpp"
 #include "detail/log.hpp"
 #include "detail/saturated.hpp"
 

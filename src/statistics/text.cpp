@@ -1,6 +1,6 @@
 #include <feedline/statistics/statistics.hpp>
 
-#include "detail/json_object.hpp"
+#include "detail/json/json_object.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include <feedline/statistics/trace.hpp>
 
-#include "detail/flat_json.hpp"
+#include "detail/json/flat_json.hpp"
 #include "statistics/trace_file.hpp"
 
 #include <cstddef>

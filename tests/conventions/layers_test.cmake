@@ -8,7 +8,8 @@ cmake_minimum_required(VERSION 3.25)
 set(max_files 30)
 set(rooms
   "detail:"
-  "statistics: detail"
+  "detail/json: detail"
+  "statistics: detail detail/json"
   "io: detail"
   "rows: detail io"
   "dataset: detail io rows"
@@ -43,7 +44,8 @@ formats/tar formats/tokens hdf5"
   "transform: detail dataset device batch"
   "reader: detail statistics dataset sampler device staging"
   "transfer: detail statistics device staging batch transform reader"
-  "loader: detail statistics dataset sampler device staging batch transform reader transfer"
+  "loader: detail detail/json statistics dataset sampler device staging batch transform reader \
+transfer"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device cuda"
   "cuda/kernel: device/inflate cuda"
@@ -59,8 +61,8 @@ device/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
   "programs/convert: dataset formats sampler device loader programs/inputs programs/words \
 programs/convert/work programs/convert/output"
-  "programs/doctor: detail io dataset ragged image formats hdf5 sampler device statistics loader \
-cuda programs/inputs programs/words"
+  "programs/doctor: detail detail/json io dataset ragged image formats hdf5 sampler device \
+statistics loader cuda programs/inputs programs/words"
   "python: io dataset ragged image formats hdf5 sampler device statistics batch transform loader \
 interop cuda"
   "python/loader: sampler device statistics batch transform loader interop python"

@@ -1,7 +1,7 @@
 /// Fuzz target of what reads the texts of states: any bytes are an object whose members, written
 /// again, read as the same, or a json_error that says where.
 
-#include "detail/flat_json.hpp"
+#include "detail/json/flat_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

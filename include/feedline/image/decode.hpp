@@ -49,9 +49,9 @@ struct image_options {
 /// torchvision's ImageFolder does not. libjpeg decodes with its accurate inverse transform and
 /// smooth chroma, as PIL and torchvision have it do, so that pixels agree with theirs but for the
 /// resize's rounding, and reduced decoding. The pixels are the same on every machine with the same
-/// libjpeg and kind of processor. Devices make the pixels of libjpeg-turbo's vector code for x86-64.
-/// Other libjpegs, and those for other processors, make others of files whose coefficients no image
-/// has.
+/// libjpeg and kind of processor. Devices make the pixels of libjpeg-turbo's vector code for
+/// x86-64. Other libjpegs, and those for other processors, make others of files whose coefficients
+/// no image has.
 /// @throws usage_error if the options contradict each other.
 [[nodiscard]] decoder_ptr make_image_decoder(const image_options& options = {});
 

@@ -3,9 +3,9 @@
 #include <feedline/error.hpp>
 
 #include "dataset/choose_fields.hpp"
-#include "dataset/lenient_reader.hpp"
+#include "dataset/error_policies.hpp"
+#include "dataset/memory/lenient_reader.hpp"
 #include "detail/arithmetic.hpp"
-#include "detail/error_policies.hpp"
 #include "detail/log.hpp"
 #include "detail/threads.hpp"
 #include "rows/row_storage.hpp"

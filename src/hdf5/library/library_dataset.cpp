@@ -175,7 +175,7 @@ std::string hdf5_library_dataset::try_read(const hdf5_session& hdf5, std::uint64
                                            counts.data(), nullptr) >= 0 &&
                        H5Dread(id(), element_.memory.get(), memory_space.get(), space_.get(),
                                transfer_ ? transfer_.get() : H5P_DEFAULT, out) >= 0;
-  const std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
+  std::string words = is_read ? "" : "cannot be read: " + hdf5.last_message();
   if (std::string fault = fault_of_files(hdf5, path_, driver, files_, first, first + count - 1);
       !fault.empty())
     return fault;

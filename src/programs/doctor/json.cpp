@@ -2,7 +2,7 @@
 
 #include <feedline/version.hpp>
 
-#include "detail/json_object.hpp"
+#include "detail/json/json_object.hpp"
 #include "programs/doctor/report.hpp"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,10 +1,10 @@
-#include "dataset/lenient_reader.hpp"
+#include "dataset/memory/lenient_reader.hpp"
 
 #include <feedline/error.hpp>
 
 #include "dataset/composed.hpp"
+#include "dataset/error_policies.hpp"
 #include "dataset/foreign_error.hpp"
-#include "detail/error_policies.hpp"
 
 #include <spdlog/fmt/fmt.h>
 

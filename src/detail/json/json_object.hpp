@@ -1,6 +1,6 @@
 #pragma once
 
-#include "detail/flat_json.hpp"
+#include "detail/json/flat_json.hpp"
 
 #include <array>
 #include <charconv>

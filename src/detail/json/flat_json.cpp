@@ -1,4 +1,4 @@
-#include "detail/flat_json.hpp"
+#include "detail/json/flat_json.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "detail/error_policies.hpp"
+#include "dataset/error_policies.hpp"
 
 #include <feedline/error.hpp>
 
