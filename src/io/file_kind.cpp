@@ -9,9 +9,9 @@
 namespace feedline::detail {
 namespace {
 
-using bytes = std::span<const std::byte>;
+using head_bytes = std::span<const std::byte>;
 
-bool has_at(bytes head, std::size_t offset, std::string_view magic) {
+bool has_at(head_bytes head, std::size_t offset, std::string_view magic) {
   return head.size() >= offset + magic.size() &&
          std::equal(magic.begin(), magic.end(), head.begin() + static_cast<std::ptrdiff_t>(offset),
                     [](char wanted, std::byte byte) { return std::byte(wanted) == byte; });
@@ -22,57 +22,57 @@ constexpr std::string_view magic_of(const char (&text)[Size]) {  // NOLINT(moder
   return {text, Size - 1};                                       // may hold zeros
 }
 
-std::uint64_t number_at(bytes head, std::size_t offset, std::size_t size) {
+std::uint64_t number_at(head_bytes head, std::size_t offset, std::size_t size) {
   return head.size() < offset + size ? 0 : little_endian(head.subspan(offset, size));
 }
 
 /// RFC 1952: the method deflate, and no reserved flag.
-bool is_deflated(bytes head) {
+bool is_deflated(head_bytes head) {
   return has_at(head, 0, magic_of("\x1f\x8b\x08")) && head.size() > 3 &&
          std::to_integer<unsigned>(head[3]) < 0x20;
 }
 
-bool is_bzip2(bytes head) {
+bool is_bzip2(head_bytes head) {
   return has_at(head, 0, "BZh") && has_at(head, 4, "1AY&SY");
 }
 
 /// Its first block may follow a user block, as in MATLAB's files.
-bool is_hdf5(bytes head) {
+bool is_hdf5(head_bytes head) {
   constexpr std::string_view magic = magic_of("\x89HDF\r\n\x1a\n");
   return has_at(head, 0, magic) || has_at(head, 512, magic);
 }
 
-bool is_old_tar(bytes head) {
+bool is_old_tar(head_bytes head) {
   return has_at(head, 257, "ustar");
 }
 
 /// Its second marker begins so, too.
-bool is_jpeg_file(bytes head) {
+bool is_jpeg_file(head_bytes head) {
   return has_at(head, 0, "\xff\xd8\xff") && head.size() > 3 && head[3] >= std::byte{0xc0};
 }
 
-bool is_webp(bytes head) {
+bool is_webp(head_bytes head) {
   return has_at(head, 0, "RIFF") && has_at(head, 8, "WEBP");
 }
 
-bool is_lmdb(bytes head) {
+bool is_lmdb(head_bytes head) {
   return number_at(head, 0, 8) == 0 && has_at(head, 16, magic_of("\xde\xc0\xef\xbe"));
 }
 
 /// The length of a JSON object, and its first bytes.
-bool is_safetensors(bytes head) {
+bool is_safetensors(head_bytes head) {
   const std::uint64_t length = number_at(head, 0, 8);
   return length >= 2 && length < (std::uint64_t{1} << 32) && has_at(head, 8, "{\"");
 }
 
 /// Protocol 4 or 5, and a frame's length.
-bool is_pickle(bytes head) {
+bool is_pickle(head_bytes head) {
   return (has_at(head, 0, magic_of("\x80\x04\x95")) || has_at(head, 0, magic_of("\x80\x05\x95"))) &&
          head.size() > 10 && number_at(head, 3, 8) < (std::uint64_t{1} << 40);
 }
 
 /// A continuation mark, the length of a message's metadata in multiples of 8, and its root table.
-bool is_arrow_stream(bytes head) {
+bool is_arrow_stream(head_bytes head) {
   const std::uint64_t length = number_at(head, 4, 4);
   return has_at(head, 0, "\xff\xff\xff\xff") && length != 0 && length % 8 == 0 &&
          length < (std::uint64_t{1} << 24) && number_at(head, 8, 4) < length &&
@@ -88,7 +88,7 @@ std::size_t character_bytes(unsigned lead) {
 }
 
 /// UTF-8 without control characters, long enough to be no chance.
-bool is_text(bytes head) {
+bool is_text(head_bytes head) {
   constexpr std::size_t least_bytes = 24;
   if (head.size() < least_bytes) return false;
   for (std::size_t at = 0; at < head.size();) {
@@ -103,7 +103,7 @@ bool is_text(bytes head) {
   return true;
 }
 
-bool is_json(bytes head) {
+bool is_json(head_bytes head) {
   return is_text(head) && (has_at(head, 0, "{") || has_at(head, 0, "["));
 }
 
@@ -117,7 +117,7 @@ constexpr std::string_view to_numbers = "save its values, or its tokens, as arra
 struct known_kind {
   file_kind kind;
   std::string_view magic = {};
-  bool (*is)(bytes head) = nullptr;
+  bool (*is)(head_bytes head) = nullptr;
 };
 
 constexpr auto known = std::to_array<known_kind>({
@@ -163,7 +163,7 @@ constexpr auto known = std::to_array<known_kind>({
 
 }  // namespace
 
-const file_kind* find_file_kind(bytes head) noexcept {
+const file_kind* find_file_kind(head_bytes head) noexcept {
   const auto* const found = std::ranges::find_if(known, [head](const known_kind& each) {
     return each.is != nullptr ? each.is(head) : has_at(head, 0, each.magic);
   });
