@@ -79,16 +79,17 @@ struct token_place {
 };
 
 token_place place_of(byte_span shard, const token_options& options) {
+  constexpr std::string_view npy = "\x93NUMPY";
+  const std::string_view text{reinterpret_cast<const char*>(shard.data()), shard.size()};
   const token_place plain{.big = options.byte_order == std::endian::big};
   if (options.header == token_header::none || shard.size() < 4) return plain;
   const std::uint64_t magic = word(shard, 0, 4, false);
   if (magic == 20240520 || magic == 20240801) return {.begin = 1024};
-  if (magic != 0x4d554e93) return plain;
+  if (!text.starts_with(npy)) return plain;
   // A NumPy array: its dictionary's length stands at byte 8, and a '>' in it is the byte order's.
   const std::size_t length_bytes = number(shard, 6) == 1 ? 2 : 4;
   const auto begin = 8 + length_bytes + word(shard, 8, length_bytes, false);
-  const std::string_view dictionary{reinterpret_cast<const char*>(shard.data()), begin};
-  return {.begin = begin, .big = dictionary.find('>') != std::string_view::npos};
+  return {.begin = begin, .big = text.substr(0, begin).find('>') != std::string_view::npos};
 }
 
 /// The sequence of all tokens, by the formats' words alone.
