@@ -75,10 +75,6 @@ class borrowed_blocks : public encoded_blocks {
     const source from = find(field, block);
     return from.blocks->read(from.field, from.block, out);
   }
-  bool read_directly(std::size_t field, std::uint64_t block, const file_read& read) const final {
-    const source from = find(field, block);
-    return from.blocks->read_directly(from.field, from.block, read);
-  }
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const final {
     const source from = find(field, 0);

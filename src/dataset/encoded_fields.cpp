@@ -44,13 +44,6 @@ class encoded_fields final : public encoded_blocks {
     return stored(field, block);
   }
 
-  bool read_directly(std::size_t field, std::uint64_t block, const file_read& read) const override {
-    const rows_field& one = fields_[field];
-    if (one.encoded) return one.encoded->read_directly(block, read);
-    const bool is_whole = (block + 1) * rows_ <= one.rows->size();
-    return is_whole && one.rows->read_directly(sample_index{block * rows_}, rows_, read);
-  }
-
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const override {
     const rows_field& one = fields_[field];
@@ -80,12 +73,6 @@ class encoded_fields final : public encoded_blocks {
   const std::uint64_t rows_;
 };
 
-/// Whether rows are such that a device may read each by itself.
-bool lies_in_file(const rows_field& one) {
-  return one.rows->size() != 0 && one.rows->row_bytes() >= min_direct_bytes &&
-         one.rows->read_directly(sample_index{0}, 1, [](int, std::uint64_t, std::size_t) {});
-}
-
 }  // namespace
 
 std::shared_ptr<const encoded_blocks> make_encoded_fields(std::vector<rows_field> fields) {
@@ -98,7 +85,6 @@ std::shared_ptr<const encoded_blocks> make_encoded_fields(std::vector<rows_field
     max_bytes = bytes;
     rows = one.encoded->rows_per_block();
   }
-  if (rows == 0 && std::ranges::any_of(fields, lies_in_file)) rows = 1;
   if (rows == 0) return nullptr;
   for (rows_field& one : fields) {
     if (one.encoded && one.encoded->rows_per_block() != rows) one.encoded = nullptr;

@@ -25,11 +25,6 @@ class encoded_rows {
   [[nodiscard]] virtual std::size_t max_stored_bytes() const noexcept = 0;
   /// Looks whether the file is unchanged, too. @throws dataset_error naming field and sample.
   virtual void read(std::uint64_t block, std::span<std::byte> out) const = 0;
-  /// As `encoded_blocks::read_directly`.
-  virtual bool read_directly([[maybe_unused]] std::uint64_t block,
-                             [[maybe_unused]] const file_read& read) const {
-    return false;
-  }
   virtual void decode(std::span<const std::byte> stored, std::uint32_t skipped,
                       std::span<std::byte> out) const = 0;
 };

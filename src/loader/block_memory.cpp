@@ -20,15 +20,14 @@ struct memory_limits {
 };
 
 /// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
-/// @param direct What blocks are read to takes.
 memory_limits limits_of(const loader_options& options, const slot_memory& sizes,
-                        std::uint64_t batches, std::size_t direct) {
+                        std::uint64_t batches) {
   const std::size_t budget = options.max_device_bytes;
   memory_limits limits{.store = options.max_device_cache_bytes};
   if (budget == 0) return limits;
   const auto slots = checked_multiply(
       options.device_slots == 0 ? fewest_slots : options.device_slots, sizes.device_bytes(batches));
-  const std::size_t landing = sizes.landing_bytes(batches) + direct;
+  const std::size_t landing = sizes.landing_bytes(batches);
   const bool none_left = !slots || *slots > budget || landing > budget - *slots;
   const std::size_t left = none_left ? 0 : budget - *slots - landing;
   limits.decoder = std::max<std::size_t>(1, std::min(left, budget / 2));
@@ -61,8 +60,7 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
                  const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  const memory_limits limits =
-      limits_of(options, sizes, batches, blocks.direct_bytes(staging_depth(options)));
+  const memory_limits limits = limits_of(options, sizes, batches);
   const auto fits = [&] {
     return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
            blocks.places * blocks.order.rows() < assembly::arrived &&
@@ -83,10 +81,6 @@ std::size_t decoding_choice::answer_bytes(const loader_options& options) const n
   if (!blocks) return 0;
   return decoding_stage::answer_bytes(options.device_slots == 0 ? usual_slots
                                                                 : options.device_slots);
-}
-
-std::size_t decoding_choice::direct_bytes(const loader_options& options) const noexcept {
-  return blocks ? blocks->direct_bytes(staging_depth(options)) : 0;
 }
 
 decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,

@@ -5,10 +5,7 @@
 #include "loader/plan.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -81,47 +78,6 @@ std::size_t usual_bytes_of(const block_plan& plan, std::uint64_t blocks) {
   return divide_up<std::size_t>(bytes, looks);
 }
 
-/// Why the reader does not take the file of a field's blocks. Nothing: none of those that were
-/// looked at lies in a file, or is large enough.
-std::optional<std::string> refusal_of_file(const encoded_blocks& blocks, std::size_t field,
-                                           std::uint64_t count, file_reader& reader) {
-  std::string refusal;
-  const std::uint64_t looks = std::min(count, max_looks);
-  for (std::uint64_t i = 0; i < looks; ++i) {
-    const std::uint64_t block = i * count / looks;
-    if (blocks.stored(field, block).bytes < min_direct_bytes) continue;
-    const auto ask = [&](int file, std::uint64_t, std::size_t) { refusal = reader.refusal(file); };
-    if (blocks.read_directly(field, block, ask)) return refusal;
-  }
-  return std::nullopt;
-}
-
-/// Why the device does not read blocks from their files itself; empty if it does. Opens what reads
-/// files, and shows it the file of one block of each field.
-/// @param count Blocks of the dataset, at least 1.
-std::string direct_storage_refusal(const block_plan& blocks, std::uint64_t count,
-                                   const device_capabilities& device,
-                                   const loader_options& options) try {
-  if (!device.reads_files) return device.name + " reads no files itself";
-  const std::size_t takes = staging_depth(options) * blocks.loads_bytes;
-  if (const std::size_t budget = options.max_device_bytes; budget != 0 && takes > budget / 4)
-    return "blocks on their way would take " + std::to_string(takes) +
-           " bytes of device memory, more than a quarter of max_device_bytes, " +
-           std::to_string(budget) + ": raise it, or lower piece_bytes";
-  const std::unique_ptr<file_reader> reader = device.reads_files->make();
-  std::string refusal =
-      "no block of " + std::to_string(min_direct_bytes) + " bytes or more lies in a file as it is";
-  for (std::size_t field = 0; field < blocks.fields; ++field) {
-    const auto of_file = refusal_of_file(*blocks.blocks, field, count, *reader);
-    if (!of_file) continue;
-    if (of_file->empty()) return {};
-    refusal = *of_file;
-  }
-  return refusal;
-} catch (const std::exception& failure) {
-  return failure.what();
-}
-
 std::string first_obstacle(const device_capabilities& device, const loader_options& options,
                            placement where) {
   if (device.reads_staging) return device.name + " reads staging memory, which holds no blocks";
@@ -139,13 +95,10 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
 
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                 const device_capabilities& device, const loader_options& options,
-                                placement where, std::optional<bool> direct) {
-  const bool decodes = options.decode_on != decode_on::cpu;
-  if ((!decodes && !options.direct_storage) || dataset.size() == 0) return {};
+                                placement where) {
+  if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
   const auto refuse = [&](const std::string& why) {
-    return decoding_choice{.blocks = std::nullopt,
-                           .why_not = decodes ? why : "",
-                           .why_not_direct = options.direct_storage ? why : ""};
+    return decoding_choice{.blocks = std::nullopt, .why_not = why};
   };
   if (const std::string why = first_obstacle(device, options, where); !why.empty())
     return refuse(why);
@@ -155,11 +108,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                       ? "the dataset's rows are not stored in blocks that a device decodes"
                       : "the dataset's rows lie in memory, and there is nothing to decode");
   const std::vector<field> fields = dataset.fields();
-  const bool compressed = has_steps(*blocks, fields.size());
-  if (!compressed && !options.direct_storage)
+  if (!has_steps(*blocks, fields.size()))
     return refuse("the dataset's rows lie in files as they are, and there is nothing to decode");
-  if (compressed && !decodes)
-    return refuse("rows are compressed, and decode_on is cpu: set it to device");
   if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
   auto placed = block_order::of(order, share_of(order, dataset, options), dataset.size(),
@@ -190,19 +140,10 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     plan.lanes = image_lanes;
   }
   const std::uint64_t pays = std::uint64_t{2} * plan.max_group + 1;
-  if (compressed && options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
+  if (options.decode_on == decode_on::automatic && plan.order.blocks() < pays)
     return refuse("an epoch has " + std::to_string(plan.order.blocks()) + " blocks, and from " +
                   std::to_string(pays) + " on it pays: ask for decode_on::device to have it still");
-  decoding_choice chosen;
-  if (options.direct_storage) {
-    if (!direct)
-      chosen.why_not_direct =
-          direct_storage_refusal(plan, divide_up(dataset.size(), blocks->rows()), device, options);
-    plan.direct = direct.value_or(chosen.why_not_direct.empty());
-    if (!plan.direct && !compressed) return refuse(chosen.why_not_direct);
-  }
-  chosen.blocks = std::move(plan);
-  return chosen;
+  return {.blocks = std::move(plan), .why_not = {}};
 }
 
 bool has_decoders_for(const dataset& dataset, const device_capabilities& device) {
@@ -213,10 +154,6 @@ bool has_decoders_for(const dataset& dataset, const device_capabilities& device)
   for (std::size_t field = 0; field < fields; ++field)
     if (!device.decodes->refusal(blocks->steps(field)).empty()) return false;
   return true;
-}
-
-std::size_t staging_depth(const loader_options& options) noexcept {
-  return options.staging_slots == 0 ? usual_slots : options.staging_slots;
 }
 
 std::vector<std::size_t> row_bytes_of(const dataset& dataset) {

@@ -21,7 +21,6 @@ class slot_memory;
 struct decoding_choice {
   std::optional<block_plan> blocks;  ///< none: readers decode, if anybody does
   std::string why_not;               ///< the device does not, if that was asked for
-  std::string why_not_direct = {};   ///< it does not read their files, if that was asked for
 
   [[nodiscard]] std::size_t loads_bytes() const noexcept {
     return blocks ? blocks->loads_bytes : 0;
@@ -29,17 +28,13 @@ struct decoding_choice {
   /// Staging memory for what the device tells of decoded blocks, beside the ring: a word for each
   /// device slot, of as many as there may be.
   [[nodiscard]] std::size_t answer_bytes(const loader_options& options) const noexcept;
-  /// Device memory that blocks are read to, in as many staging slots as there may be.
-  [[nodiscard]] std::size_t direct_bytes(const loader_options& options) const noexcept;
 };
 
 /// Chooses as the options say. The store has no size yet.
 /// @param order Bound, of all ranks. @param where As it was chosen.
-/// @param direct Whether the device reads files, where that was settled; else it is asked.
 [[nodiscard]] decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
                                               const device_capabilities& device,
-                                              const loader_options& options, placement where,
-                                              std::optional<bool> direct = {});
+                                              const loader_options& options, placement where);
 
 /// Whether the device has decoders for a dataset's blocks.
 [[nodiscard]] bool has_decoders_for(const dataset& dataset, const device_capabilities& device);
@@ -52,9 +47,6 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 [[nodiscard]] block_plan sized(block_plan blocks, const dataset& dataset,
                                const device_capabilities& device, const loader_options& options,
                                const slot_memory& sizes, std::uint64_t batches);
-
-/// Staging slots, at most.
-[[nodiscard]] std::size_t staging_depth(const loader_options& options) noexcept;
 
 /// Bytes of one sample's rows, for each field.
 [[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);

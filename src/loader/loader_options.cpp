@@ -153,8 +153,6 @@ std::string to_string(const loader_plan& plan) {
     text += fmt::format("; {}, {} samples kept", to_string(plan.placement), plan.cached_samples);
   if (plan.decode_on == decode_on::device) text += "; blocks are decoded by the device";
   if (!plan.decode_note.empty()) text += "; not decoded by the device: " + plan.decode_note;
-  if (plan.direct_storage) text += "; it reads them from their files";
-  if (!plan.direct_storage_note.empty()) text += "; no direct storage: " + plan.direct_storage_note;
   text += fmt::format("; {} {}", plan.readers, plan.readers == 1 ? "reader" : "readers");
   if (plan.first_readers != 0 &&
       (plan.first_readers != plan.readers || plan.first_staging_slots != plan.staging_slots))

@@ -101,11 +101,9 @@ std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
 loader_plan undecoded_plan(const dataset& dataset, const sampler& sampler,
                            const device_capabilities& device, loader_options options,
                            std::string why_not) {
-  const bool decodes = std::exchange(options.decode_on, decode_on::cpu) != decode_on::cpu;
-  const bool direct = std::exchange(options.direct_storage, false);
+  options.decode_on = decode_on::cpu;
   loader_plan plan = untuned_plan(dataset, sampler, device, options);
-  if (decodes) plan.decode_note = why_not;
-  if (direct) plan.direct_storage_note = std::move(why_not);
+  plan.decode_note = std::move(why_not);
   return plan;
 }
 
@@ -139,8 +137,6 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
   plan.decode_on = decoding.blocks ? decode_on::device : decode_on::cpu;
   plan.decode_note = decoding.why_not;
   plan.device_could_decode = !decoding.blocks && has_decoders_for(dataset, device);
-  plan.direct_storage = decoding.blocks && decoding.blocks->direct;
-  plan.direct_storage_note = decoding.why_not_direct;
   plan.assembled = sizes.assembled();
   plan.batch_size = options.batch_size;
   const epoch_share share = share_of(sampler, dataset, options);
@@ -166,8 +162,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
                             [&](std::uint64_t count) { return sizes.device_bytes(count); },
                             [&](std::uint64_t count) {
                               return sizes.landing_bytes(count) +
-                                     decoder_bytes(count, usual_slots).decoder +
-                                     decoding.direct_bytes(options);
+                                     decoder_bytes(count, usual_slots).decoder;
                             }};
   batches = batches_within(staging, batches, fixed);
   if (!sizes.in_place()) batches = batches_within(on_device, batches, fixed);
@@ -185,9 +180,7 @@ loader_plan untuned_plan(const dataset& dataset, const sampler& sampler,
     const decoding_bytes decoder = decoder_bytes(batches, plan.device_slots);
     if (std::string why = too_many(decoder, options); !why.empty())
       return undecoded_plan(dataset, sampler, device, options, std::move(why));
-    plan.direct_slot_bytes = plan.direct_storage ? decoding.loads_bytes() : 0;
-    plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder +
-                         ring_bytes(plan.staging_slots, plan.direct_slot_bytes);
+    plan.landing_bytes = sizes.landing_bytes(batches) + decoder.decoder;
     plan.cache_bytes += decoder.store;
     plan.staging_bytes += decoder.answers;
     plan.device_bytes = ring_bytes(plan.device_slots, plan.device_slot_bytes) + plan.landing_bytes +

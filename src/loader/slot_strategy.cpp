@@ -48,9 +48,7 @@ slot_strategy make_decoding(const loader_plan& plan, block_plan blocks, const sl
                      .cached = store};
   made.schedule =
       std::make_unique<block_schedule>(shared, landing_buffer.chunks_at(), plan.readers > 0);
-  made.blocks = std::make_unique<block_reader>(
-      shared, landing_buffer.chunks_at(),
-      plan.direct_storage ? device->capabilities().reads_files->make() : nullptr);
+  made.blocks = std::make_unique<block_reader>(shared, landing_buffer.chunks_at());
   return made;
 }
 
@@ -59,8 +57,7 @@ slot_strategy make_writer_and_transfer(const loader_plan& plan, const dataset& d
                                        const loader_options& options, sample_source& source) {
   decoding_choice decoding;
   if (plan.decode_on == decode_on::device)
-    decoding = choose_decoding(dataset, order, device->capabilities(), options, plan.placement,
-                               plan.direct_storage);
+    decoding = choose_decoding(dataset, order, device->capabilities(), options, plan.placement);
   const slot_memory sizes{dataset.fields(),
                           options,
                           plan.placement,

@@ -1,7 +1,5 @@
 #include "reader/block_reader.hpp"
 
-#include "detail/log.hpp"
-
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -22,11 +20,6 @@ void block_reader::read(staging_slot& slot, std::uint32_t load) noexcept {
   auto* entry = reinterpret_cast<block_load*>(slot.data + table_at_) + load * plan_->fields;
   std::exception_ptr failed;
   for (std::size_t field = 0; field < plan_->fields; ++field, ++entry) {
-    if (read_directly(slot, block.value, *entry)) {
-      entry->direct = 1;
-      entry->missing = 0;
-      continue;
-    }
     try {
       const auto stored = plan_->blocks->read(
           field, block.value, {slot.data + std::size_t{entry->at} * 16, entry->bytes});
@@ -40,23 +33,6 @@ void block_reader::read(staging_slot& slot, std::uint32_t load) noexcept {
     }
   }
   if (failed) keep({slot.work.run->epoch, block.value}, std::move(failed));
-}
-
-bool block_reader::read_directly(const staging_slot& slot, std::uint64_t block,
-                                 const block_load& entry) noexcept try {
-  if (!files_ || entry.bytes < min_direct_bytes) return false;
-  std::byte* const to = slot.direct + (std::size_t{entry.at} * 16 - table_at_);
-  return plan_->blocks->read_directly(entry.field, block,
-                                      [&](int file, std::uint64_t offset, std::size_t bytes) {
-                                        files_->read(file, offset, bytes, to);
-                                      });
-} catch (const std::exception& failure) {
-  if (!has_warned_.exchange(true))
-    log()->warn("direct storage failed, and a reader stages the block; so for others: {}",
-                failure.what());
-  return false;
-} catch (...) {  // what it was, the usual read says
-  return false;
 }
 
 void block_reader::keep(place of, std::exception_ptr why) noexcept {

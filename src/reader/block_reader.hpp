@@ -1,12 +1,10 @@
 #pragma once
 
-#include <feedline/device/file_reader.hpp>
 #include <feedline/index.hpp>
 
 #include "staging/block_plan.hpp"
 #include "staging/staging_slot.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -21,10 +19,8 @@ namespace feedline::detail {
 class block_reader {
  public:
   /// @param table_at Where in a staging slot the table of loads lies.
-  /// @param files    Reads files into the slots' device memory; null: slots have none.
-  block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at,
-               std::unique_ptr<file_reader> files = nullptr)
-      : plan_{std::move(plan)}, table_at_{table_at}, files_{std::move(files)} {}
+  block_reader(std::shared_ptr<const block_plan> plan, std::size_t table_at)
+      : plan_{std::move(plan)}, table_at_{table_at} {}
 
   /// Reads all fields of a slot's block. What cannot be read stays marked as missing: which samples
   /// that concerns, the device tells.
@@ -41,15 +37,10 @@ class block_reader {
  private:
   using place = std::pair<std::uint64_t, std::uint64_t>;  ///< epoch and block
 
-  /// Has the device read a block of a field, if that can be; what fails is read in the usual way.
-  [[nodiscard]] bool read_directly(const staging_slot& slot, std::uint64_t block,
-                                   const block_load& entry) noexcept;
   void keep(place of, std::exception_ptr why) noexcept;
 
   std::shared_ptr<const block_plan> plan_;
   std::size_t table_at_;
-  std::unique_ptr<file_reader> files_;
-  std::atomic<bool> has_warned_{false};
   mutable std::mutex mutex_;
   std::map<place, std::exception_ptr> failures_;  ///< behind the lock
 };

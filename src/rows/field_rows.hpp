@@ -1,7 +1,6 @@
 #pragma once
 
 #include <feedline/index.hpp>
-#include <feedline/io/file_read.hpp>
 
 #include "io/random_file.hpp"
 #include "rows/gather.hpp"
@@ -43,13 +42,6 @@ class field_rows {
   /// @throws dataset_error naming the sample, and the offset where it is the file's fault.
   virtual void read(std::span<const sample_index> samples, std::byte* out) const = 0;
 
-  /// As `encoded_blocks::read_directly`, of rows that follow one another. Looks whether the file is
-  /// unchanged. @param rows At least 1, all less than `size()`.
-  virtual bool read_directly([[maybe_unused]] sample_index first,
-                             [[maybe_unused]] std::uint64_t rows,
-                             [[maybe_unused]] const file_read& read) const {
-    return false;
-  }
   /// As `dataset::prefetch`.
   virtual void prefetch(std::span<const sample_index> samples) const noexcept { (void)samples; }
   /// All rows, where they lie in memory; else nothing.

@@ -180,20 +180,6 @@ void file_rows::read_run(sample_index first, std::uint64_t offset, std::span<std
   }
 }
 
-bool file_rows::read_directly(sample_index first, std::uint64_t rows, const file_read& read) const {
-  const bool is_dense = place_.stride == place_.row_bytes;
-  if (place_.parts != 1 || place_.swapped_bytes != 1 || (rows > 1 && !is_dense)) return false;
-  const sample_index last{first.value + rows - 1};
-  const std::uint64_t offset = offset_of(first);
-  const std::uint64_t bytes = rows * place_.row_bytes;
-  if (in_blocks_.block_of(first.value) != in_blocks_.block_of(last.value) ||
-      offset == row_blocks::nowhere)
-    return false;
-  read(file().number(), offset, static_cast<std::size_t>(bytes));
-  file().require_unchanged();
-  return true;
-}
-
 void file_rows::prefetch(std::span<const sample_index> samples) const noexcept {
   const std::uint64_t bytes = (place_.parts - 1) * place_.stride + part_bytes();
   hint_ranges(file(), samples, [&](sample_index sample) -> file_range {

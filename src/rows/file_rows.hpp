@@ -45,8 +45,6 @@ class file_rows : public field_rows {
             row_blocks blocks = {});
 
   void read(std::span<const sample_index> samples, std::byte* out) const override;
-  /// False too for rows that were never written, are spread, or whose bytes are to be reversed.
-  bool read_directly(sample_index first, std::uint64_t rows, const file_read& read) const final;
   /// In order of place, near ones together.
   void prefetch(std::span<const sample_index> samples) const noexcept final;
 

@@ -25,7 +25,6 @@ struct block_plan {
   std::uint32_t max_loads;   ///< of a staging slot, each a field of a block
   std::uint32_t max_group;   ///< blocks of a group, at most
   std::size_t usual_bytes;   ///< that a block takes as it is stored, about
-  bool direct = false;       ///< the device reads blocks from their files itself
   std::uint32_t lanes = 3;   ///< groups that are on their way at once, as many are ahead
   std::uint32_t ahead = 0;   ///< blocks that are loaded beyond what windows need
   std::uint32_t group = 0;   ///< blocks that are decoded at once; 0: not settled yet, and so below
@@ -35,10 +34,6 @@ struct block_plan {
   /// Bytes of a table of so many loads.
   [[nodiscard]] static constexpr std::size_t table_bytes(std::uint64_t loads) noexcept {
     return (loads * sizeof(block_load) + 255) / 256 * 256;
-  }
-  /// Device memory that blocks are read to, of so many staging slots.
-  [[nodiscard]] std::size_t direct_bytes(std::size_t slots) const noexcept {
-    return direct ? slots * loads_bytes : 0;
   }
   /// How a block is stored; of no block a byte is.
   [[nodiscard]] encoded_blocks::stored_block stored(std::size_t field,

@@ -9,13 +9,9 @@
 #include <utility>
 
 namespace feedline::detail {
-staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes,
-                           std::size_t direct_bytes)
+staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes)
     : device_{std::move(device)},
       memory_{device_, memory_kind::staging, slots * slot_bytes},
-      direct_{direct_bytes == 0
-                  ? device_memory{}
-                  : device_memory{device_, memory_kind::device, slots * direct_bytes}},
       recycled_{slots},
       circulating_{slots},
       opened_{slots} {
@@ -24,7 +20,6 @@ staging_ring::staging_ring(device_ptr device, std::size_t slots, std::size_t slo
   for (std::size_t i = 0; i < slots; ++i) {
     slots_.push_back(std::make_unique<staging_slot>(device_));
     slots_.back()->data = memory_.data() + i * slot_bytes;
-    if (direct_bytes != 0) slots_.back()->direct = direct_.data() + i * direct_bytes;
     recycled_.push(slot_index{i});
   }
 }
@@ -36,7 +31,6 @@ staging_ring::~staging_ring() {
     done = sync_before_freeing(*device_, slot->copied.get(), whose) && !slot->lost && done;
   if (done) return;
   leak(memory_, whose);
-  leak(direct_, whose);
 }
 
 std::optional<slot_index> staging_ring::claim(stage_clock* clock) {

@@ -22,14 +22,12 @@ namespace feedline::detail {
 /// The ring of staging slots: who may write which one, and which comes next. `staging_slot.hpp` has
 /// the state table.
 ///
-/// One allocation, and one of device memory where the device reads files, made at construction,
-/// freed when the last owner lets go and every copy from them is done. Threads: at each function.
+/// One allocation, made at construction, freed when the last owner lets go and every copy from it
+/// is done. Threads: at each function.
 class staging_ring {
  public:
-  /// @param direct_bytes Device memory of a slot, for blocks that the device reads; 0: none.
   /// @throws out_of_memory, device_error.
-  staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes,
-               std::size_t direct_bytes = 0);
+  staging_ring(device_ptr device, std::size_t slots, std::size_t slot_bytes);
   staging_ring(const staging_ring&) = delete;
   staging_ring& operator=(const staging_ring&) = delete;
   /// Blocks until no copy reads the ring any more.
@@ -120,7 +118,6 @@ class staging_ring {
 
   device_ptr device_;
   device_memory memory_;
-  device_memory direct_;
   std::vector<std::unique_ptr<staging_slot>> slots_;
   channel<slot_index> recycled_;          ///< free or copying, unclaimed
   std::atomic<std::size_t> circulating_;  ///< slots that may go round

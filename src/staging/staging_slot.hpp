@@ -116,8 +116,7 @@ struct staging_slot {
 
   std::atomic<staging_state> state{staging_state::free};
   std::byte* data = nullptr;
-  std::byte* direct = nullptr;  ///< device memory for blocks that the device reads; null: none
-  event copied;                 ///< recorded behind the slot's last copy
+  event copied;  ///< recorded behind the slot's last copy
   /// Work with the slot was issued that no event stands behind: its memory is never used again, nor
   /// freed. Transfer.
   bool lost = false;

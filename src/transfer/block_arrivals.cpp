@@ -9,8 +9,7 @@ namespace feedline::detail {
 
 block_arrivals::block_arrivals(const device_ptr& device, const block_plan& plan,
                                std::size_t table_at)
-    : device_{device},
-      fields_{plan.fields},
+    : fields_{plan.fields},
       table_at_{table_at},
       max_loads_{plan.group * plan.fields},
       table_bytes_{block_plan::table_bytes(max_loads_)},
@@ -35,7 +34,7 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, copy_
   }
   if (taken == 0) return 0;
   const std::span added{loads, taken};
-  copy_blocks(from, added, begin + bytes, copies, stream);
+  copies.copy(memory_.data() + end_, from.data + begin, bytes, stream);
   for (block_load& each : added)
     each.at = static_cast<std::uint32_t>((std::size_t{each.at} * 16 - begin + end_) / 16);
   copies.copy(memory_.data() + loads_.size() * sizeof(block_load), loads, added.size_bytes(),
@@ -43,23 +42,6 @@ std::uint32_t block_arrivals::add(staging_slot& from, std::uint32_t first, copy_
   loads_.insert(loads_.end(), added.begin(), added.end());
   end_ += bytes;
   return static_cast<std::uint32_t>(taken / fields_);
-}
-
-void block_arrivals::copy_blocks(const staging_slot& from, std::span<const block_load> loads,
-                                 std::size_t end, copy_meter& copies, stream_ref stream) {
-  std::byte* to = memory_.data() + end_;
-  for (auto first = loads.begin(); first != loads.end();) {
-    const auto next = std::find_if(
-        first, loads.end(), [&](const block_load& each) { return each.direct != first->direct; });
-    const std::size_t begin = std::size_t{first->at} * 16;
-    const std::size_t bytes = (next == loads.end() ? end : std::size_t{next->at} * 16) - begin;
-    if (first->direct != 0)
-      device_->copy(to, from.direct + (begin - table_at_), bytes, stream);
-    else
-      copies.copy(to, from.data + begin, bytes, stream);
-    to += bytes;
-    first = next;
-  }
 }
 
 block_decoder::work block_arrivals::content() const noexcept {

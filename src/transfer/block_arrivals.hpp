@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace feedline::detail {
@@ -21,8 +20,7 @@ namespace feedline::detail {
 ///     | load | load | …  room for a group | block | block | …
 ///
 /// A slot's loads are copied with its blocks, out of the slot, so that no other memory is kept for
-/// the device to read; blocks that the device read itself come out of the slot's device memory.
-/// Orders nothing on the device: that is `decoding_stage`'s. Threads: the
+/// the device to read. Orders nothing on the device: that is `decoding_stage`'s. Threads: the
 /// transfer's.
 class block_arrivals {
  public:
@@ -54,11 +52,6 @@ class block_arrivals {
   void leak_memory() noexcept;
 
  private:
-  /// Copies blocks to behind those that are there. @param end Behind the last one, in the slot.
-  void copy_blocks(const staging_slot& from, std::span<const block_load> loads, std::size_t end,
-                   copy_meter& copies, stream_ref stream);
-
-  device_ptr device_;
   std::size_t fields_;
   std::size_t table_at_;
   std::size_t max_loads_;

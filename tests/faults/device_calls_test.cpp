@@ -22,8 +22,8 @@ using namespace feedline::test;
 
 namespace {
 
-const std::vector<way> on_device{way::stream,      way::transformed, way::gather,  way::resident,
-                                 way::cached_half, way::cached_few,  way::decoded, way::direct};
+const std::vector<way> on_device{way::stream,      way::transformed, way::gather, way::resident,
+                                 way::cached_half, way::cached_few,  way::decoded};
 
 /// Whether an exception says what the scripted device said.
 bool tells(const std::exception& failure) {

@@ -80,19 +80,3 @@ set_source_files_properties(gpu/cuda_manners_test.cpp PROPERTIES COMPILE_DEFINIT
 
 include(gpu/nvtx.cmake)
 
-# What stands in cuFile's stead is found before the one that may be installed.
-add_library(feedline_cufile_fake SHARED gpu/storage/cufile_fake.cpp)
-target_include_directories(feedline_cufile_fake
-  PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-feedline_private_options(feedline_cufile_fake)
-set_target_properties(feedline_cufile_fake PROPERTIES OUTPUT_NAME cufile SOVERSION 0
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cufile)
-feedline_add_tests(feedline_cufile_tests
-  LIBRARIES feedline::cuda CUDA::cudart_static
-  SOURCES
-  gpu/storage/cufile_test.cpp
-  gpu/storage/direct_loader_test.cpp
-)
-add_dependencies(feedline_cufile_tests feedline_cufile_fake)
-set_target_properties(feedline_cufile_tests PROPERTIES
-  BUILD_RPATH $<TARGET_FILE_DIR:feedline_cufile_fake>)

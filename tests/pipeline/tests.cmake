@@ -8,7 +8,6 @@ feedline_add_tests(feedline_pipeline_tests SOURCES
   pipeline/decoding/ahead_test.cpp
   pipeline/decoding/blame_test.cpp
   pipeline/decoding/decoding_test.cpp
-  pipeline/decoding/direct_storage_test.cpp
   pipeline/decoding/edge_test.cpp
   pipeline/decoding/group_test.cpp
   pipeline/decoding/priority_test.cpp

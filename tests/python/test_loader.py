@@ -91,15 +91,6 @@ def test_the_plan_says_who_decodes_and_why(numbered):
         feedline.Loader(numbered, decode_on="nobody")
 
 
-def test_the_plan_says_why_no_storage_is_read_directly(numbered):
-    plan = feedline.Loader(numbered, direct_storage=True).plan()
-    assert not plan.direct_storage
-    assert "reads staging memory" in plan.direct_storage_note
-    assert plan.decode_note == ""
-    assert plan.direct_slot_bytes == 0
-    assert feedline.Loader(numbered).plan().direct_storage_note == ""
-
-
 def test_every_option_reaches_the_loader(numbered):
     loader = feedline.Loader(
         numbered,

@@ -2,7 +2,6 @@
 
 #include <feedline/dataset/image_layout.hpp>
 #include <feedline/export.hpp>
-#include <feedline/io/file_read.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -91,16 +90,6 @@ class encoded_blocks {
   /// @throws dataset_error if it cannot be read.
   virtual stored_block read(std::size_t field, std::uint64_t block,
                             std::span<std::byte> out) const = 0;
-  /// Has a block read from where it lies in a file, for devices that read files themselves
-  /// (`loader_options::direct_storage`). Blocks.
-  /// @param read Called once, for all bytes that `stored` says.
-  /// @return False, and nothing is called, if the block does not lie in a file as `read` gives it.
-  /// @throws what `read` throws; dataset_error if the file has changed meanwhile.
-  virtual bool read_directly([[maybe_unused]] std::size_t field,
-                             [[maybe_unused]] std::uint64_t block,
-                             [[maybe_unused]] const file_read& read) const {
-    return false;
-  }
   /// Decodes a block: the reference for devices.
   /// @param stored What `read` gave. @param skipped As it said.
   /// @param out    `rows()` rows of the field; what is in it if this throws means nothing.

@@ -24,7 +24,6 @@ struct block_load {
   std::uint32_t missing = 0;  ///< not 0: it could not be read, so that nothing lies there
   std::uint16_t height = 0;   ///< as `encoded_blocks::stored_block`
   std::uint16_t width = 0;
-  std::uint32_t direct = 0;  ///< not 0: the device read it from its file. The pipeline's alone
 };
 
 /// Where a device keeps decoded blocks, and how many are decoded at once.

@@ -3,7 +3,6 @@
 #include <feedline/device/assembly.hpp>
 #include <feedline/device/block_decoder.hpp>
 #include <feedline/device/device_id.hpp>
-#include <feedline/device/file_reader.hpp>
 #include <feedline/device/stream_ref.hpp>
 #include <feedline/error.hpp>
 #include <feedline/export.hpp>
@@ -25,8 +24,7 @@ struct device_capabilities {
   std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
   device_id id = {};           ///< for those whom batches are handed to
-  std::shared_ptr<const block_decoders> decodes = nullptr;    ///< null: it decodes no blocks
-  std::shared_ptr<const file_readers> reads_files = nullptr;  ///< null: it reads no files itself
+  std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
   std::vector<unsigned> near_cores = {};  ///< of the host, on the NUMA node that the device is
                                           ///< attached to, ascending; empty: unknown
   /// Memory that `map` is given begins and ends at multiples of so many bytes, a power of two: the

@@ -43,7 +43,7 @@ struct expected_field {
 /// Named in braces, `{.batch_size = 256, .readers = 4, …}`, members come in the order of
 /// declaration, or compilers refuse it: batch_size, partial_batch, shard, readers, epochs,
 /// batches_per_slot, piece_bytes, staging_slots, device_slots, request_bytes, max_staging_bytes,
-/// max_device_bytes, placement, max_device_cache_bytes, decode_on, direct_storage, transforms,
+/// max_device_bytes, placement, max_device_cache_bytes, decode_on, transforms,
 /// transform_seed, mixing, batch_transform, expected_fields, errors, leave_reads_after,
 /// trace_events, tuning, near_device. Set one by one, in any.
 struct loader_options {
@@ -77,11 +77,6 @@ struct loader_options {
           ///< no rows are cached, unless `placement` is resident: then there
           ///< is no limit, nor for blocks
   feedline::decode_on decode_on = feedline::decode_on::cpu;  ///< who decodes compressed blocks
-  bool direct_storage =
-      false;  ///< blocks that the device decodes, and rows of 4 KiB or more that lie in files as
-              ///< they are, go from storage to device memory past the host, by cuFile
-              ///< (GPUDirect Storage), where that can be; else readers stage them, and
-              ///< `loader_plan::direct_storage_note` says why
   std::vector<field_transform> transforms = {};  ///< done on the device, at most one a field
   std::uint64_t transform_seed =
       0;  ///< of all random choices for a sample: those of transforms, and

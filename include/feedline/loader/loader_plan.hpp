@@ -25,8 +25,6 @@ struct loader_plan {
   std::string decode_note = {};      ///< why the device does not, if that was asked for
   bool device_could_decode = false;  ///< readers decode blocks that the device has decoders for;
                                      ///< order, placement and error policy are not looked at
-  bool direct_storage = false;       ///< the device reads blocks from their files itself
-  std::string direct_storage_note = {};  ///< why it does not, if that was asked for
   bool assembled = false;  ///< slots are put together by a kernel of the device; else copied whole
   feedline::shard shard = {};           ///< as asked for
   std::uint64_t samples_per_epoch = 0;  ///< delivered to this rank: without those of a dropped last
@@ -50,14 +48,12 @@ struct loader_plan {
                                      ///< the dataset's memory (gather)
   std::size_t batch_bytes = 0;       ///< of one batch within a device slot, each field aligned
   std::size_t slot_bytes = 0;        ///< of a staging slot
-  std::size_t direct_slot_bytes = 0;    ///< of a staging slot in device memory, for blocks that the
-                                        ///< device reads
   std::size_t device_slot_bytes = 0;    ///< 0 where batches are read in place
   std::size_t staging_slots = 0;        ///< with tuning: of the whole budget
   std::size_t first_staging_slots = 0;  ///< of these, that go round at first
   std::size_t device_slots = 0;         ///< 0 where batches are read in place
-  std::size_t landing_bytes = 0;        ///< device memory that slots pass through, staging_slots ×
-                                        ///< direct_slot_bytes among it; 0 unless assembled
+  std::size_t landing_bytes = 0;        ///< device memory that slots pass through; 0 unless
+                                        ///< assembled
   std::size_t cache_bytes = 0;    ///< device memory that rows are cached in, or decoded blocks kept
   std::size_t staging_bytes = 0;  ///< staging_slots × slot_bytes; 4 a device slot if it decodes
   std::size_t device_bytes = 0;   ///< device_slots × device_slot_bytes + landing_bytes +

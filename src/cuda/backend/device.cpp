@@ -10,7 +10,6 @@
 #include "cuda/device_memory.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/profiler_ranges.hpp"
-#include "cuda/storage/file_reader.hpp"
 #include "detail/cores.hpp"
 #include "detail/threads.hpp"
 
@@ -60,7 +59,6 @@ class cuda_device final : public device {
       : ordinal_{ordinal},
         name_{name_of(ordinal)},
         decodes_{detail::make_cuda_block_decoders(ordinal, name_)},
-        reads_files_{detail::make_cuda_file_readers(ordinal)},
         near_cores_{cores_near(ordinal)} {}
 
   [[nodiscard]] device_capabilities capabilities() const override {
@@ -68,7 +66,6 @@ class cuda_device final : public device {
             .reads_staging = false,
             .id = {.kind = device_kind::cuda, .ordinal = ordinal_},
             .decodes = decodes_,
-            .reads_files = reads_files_,
             .near_cores = near_cores_,
             .map_granularity = detail::page_bytes()};
   }
@@ -263,7 +260,6 @@ class cuda_device final : public device {
   const int ordinal_;
   const std::string name_;
   const std::shared_ptr<const block_decoders> decodes_;
-  const std::shared_ptr<const file_readers> reads_files_;
   const detail::core_list near_cores_;
   mutable detail::cuda_context context_{ordinal_};
   const detail::profiler_ranges ranges_;

@@ -124,14 +124,6 @@ void hdf5_chunk_blocks::read_stored(std::uint64_t block, std::span<std::byte> ou
   throw name_failure(failure, block);
 }
 
-void hdf5_chunk_blocks::read_stored(std::uint64_t block, const file_read& read) const try {
-  const hdf5_chunk& chunk = (*map_)[block];
-  read(file_->number(), chunk.address, chunk.bytes);
-  file_->require_unchanged();
-} catch (const dataset_error& failure) {
-  throw name_failure(failure, block);
-}
-
 void hdf5_chunk_blocks::decode_stored(std::span<const std::byte> stored, std::uint32_t mask,
                                       std::span<std::byte> out) const try {
   place_.filters.decode(stored, mask, true, scratch_.take()->decoder, out);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <feedline/io/file_read.hpp>
-
 #include "hdf5/format/chunk_map.hpp"
 #include "hdf5/library/storage.hpp"
 #include "rows/scratch_pool.hpp"
@@ -65,8 +63,6 @@ class hdf5_chunk_blocks final : public hdf5_blocks {
   /// Reads the chunk that is a block as it lies in the file, and looks whether that is unchanged.
   /// @param out As many bytes as the chunk has there. @throws hdf5_error as `read`.
   void read_stored(std::uint64_t block, std::span<std::byte> out) const;
-  /// The same, by somebody else.
-  void read_stored(std::uint64_t block, const file_read& read) const;
   /// Undoes a chunk's filters, checksums included. @param mask As the chunk's.
   /// @throws hdf5_error, which knows neither chunk nor sample.
   void decode_stored(std::span<const std::byte> stored, std::uint32_t mask,

@@ -68,11 +68,6 @@ class hdf5_encoded_rows final : public encoded_rows {
     else
       blocks_.read(block, out);
   }
-  bool read_directly(std::uint64_t block, const file_read& read) const override {
-    if (!is_stored(block)) return false;
-    blocks_.read_stored(block, read);
-    return true;
-  }
   void decode(std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const override {
     blocks_.decode_stored(stored, skipped, out);

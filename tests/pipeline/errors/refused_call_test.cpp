@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::uint64_t always = 1U << 20U;
 
-const std::vector<way> on_device{way::stream,      way::transformed, way::gather, way::resident,
-                                 way::cached_half, way::decoded,     way::direct};
+const std::vector<way> on_device{way::stream,   way::transformed, way::gather,
+                                 way::resident, way::cached_half, way::decoded};
 /// Those of them on which a batch is there before the device has done anything for it.
 const std::vector<way> not_awaited{way::stream, way::transformed, way::gather, way::resident,
                                    way::cached_half};

@@ -3,10 +3,7 @@
 #include "support/checks/catch.hpp"
 #include "support/datasets/dataset_contract.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <stdexcept>
 
 namespace feedline::test {
 namespace {
@@ -41,22 +38,6 @@ std::vector<std::byte> stored_bytes(const encoded_blocks& blocks, std::size_t fi
   return bytes;
 }
 
-std::optional<std::vector<std::byte>> direct_bytes(const encoded_blocks& blocks, std::size_t field,
-                                                   std::uint64_t block) {
-  std::vector<std::byte> found;
-  int calls = 0;
-  const bool lies_in_file =
-      blocks.read_directly(field, block, [&](int file, std::uint64_t offset, std::size_t bytes) {
-        ++calls;
-        found.resize(bytes);
-        const auto read = ::pread(file, found.data(), bytes, static_cast<off_t>(offset));
-        if (read != static_cast<ssize_t>(bytes)) throw std::runtime_error{"not in the file"};
-      });
-  if (calls != (lies_in_file ? 1 : 0)) throw std::logic_error{"not read once"};
-  if (!lies_in_file) return std::nullopt;
-  return found;
-}
-
 std::vector<std::byte> decoded_block(const encoded_blocks& blocks, std::size_t field,
                                      std::uint64_t block, std::size_t row_bytes) {
   std::vector<std::byte> out(static_cast<std::size_t>(blocks.rows()) * row_bytes);
@@ -77,9 +58,6 @@ std::string fault_of_block(const encoded_blocks& blocks, std::size_t field, std:
   if (stored.bytes == 0 || stored.bytes > room.bytes) return "its size";
   if (steps > 32 || std::uint64_t{stored.skipped} >> steps != 0) return "its steps";
   if (!as_stored.is_guard_whole()) return "read writes beside it";
-  const auto directly = direct_bytes(blocks, field, block);
-  if (directly && !std::ranges::equal(*directly, as_stored.span().first(stored.bytes)))
-    return "its bytes in the file";
   guarded_bytes decoded{block_bytes};
   blocks.decode(field, as_stored.span().first(stored.bytes), stored.skipped, decoded.span());
   if (!decoded.is_guard_whole()) return "decode writes beside it";

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +14,6 @@ namespace feedline::test {
 /// A block as it is stored.
 [[nodiscard]] std::vector<std::byte> stored_bytes(const encoded_blocks& blocks, std::size_t field,
                                                   std::uint64_t block);
-
-/// A block as it lies in a file, read there; nothing if it lies in none.
-[[nodiscard]] std::optional<std::vector<std::byte>> direct_bytes(const encoded_blocks& blocks,
-                                                                 std::size_t field,
-                                                                 std::uint64_t block);
 
 /// All rows of a block, those behind the dataset's end too. @param row_bytes Of the field.
 [[nodiscard]] std::vector<std::byte> decoded_block(const encoded_blocks& blocks, std::size_t field,

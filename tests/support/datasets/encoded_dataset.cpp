@@ -3,7 +3,6 @@
 #include <feedline/error.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -22,7 +21,6 @@ class blocks final : public encoded_blocks {
       : of_{std::move(of)}, samples_{of_->size()}, rows_{rows}, script_{std::move(script)} {
     for (const field& field : of_->fields()) row_bytes_.push_back(sample_bytes(field));
     steps_.push_back({.filter = script_->filter});
-    if (script_->in_file) write_file();
   }
 
   std::uint64_t rows() const noexcept override { return rows_; }
@@ -58,13 +56,6 @@ class blocks final : public encoded_blocks {
     if (script_->damaged.contains(block)) out[0] ^= std::byte{0xFF};
     return as;
   }
-  bool read_directly(std::size_t field, std::uint64_t block, const file_read& read) const override {
-    if (!script_->in_file || script_->unreadable.contains(block)) return false;
-    script_->direct_reads.fetch_add(1);
-    read(::fileno(file_.get()), places_[block * row_bytes_.size() + field],
-         stored(field, block).bytes);
-    return true;
-  }
   void decode(std::size_t field, std::span<const std::byte> stored, std::uint32_t skipped,
               std::span<std::byte> out) const override {
     if (out.size() != rows_ * row_bytes_[field]) throw std::logic_error{"a block of other size"};
@@ -83,28 +74,9 @@ class blocks final : public encoded_blocks {
   }
 
  private:
-  [[nodiscard]] std::size_t filling(std::uint64_t block) const noexcept {
-    return block * 3 % 16 + (script_->in_file ? min_direct_bytes : 0);
-  }
+  static std::size_t filling(std::uint64_t block) noexcept { return block * 3 % 16; }
   static std::byte key(std::uint64_t block, std::size_t field) noexcept {
     return static_cast<std::byte>(block * 31 + field + 1);
-  }
-  /// All blocks, one behind the other.
-  void write_file() {
-    file_.reset(std::tmpfile());
-    std::vector<std::byte> bytes;
-    for (std::uint64_t block = 0; block * rows_ < samples_; ++block) {
-      for (std::size_t field = 0; field < row_bytes_.size(); ++field) {
-        places_.push_back(bytes.size());
-        std::vector<std::byte> one(stored(field, block).bytes);
-        if (!script_->unreadable.contains(block)) (void)read(field, block, one);
-        bytes.insert(bytes.end(), one.begin(), one.end());
-      }
-    }
-    if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
-        std::fflush(file_.get()) != 0)
-      throw std::runtime_error{"a temporary file cannot be written"};
-    script_->block_reads = 0;
   }
   void read_rows(std::size_t wanted, std::uint64_t block, std::span<std::byte> out) const {
     const std::uint64_t first = block * rows_;
@@ -127,8 +99,6 @@ class blocks final : public encoded_blocks {
   std::shared_ptr<encoded_script> script_;
   std::vector<std::size_t> row_bytes_;
   std::vector<block_step> steps_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
-  std::vector<std::uint64_t> places_;  ///< in the file, block after block, field after field
 };
 
 class encoded_dataset final : public dataset {

@@ -19,12 +19,8 @@ struct encoded_script {
   /// Of blocks in the two sets, samples can be read all the same.
   bool samples_are_whole = false;
   block_filter filter = block_filter::other;
-  /// Blocks lie in a file, too, as they are stored; those that are encoded are so large that
-  /// devices may read them.
-  bool in_file = false;
   std::atomic<std::uint64_t> block_reads{0};   ///< of blocks as they are stored, all fields
   std::atomic<std::uint64_t> sample_reads{0};  ///< of samples, decoded by the CPU
-  std::atomic<std::uint64_t> direct_reads{0};  ///< of blocks out of the file
 };
 
 /// Another dataset, stored in blocks: in a form of the test's own, of a length that differs from

@@ -161,7 +161,6 @@ device_capabilities scripted_device::capabilities() const {
           .reads_staging = false,
           .id = {device_kind::cuda, 7},
           .decodes = make_scripted_decoders(const_cast<scripted_device&>(*this)),
-          .reads_files = reads_files_,
           .map_granularity = map_granularity_};
 }
 

@@ -83,11 +83,6 @@ class scripted_device final : public device {
   /// first.
   void favour_young_streams();
 
-  /// It reads files itself from now on, by these. Before a loader is made.
-  void read_files_by(std::shared_ptr<const file_readers> readers) {
-    reads_files_ = std::move(readers);
-  }
-
   /// It maps whole pages of so many bytes alone, and refuses others. Before a loader is made.
   void map_pages_of(std::size_t bytes) { map_granularity_ = bytes; }
 
@@ -272,7 +267,6 @@ class scripted_device final : public device {
   std::map<memory_kind, std::size_t> allocated_;
   std::map<memory_kind, std::size_t> limits_;
   bool ending_ = false;
-  std::shared_ptr<const file_readers> reads_files_;
   std::thread thread_;
 };
 

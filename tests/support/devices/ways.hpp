@@ -9,7 +9,6 @@
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
 #include "support/devices/scripted_device.hpp"
-#include "support/devices/scripted_file_readers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +32,6 @@ enum class way : std::uint8_t {
   cached_half,  ///< half of the rows stay with the device
   cached_few,   ///< a handful of them do
   decoded,      ///< a device with copies that decodes blocks
-  direct,       ///< the same, and it reads them from their file; not among `all_ways`
 };
 
 /// For GENERATE(from_range(…)).
@@ -82,9 +80,9 @@ inline const std::vector<way>& placed_ways() {
 }
 
 inline std::string to_string(way through) {
-  static const std::array<const char*, 9> names{"in place",   "stream",   "transformed",
+  static const std::array<const char*, 8> names{"in place",   "stream",   "transformed",
                                                 "gather",     "resident", "cached half",
-                                                "cached few", "decoded",  "direct"};
+                                                "cached few", "decoded"};
   return names.at(static_cast<std::size_t>(through));
 }
 
@@ -118,9 +116,6 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
       options.placement = placement::cached;
       options.max_device_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
       break;
-    case way::direct:
-      options.direct_storage = true;
-      [[fallthrough]];
     case way::decoded:
       options.placement = placement::stream;
       options.decode_on = decode_on::device;
@@ -133,12 +128,10 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
 /// the dataset's chunks for orders of chunks. In any other order they are single samples, so that a
 /// read that fails or hangs is that of one sample, as on other ways.
 inline dataset_ptr stored_for(way through, const dataset_ptr& data, const sampler& order) {
-  if (through != way::decoded && through != way::direct) return data;
-  const auto script = std::make_shared<encoded_script>();
-  script->in_file = through == way::direct;
+  if (through != way::decoded) return data;
   const auto* const shuffled = order.target<shuffle>();
   const bool by_chunks = shuffled != nullptr && shuffled->within && data->chunks().samples != 0;
-  return make_encoded(data, by_chunks ? data->chunks().samples : 1, script);
+  return make_encoded(data, by_chunks ? data->chunks().samples : 1);
 }
 /// Whether a device may decode at all, so in this order, with these options: else readers do.
 inline bool may_decode(const sampler& order, const loader_options& options) {
@@ -150,9 +143,7 @@ inline bool may_decode(const sampler& order, const loader_options& options) {
 
 /// A device, a consumer's stream on it, and a way to it.
 struct travelling {
-  explicit travelling(way taken) : through{taken} {
-    if (taken == way::direct) on.device->read_files_by(std::make_shared<scripted_file_readers>());
-  }
+  explicit travelling(way taken) : through{taken} {}
 
   way through;
   scripted on{};
@@ -166,8 +157,6 @@ struct travelling {
     if (through == way::decoded && may_decode(order, options) &&
         made.plan().decode_on != decode_on::device)
       throw std::logic_error{"not on its way: " + made.plan().decode_note};
-    if (through == way::direct && !made.plan().direct_storage)
-      throw std::logic_error{"not on its way: " + made.plan().direct_storage_note};
     return made;
   }
   /// For `recorder`.

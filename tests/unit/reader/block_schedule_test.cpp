@@ -4,7 +4,7 @@
 
 #include <feedline/sampler/sequential.hpp>
 
-#include "loader/decoding_choice.hpp"
+#include "loader/plan/decoding_choice.hpp"
 #include "sampler/chunk_order.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
@@ -211,7 +211,7 @@ TEST_CASE("block_schedule: the table says what lies where, and that nothing was 
   REQUIRE(schedule.load(slot, work));
   REQUIRE(work.loads == 3);
   const auto* load = reinterpret_cast<const block_load*>(slot.data + table_at);
-  std::size_t at = table_at + 512;  // behind a table of 9 loads of 32 bytes, rounded up
+  std::size_t at = table_at + 256;  // after a table of 9 loads of 28 bytes, rounded up
   for (std::uint32_t block = 0; block < 3; ++block) {
     for (std::uint32_t field = 0; field < fields; ++field, ++load) {
       const auto stored = plan->blocks->stored(field, block);

@@ -42,13 +42,6 @@ std::vector<sample_index> samples_of(std::initializer_list<std::uint64_t> number
   return samples;
 }
 
-/// Bytes of a file.
-struct range {
-  std::uint64_t offset;
-  std::size_t bytes;
-  friend bool operator==(const range&, const range&) = default;
-};
-
 }  // namespace
 
 TEST_CASE("file rows: rows at any distance, of any element order, mapped and read, are the file's",
@@ -82,47 +75,6 @@ TEST_CASE("file rows: rows at any distance, of any element order, mapped and rea
   }
   CHECK(out == expected);
   under_test.read({}, nullptr);
-}
-
-TEST_CASE("file rows: what a device may read itself are bytes of the file as they are",
-          "[dataset][host]") {
-  const auto asked = [](const file_rows& rows, std::uint64_t first, std::uint64_t count) {
-    std::optional<range> found;
-    const bool is_read =
-        rows.read_directly({first}, count, [&](int, std::uint64_t offset, std::size_t bytes) {
-          found = range{offset, bytes};
-        });
-    CHECK(is_read == found.has_value());
-    return found;
-  };
-  const test::temporary_directory folder;
-  const auto path = folder.write("rows.bin", numbered(1000));
-  const auto file = std::make_shared<const random_file>(path);
-  const file_rows dense{file, "x", {.offset = 3, .stride = 10, .row_bytes = 10}, 20};
-  CHECK(asked(dense, 0, 1) == range{3, 10});
-  CHECK(asked(dense, 4, 16) == range{43, 160});
-  const file_rows apart{file, "x", {.offset = 3, .stride = 11, .row_bytes = 10}, 20};
-  CHECK(asked(apart, 2, 1) == range{25, 10});
-  CHECK(asked(apart, 2, 2) == std::nullopt);
-  const file_rows turned{
-      file, "x", {.offset = 3, .stride = 10, .row_bytes = 10, .swapped_bytes = 2}, 20};
-  CHECK(asked(turned, 2, 1) == std::nullopt);
-  const file_rows spread{file, "x", {.offset = 3, .stride = 6, .row_bytes = 10, .parts = 2}, 20};
-  CHECK(asked(spread, 2, 1) == std::nullopt);
-  const file_rows in_blocks{file,
-                            "x",
-                            {.offset = 0, .stride = 10, .row_bytes = 10},
-                            12,
-                            {std::make_shared<const std::vector<std::uint64_t>>(
-                                 std::vector<std::uint64_t>{500, row_blocks::nowhere, 100}),
-                             4, numbered(1)}};
-  CHECK(asked(in_blocks, 1, 3) == range{510, 30});
-  CHECK(asked(in_blocks, 1, 4) == std::nullopt);
-  CHECK(asked(in_blocks, 5, 1) == std::nullopt);
-  CHECK(asked(in_blocks, 11, 1) == range{130, 10});
-
-  test::change_file(path, test::file_change::overwritten);
-  CHECK_THROWS_AS(asked(dense, 0, 1), dataset_error);
 }
 
 TEST_CASE(

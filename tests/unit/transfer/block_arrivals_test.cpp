@@ -122,36 +122,3 @@ TEST_CASE("block_arrivals: no more blocks come than there are bytes for", "[tran
   on.device->drain(on.stream);
   CHECK(byte_of(arrivals.content(), 0) == 10 * (fitting + 1));
 }
-
-TEST_CASE("block_arrivals: blocks that the device read come out of the slot's device memory",
-          "[transfer][host]") {
-  const scripted on;
-  constexpr std::uint32_t blocks = 4;
-  block_arrivals arrivals{on.device, make_plan_of(blocks, 4096), table_at};
-  copy_meter copies{on.device};
-  filled_slot from{on.device, blocks};
-  const device_memory direct{on.device, memory_kind::device, from.staged.bytes() - table_at};
-  from.slot.direct = direct.data();
-  // Any of the loads, at the first place, the last, between others and beside one another.
-  const std::uint32_t which = GENERATE(0U, 1U, 0x80U, 0x18U, 0x55U, 0xFFU);
-  auto* const loads = reinterpret_cast<block_load*>(from.slot.data + table_at);
-  std::size_t staged_bytes = block_plan::table_bytes(0);
-  for (std::uint32_t i = 0; i < blocks * fields; ++i) {
-    block_load& load = loads[i];
-    staged_bytes += sizeof load;
-    if ((which >> i & 1U) == 0) {
-      staged_bytes += block_plan::rounded(load.bytes);
-      continue;
-    }
-    load.direct = 1;
-    std::byte* const staged = from.slot.data + std::size_t{load.at} * 16;
-    std::memcpy(direct.data() + (std::size_t{load.at} * 16 - table_at), staged, load.bytes);
-    std::memset(staged, 0xEE, load.bytes);
-  }
-  CHECK(arrivals.add(from.slot, 0, copies, on.stream) == blocks);
-  CHECK(copies.bytes() == staged_bytes);  // what goes over the bus
-  on.device->drain(on.stream);
-  const block_decoder::work group = arrivals.content();
-  for (std::uint32_t i = 0; i < group.loads; ++i)
-    CHECK(byte_of(group, i) == 10 * (i / fields + 1) + i % fields);
-}
