@@ -1,7 +1,7 @@
 # ThreadSanitizer's build has the tests that start threads: those of pipeline/ and faults/, and of
 # unit/ those that include one of these headers, or a header of tests/ that does.
 set(feedline_thread_headers
-  thread future detail/threads.hpp loader/pipeline.hpp feedline/feedline.hpp
+  thread future detail/threads.hpp loader/pipeline/pipeline.hpp feedline/feedline.hpp
   feedline/loader/loader.hpp support/datasets/dataset_contract.hpp)
 # Starts a thread, and waits for its end before it goes on.
 set(feedline_no_thread_headers support/checks/sampler_contract.hpp)

@@ -11,7 +11,8 @@
 
 namespace feedline::detail {
 
-/// What readers need to know of a loader's plan; see `loader_plan`, whose names these are.
+/// The part of a loader's plan that readers use; `loader_plan` has the same names and says what they
+/// mean.
 struct slot_plan {
   std::uint64_t samples_per_epoch = 0;
   std::uint64_t batch_size = 0;

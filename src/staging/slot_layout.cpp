@@ -9,27 +9,43 @@
 #include <utility>
 
 namespace feedline::detail {
+namespace {
+
+/// Far above any machine's memory, and low enough that no sum of sizes can overflow.
+constexpr std::size_t max_slot_bytes = std::size_t{1} << 62;
+
+usage_error too_large(std::uint64_t batch_size, std::uint64_t batches) {
+  return usage_error{"batch_size " + std::to_string(batch_size) + " × batches_per_slot " +
+                     std::to_string(batches) + ": a slot's bytes do not fit in 62 bits"};
+}
+
+}  // namespace
 
 slot_layout::slot_layout(std::vector<field> fields, std::uint64_t batch_size,
                          std::uint64_t batches_per_slot)
     : fields_{std::move(fields)}, batch_size_{batch_size}, batches_per_slot_{batches_per_slot} {
-  // Far above any machine's memory, and low enough that no sum below can overflow.
-  constexpr std::size_t limit = std::size_t{1} << 62;
-  const auto too_large = [&] {
-    return usage_error{"batch_size " + std::to_string(batch_size) + " × batches_per_slot " +
-                       std::to_string(batches_per_slot) + ": a slot's bytes do not fit in 62 bits"};
-  };
   for (const field& field : fields_) {
     const std::size_t row = feedline::sample_bytes(field);
     const auto bytes = checked_multiply<std::size_t>(row, batch_size);
-    if (!bytes || *bytes > limit - batch_bytes_ - alignment) throw too_large();
+    if (!bytes || *bytes > max_slot_bytes - batch_bytes_ - alignment)
+      throw too_large(batch_size, batches_per_slot);
     row_bytes_.push_back(row);
     offsets_.push_back(batch_bytes_);
     sample_bytes_ += row;
     batch_bytes_ += round_up(*bytes, alignment);
   }
-  const auto slot = checked_multiply<std::size_t>(batch_bytes_, batches_per_slot);
-  if (!slot || *slot > limit) throw too_large();
+  (void)slot_bytes(batches_per_slot);
+}
+
+std::size_t slot_layout::slot_bytes(std::uint64_t batches) const {
+  const auto bytes = checked_multiply<std::size_t>(batch_bytes_, batches);
+  if (!bytes || *bytes > max_slot_bytes) throw too_large(batch_size_, batches);
+  return *bytes;
+}
+
+void slot_layout::set_batches_per_slot(std::uint64_t batches) {
+  (void)slot_bytes(batches);
+  batches_per_slot_ = batches;
 }
 
 std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
@@ -39,14 +55,14 @@ std::size_t slot_layout::used_bytes(std::uint64_t samples) const noexcept {
   return before * batch_bytes_ + offsets_.back() + in_last * row_bytes_.back();
 }
 
-landing_layout::landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
-                               std::uint64_t arriving, bool keeps, std::uint64_t more_runs,
-                               std::size_t loads_bytes, const std::vector<bool>& passes)
-    : row_bytes_{rows.row_bytes()},
-      passes_at_(rows.row_bytes().size(), 0),
+landing_layout::landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
+                               const request_layout& runs, bool varies, std::uint64_t arriving,
+                               bool keeps, std::uint64_t more_runs, std::size_t loads_bytes,
+                               const std::vector<bool>& passes)
+    : row_bytes_{std::move(row_bytes)},
+      passes_at_(row_bytes_.size(), 0),
       varies_{varies},
       keeps_{keeps} {
-  const std::uint64_t samples = rows.batch_size() * rows.batches_per_slot();
   const std::size_t table = round_up(samples * word, slot_layout::alignment);
   random_bits_at_ = table;
   directory_at_ = random_bits_at_ + (varies ? table : 0);

@@ -35,6 +35,10 @@ class slot_layout {
   /// From one batch of a slot to the next.
   [[nodiscard]] std::size_t batch_bytes() const noexcept { return batch_bytes_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return batch_bytes_ * batches_per_slot_; }
+  /// A slot of so many of these batches. @throws usage_error as the constructor.
+  [[nodiscard]] std::size_t slot_bytes(std::uint64_t batches) const;
+  /// From now on a slot has so many. @throws usage_error as the constructor.
+  void set_batches_per_slot(std::uint64_t batches);
 
   /// From a batch's start to a field's.
   [[nodiscard]] std::size_t field_offset(std::size_t place) const noexcept {
@@ -76,7 +80,8 @@ class landing_layout {
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t word = sizeof(std::uint32_t);
 
-  /// @param rows     As the dataset has them; its batches and their number.
+  /// @param row_bytes Of each field, as the dataset has it.
+  /// @param samples  Samples that a slot has table entries for.
   /// @param runs     How slots are cut.
   /// @param varies   Some conversion draws.
   /// @param more_runs By how many runs a slot may be cut otherwise.
@@ -85,9 +90,10 @@ class landing_layout {
   /// @param loads_bytes For blocks that the device decodes, from `chunks_at` on, with their table.
   /// @param passes One a field, whether its rows pass through the landing buffer alone, on their
   ///               way from mapped memory to a conversion; empty: no field's do.
-  landing_layout(const slot_layout& rows, const request_layout& runs, bool varies,
-                 std::uint64_t arriving, bool keeps, std::uint64_t more_runs = 0,
-                 std::size_t loads_bytes = 0, const std::vector<bool>& passes = {});
+  landing_layout(std::vector<std::size_t> row_bytes, std::uint64_t samples,
+                 const request_layout& runs, bool varies, std::uint64_t arriving, bool keeps,
+                 std::uint64_t more_runs = 0, std::size_t loads_bytes = 0,
+                 const std::vector<bool>& passes = {});
 
   [[nodiscard]] std::size_t sources_at() const noexcept { return 0; }
   [[nodiscard]] std::size_t random_bits_at() const noexcept { return random_bits_at_; }

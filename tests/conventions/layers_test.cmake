@@ -44,8 +44,10 @@ formats/tar formats/tokens hdf5"
   "transform: detail dataset device batch"
   "reader: detail statistics dataset sampler device staging"
   "transfer: detail statistics device staging batch transform reader"
-  "loader: detail detail/json statistics dataset sampler device staging batch transform reader \
-transfer"
+  "loader: detail detail/json statistics dataset sampler device batch transform reader"
+  "loader/plan: detail dataset sampler device staging transform transfer loader"
+  "loader/pipeline: detail statistics dataset sampler device staging batch transform reader \
+transfer loader loader/plan"
   "cuda: detail dataset device"
   "cuda/assembly: detail dataset device cuda"
   "cuda/kernel: device/inflate cuda"
@@ -116,7 +118,7 @@ function(check_includes list file text)
 endfunction()
 
 # The check sees what it is there for.
-foreach(wrong "src/detail/log.hpp|loader/pipeline.hpp"
+foreach(wrong "src/detail/log.hpp|loader/pipeline/pipeline.hpp"
     "src/hdf5/filter/undo.hpp|hdf5/library/session.hpp"
     "include/feedline/device/device.hpp|feedline/loader/loader.hpp"
     "src/attic/old.hpp|detail/log.hpp")

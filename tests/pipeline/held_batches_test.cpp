@@ -6,11 +6,11 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/threads.hpp"
-#include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/planned_pipeline.hpp"
 #include "support/devices/ways.hpp"
 
 #include <chrono>
@@ -24,16 +24,16 @@
 
 using namespace feedline;
 using namespace feedline::test;
-using detail::pipeline;
 
 namespace {
 
-constexpr pipeline::wait_limits none{std::chrono::milliseconds{0}, std::chrono::milliseconds{0}};
-constexpr pipeline::wait_limits endless{std::chrono::hours{1}, std::chrono::hours{1}};
+constexpr planned_pipeline::wait_limits none{std::chrono::milliseconds{0},
+                                             std::chrono::milliseconds{0}};
+constexpr planned_pipeline::wait_limits endless{std::chrono::hours{1}, std::chrono::hours{1}};
 
 /// 20 batches in slots of two, two slots; and a way to them.
 struct holding {
-  holding(way through, int readers, pipeline::wait_limits how_long) : by{through} {
+  holding(way through, int readers, planned_pipeline::wait_limits how_long) : by{through} {
     under_test.emplace(stored_for(through, data, sequential{}), sequential{}, by.device,
                        on_way(through, *data,
                               {.batch_size = 8,
@@ -57,7 +57,7 @@ struct holding {
 
   travelling by;
   dataset_ptr data = make_identity_rows(160, 8);
-  std::optional<pipeline> under_test;
+  std::optional<planned_pipeline> under_test;
   std::shared_ptr<detail::epoch_run> run;
 };
 
@@ -160,10 +160,11 @@ TEST_CASE("held batches: in a program of one thread nobody is waited for", "[loa
     return;
   }
   // Not by way of a scripted device, which has a thread.
-  pipeline under_test{make_identity_dataset(64, 8),
-                      sequential{},
-                      make_host_device(),
-                      {.batch_size = 8, .readers = 0, .batches_per_slot = 1, .staging_slots = 2}};
+  planned_pipeline under_test{
+      make_identity_dataset(64, 8),
+      sequential{},
+      make_host_device(),
+      {.batch_size = 8, .readers = 0, .batches_per_slot = 1, .staging_slots = 2}};
   under_test.set(endless);
   const auto run = under_test.claim(0, {});
   const auto first = under_test.next(run, {});

@@ -4,7 +4,6 @@
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "loader/plan.hpp"
 #include "staging/request_layout.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
@@ -131,7 +130,7 @@ TEST_CASE("hints: where none are wanted none are given, at one question a reques
   loader loader{data, sequential{}, make_host_device(), with(GENERATE(0, 2))};
   const std::uint64_t batches = take_all(loader, 0, {});
   CHECK(data->hints().empty());
-  const detail::request_layout cut{detail::slots_of(loader.plan())};
+  const detail::request_layout cut{loader.plan().batch_size, loader.plan().request_samples};
   CHECK(data->asked == batches / 4 * cut.requests(32) + cut.requests(samples % 32));
 }
 

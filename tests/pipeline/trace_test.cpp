@@ -5,11 +5,11 @@
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/planned_pipeline.hpp"
 #include "support/devices/scripted_device.hpp"
 #include "support/devices/ways.hpp"
 #include "support/devices/wrapped_device.hpp"
@@ -331,7 +331,7 @@ TEST_CASE("trace: each setting that tuning makes is a mark, the first one too",
   loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1, .staging_slots = 2};
   options.tuning = {.max_readers = 3, .max_pinned_bytes = std::size_t{2} * 4 * 256};
   options.trace_events = 100;
-  detail::pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
+  planned_pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
                               options};
   REQUIRE(under_test.plan().staging_slots == 4);
   const auto run = under_test.claim(0, {});
@@ -352,7 +352,7 @@ TEST_CASE("trace: the last mark is what tuning has set at last", "[statistics][h
   loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1};
   options.tuning = {.max_readers = 6};
   options.trace_events = 100;
-  detail::pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
+  planned_pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
                               options};
   under_test.tune_eagerly();
   const auto run = under_test.claim(0, {});

@@ -10,13 +10,13 @@
 #include <feedline/sampler/take.hpp>
 #include <feedline/sampler/weighted.hpp>
 
-#include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/failing_dataset.hpp"
 #include "support/datasets/gated_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/planned_pipeline.hpp"
 #include "support/devices/ways.hpp"
 
 #include <atomic>
@@ -34,7 +34,6 @@
 using namespace feedline;
 using namespace feedline::test;
 using namespace std::chrono_literals;
-using detail::pipeline;
 
 namespace {
 
@@ -68,9 +67,9 @@ struct consumer {
            const loader_options& options)
       : by{on},
         record{on.looks()},
-        under_test{
-            std::make_shared<pipeline>(stored_for(by.through, data, order), order, by.device,
-                                       on_way(by.through, *data, for_way(by.through, options)))} {
+        under_test{std::make_shared<planned_pipeline>(
+            stored_for(by.through, data, order), order, by.device,
+            on_way(by.through, *data, for_way(by.through, options)))} {
     under_test->tune_eagerly();
   }
 
@@ -89,7 +88,7 @@ struct consumer {
 
   travelling by;
   recorder record;
-  std::shared_ptr<pipeline> under_test;
+  std::shared_ptr<planned_pipeline> under_test;
   std::set<std::pair<std::uint64_t, std::uint64_t>> settings = {};
 };
 
@@ -204,8 +203,8 @@ TEST_CASE("tuning: a loader goes away, or stops, while readers rest and slots ar
 
 TEST_CASE("tuning: who holds batches in all slots that go round gets more, up to the budget",
           "[loader][host]") {
-  pipeline under_test{make_identity_dataset(samples, 37), sequential{}, make_host_device(),
-                      tuned()};
+  planned_pipeline under_test{make_identity_dataset(samples, 37), sequential{}, make_host_device(),
+                              tuned()};
   under_test.set({.before_refusal = 1ms, .before_warning = 1h});
   const std::uint64_t all = under_test.plan().staging_slots;
   REQUIRE(all > 3);

@@ -28,7 +28,7 @@
 #include "bench/support/shapes.hpp"
 #include "cuda/check.hpp"
 #include "device/owned.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/slot_memory.hpp"
 #include "support/command_line.hpp"
 
 #include <cublas_v2.h>

@@ -7,12 +7,12 @@
 
 #include "detail/threads.hpp"
 #include "device/retired.hpp"
-#include "loader/pipeline.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/checks/recorder.hpp"
 #include "support/datasets/hanging_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
+#include "support/devices/planned_pipeline.hpp"
 #include "support/devices/ways.hpp"
 
 #include <chrono>
@@ -154,7 +154,7 @@ TEST_CASE("destruction: without a limit it waits for a read to its end, and the 
           "[loader][host]") {
   hanging_dataset hanging{make_identity_rows(32, 8), 1};
   log_capture log;
-  std::optional<detail::pipeline> waiting{std::in_place, hanging.data, sequential{},
+  std::optional<planned_pipeline> waiting{std::in_place, hanging.data, sequential{},
                                           make_host_device(),
                                           loader_options{.batch_size = 1, .readers = 1}};
   waiting->set({.before_refusal = std::chrono::milliseconds{1},

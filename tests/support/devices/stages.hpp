@@ -4,7 +4,7 @@
 
 #include "batch/device_ring.hpp"
 #include "dataset/held_rows.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/resolved_plan.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_writer.hpp"
@@ -29,7 +29,7 @@ struct stages {
          sampler order = sequential{})
       : device{std::move(on)},
         dataset{std::move(data)},
-        plan{detail::make_plan(*dataset, order, device->capabilities(), options)},
+        resolved{detail::resolve(*dataset, order, device->capabilities(), options)},
         format{std::make_shared<const detail::batch_format>(detail::batch_format{
             detail::slot_layout{plan.fields, plan.batch_size, plan.batches_per_slot}, order,
             dataset->size()})},
@@ -85,8 +85,9 @@ struct stages {
 
   device_ptr device;
   dataset_ptr dataset;
-  loader_plan plan;
-  detail::slot_plan slots = detail::slots_of(plan);
+  detail::resolved_plan resolved;
+  const loader_plan& plan = resolved.report;
+  const detail::slot_plan& slots = resolved.slots;
   std::shared_ptr<const detail::batch_format> format;
   std::shared_ptr<detail::failure_board> failures = std::make_shared<detail::failure_board>();
   std::shared_ptr<detail::staging_ring> staging;

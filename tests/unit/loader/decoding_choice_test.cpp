@@ -1,12 +1,13 @@
 /// How many blocks come ahead of need, and how many are decoded at once: as device memory allows.
 
-#include "loader/decoding_choice.hpp"
+#include "loader/plan/decoding_choice.hpp"
 
 #include <feedline/device/host_device.hpp>
 #include <feedline/sampler/sequential.hpp>
 #include <feedline/sampler/shuffle.hpp>
 
-#include "loader/plan.hpp"
+#include "loader/plan/resolved_plan.hpp"
+#include "loader/plan/share.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/encoded_dataset.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -34,10 +35,11 @@ struct chosen {
     options.decode_on = decode_on::device;
     const device_capabilities can = device->capabilities();
     const decoding_choice choice =
-        choose_decoding(*data, sequential{}, can, options, placement::stream);
+        choose_decoding(*data, sequential{}, share_of(sequential{}, *data, options), can, options,
+                        placement::stream);
     REQUIRE(choice.blocks);
-    const slot_memory sizes{data->fields(), options, placement::stream,   0,
-                            false,          0,       choice.loads_bytes()};
+    const slot_memory sizes{data->fields(),      options, placement::stream, 0, false,
+                            choice.loads_bytes()};
     slot_bytes = 2 * sizes.device_bytes(batches) + sizes.landing_bytes(batches);
     blocks =
         std::make_unique<block_plan>(sized(*choice.blocks, *data, can, options, sizes, batches));
@@ -124,7 +126,7 @@ TEST_CASE("decoding_choice: a plan says whether the device could decode what rea
   const scripted_device device;
   const auto said = [&](const dataset_ptr& of, loader_options options = {}) {
     options.placement = placement::stream;
-    return make_plan(*of, sequential{}, device.capabilities(), options).device_could_decode;
+    return resolve(*of, sequential{}, device.capabilities(), options).report.device_could_decode;
   };
   const dataset_ptr rows = make_identity_rows(100, 10);
   CHECK(said(make_encoded(rows, 10)));
@@ -134,9 +136,8 @@ TEST_CASE("decoding_choice: a plan says whether the device could decode what rea
   const auto script = std::make_shared<encoded_script>();
   script->filter = block_filter::bit_shuffle;  // scripted devices do not undo it
   CHECK_FALSE(said(make_encoded(rows, 10, script)));
-  CHECK_FALSE(
-      make_plan(*make_encoded(rows, 10), sequential{}, make_host_device()->capabilities(), {})
-          .device_could_decode);
+  CHECK_FALSE(resolve(*make_encoded(rows, 10), sequential{}, make_host_device()->capabilities(), {})
+                  .report.device_could_decode);
 }
 
 TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks for three calls",
@@ -146,8 +147,9 @@ TEST_CASE("decoding_choice: automatic is the device where an epoch has blocks fo
     script->filter = block_filter::jpeg;  // 256 a call
     const dataset_ptr images = make_encoded(make_identity_rows(blocks, 10), 1, script);
     const scripted_device device;
-    return choose_decoding(*images, sequential{}, device.capabilities(), {.decode_on = who},
-                           placement::stream);
+    const loader_options options{.decode_on = who};
+    return choose_decoding(*images, sequential{}, share_of(sequential{}, *images, options),
+                           device.capabilities(), options, placement::stream);
   };
   CHECK(choose(513, decode_on::automatic).blocks);
   const decoding_choice few = choose(512, decode_on::automatic);

@@ -1,10 +1,11 @@
+#include "loader/plan/placement_choice.hpp"
+
 #include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
 #include <feedline/loader/loader.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "dataset/held_rows.hpp"
-#include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"

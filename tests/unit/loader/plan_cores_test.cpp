@@ -3,7 +3,7 @@
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/cores.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/resolved_plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/datasets/identity_dataset.hpp"
 
@@ -12,13 +12,13 @@
 using namespace feedline;
 using feedline::detail::allowed_cores;
 using feedline::detail::core_list;
-using feedline::detail::make_plan;
+using feedline::detail::resolve;
 
 namespace {
 
 core_list planned(core_list near, const loader_options& options) {
   const device_capabilities device{.name = "gpu", .near_cores = std::move(near)};
-  return make_plan(*test::make_identity_rows(100, 16), sequential{}, device, options).cores;
+  return resolve(*test::make_identity_rows(100, 16), sequential{}, device, options).report.cores;
 }
 
 loader_options tuned_to(int readers) {

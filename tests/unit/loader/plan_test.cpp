@@ -1,10 +1,9 @@
-#include "loader/plan.hpp"
-
 #include <feedline/dataset/memory_dataset.hpp>
 #include <feedline/error.hpp>
 #include <feedline/sampler/sequential.hpp>
 
 #include "detail/arithmetic.hpp"
+#include "loader/plan/resolved_plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/identity_dataset.hpp"
@@ -18,7 +17,7 @@
 
 using namespace feedline;
 using feedline::detail::divide_up;
-using feedline::detail::make_plan;
+using feedline::detail::resolve;
 using feedline::test::make_identity_dataset;
 
 namespace {
@@ -29,7 +28,7 @@ const device_capabilities with_copies{.name = "gpu"};
 /// 784 bytes and an id: 792 bytes a sample, as good as MNIST's.
 loader_plan plan(std::uint64_t samples, const loader_options& options,
                  const device_capabilities& device = with_copies) {
-  return make_plan(*make_identity_dataset(samples, 784), sequential{}, device, options);
+  return resolve(*make_identity_dataset(samples, 784), sequential{}, device, options).report;
 }
 
 std::string refusal(std::uint64_t samples, const loader_options& options,
@@ -53,7 +52,7 @@ class shaped_dataset final : public dataset {
 
 std::string refusal_of(const shaped_dataset& data, const loader_options& options = {}) {
   return test::message_of<usage_error>(
-      [&] { (void)make_plan(data, sequential{}, with_copies, options); });
+      [&] { (void)resolve(data, sequential{}, with_copies, options); });
 }
 
 /// What is staged at a time unless it is asked for otherwise: 9.5 MiB.
@@ -111,8 +110,9 @@ TEST_CASE("plan: slots are sized by what is staged, and by the larger of it and 
        {example{mnist, to_float, 64}, example{mnist, to_float, 1}, example{labels, to_classes, 1},
         example{labels, to_classes, 64}, example{labels, to_classes, 1024}}) {
     for (const device_capabilities& device : {in_place, with_copies}) {
-      const loader_plan planned = make_plan(data, sequential{}, device,
-                                            {.batch_size = batch_size, .transforms = {transform}});
+      const loader_plan planned =
+          resolve(data, sequential{}, device, {.batch_size = batch_size, .transforms = {transform}})
+              .report;
       CAPTURE(to_string(planned));
       CHECK(planned.batches_per_slot > 1);
       CHECK((planned.slot_bytes > usual_piece / 2 || planned.device_slot_bytes > max_slot / 2));
@@ -131,7 +131,7 @@ TEST_CASE("plan: where transforms make samples smaller, slots are sized by what 
   const field_transform small{
       .field = "image", .layout = image_layout::hwc, .crop = image_crop{.height = 8, .width = 8}};
   const loader_plan planned =
-      make_plan(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}});
+      resolve(images, sequential{}, with_copies, {.batch_size = 8, .transforms = {small}}).report;
   CHECK(planned.batches_per_slot == 6);  // of 1.5 MiB
   CHECK(planned.slot_bytes <= usual_piece);
 }
@@ -189,9 +189,9 @@ TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or ne
   CHECK(plan(6'400, {.batch_size = 64, .placement = placement::resident}).slots_grow);
   CHECK_FALSE(plan(6'400, {.batch_size = 64, .batches_per_slot = 5}).slots_grow);
   CHECK_FALSE(plan(6'400, {.batch_size = 6'400}).slots_grow);
-  CHECK_FALSE(make_plan(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
-                        {.batch_size = 64, .placement = placement::gather})
-                  .slots_grow);
+  CHECK_FALSE(resolve(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
+                      {.batch_size = 64, .placement = placement::gather})
+                  .report.slots_grow);
 }
 
 TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") {
@@ -264,9 +264,9 @@ TEST_CASE("plan: the sampler says how long an epoch is", "[loader][host]") {
     void indices(std::uint64_t, std::uint64_t, position, std::span<sample_index>) const {}
   };
   const auto data = make_identity_dataset(100, 8);
-  CHECK(make_plan(*data, half{}, in_place, {.batch_size = 10}).batches_per_epoch == 5);
+  CHECK(resolve(*data, half{}, in_place, {.batch_size = 10}).report.batches_per_epoch == 5);
   CHECK(test::message_of<usage_error>([&] {
-          (void)make_plan(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
+          (void)resolve(*make_identity_dataset(1, 8), half{}, in_place, {.batch_size = 10});
         }) ==
         "the sampler has no positions over the dataset's 1 samples, its size() is 0: there is "
         "nothing "
@@ -355,8 +355,8 @@ TEST_CASE("plan: readers are chosen by the machine, or one where reads take turn
   CHECK(chosen <= 8);
   CHECK(plan(640, {.readers = 0}).readers == 0);
   const test::serialized_dataset serial{make_identity_dataset(640, 8)};
-  CHECK(make_plan(serial, sequential{}, in_place, {}).readers == 1);
-  CHECK(make_plan(serial, sequential{}, in_place, {.readers = 4}).readers == 4);
+  CHECK(resolve(serial, sequential{}, in_place, {}).report.readers == 1);
+  CHECK(resolve(serial, sequential{}, in_place, {.readers = 4}).report.readers == 4);
 }
 
 TEST_CASE("plan: a field that is expected but not there is refused, with those there are",

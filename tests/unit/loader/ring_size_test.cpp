@@ -1,6 +1,7 @@
+#include "loader/plan/ring_size.hpp"
+
 #include <feedline/error.hpp>
 
-#include "loader/plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 

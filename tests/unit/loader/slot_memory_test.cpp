@@ -1,6 +1,7 @@
+#include "loader/plan/slot_memory.hpp"
+
 #include <feedline/error.hpp>
 
-#include "loader/plan.hpp"
 #include "support/checks/catch.hpp"
 #include "transfer/assembling_transfer.hpp"
 
@@ -19,7 +20,7 @@ const std::vector<field> mnist{{"image", element_type::u8, {28, 28}},
 
 slot_memory sizes(placement where, double cached,
                   const loader_options& options = {.batch_size = 64}, bool reads_staging = false) {
-  return {mnist, options, where, cached, reads_staging, 0};
+  return {mnist, options, where, cached, reads_staging};
 }
 
 loader_options converting() {
@@ -44,24 +45,26 @@ TEST_CASE("slot memory: a user's function needs memory between assembly and slot
           "[loader][host]") {
   loader_options options = converting();
   options.batch_transform = batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
-  const slot_memory made = sizes(placement::stream, 0, options, true);
+  slot_memory made = sizes(placement::stream, 0, options, true);
+  made.settle(3);
   CHECK_FALSE(made.in_place());
   CHECK(made.assembled());
-  CHECK(made.delivered(3).slot_bytes() == 3 * 64 * 80);
-  CHECK(made.device_bytes(3) == made.delivered(3).slot_bytes());
-  CHECK(made.converted(3).slot_bytes() == 3 * (64 * 784 * 4 + 256));
+  CHECK(made.delivered().slot_bytes(3) == 3 * 64 * 80);
+  CHECK(made.device_bytes(3) == made.delivered().slot_bytes(3));
+  CHECK(made.converted().slot_bytes(3) == 3 * (64 * 784 * 4 + 256));
   CHECK(made.landing_bytes(3) ==
-        assembling_transfer::landing_buffers * made.landing_buffer(3).slot_bytes() +
-            made.converted(3).slot_bytes());
+        assembling_transfer::landing_buffers * made.landing_buffer().slot_bytes() +
+            made.converted().slot_bytes(3));
 }
 
 TEST_CASE("slot memory: bytes cross as the dataset has them, and are delivered as floats",
           "[loader][host]") {
-  const slot_memory made = sizes(placement::stream, 0, converting());
-  CHECK(made.rows(2).slot_bytes() == 2 * (64 * 784 + 256));
+  slot_memory made = sizes(placement::stream, 0, converting());
+  made.settle(2);
+  CHECK(made.rows().slot_bytes(2) == 2 * (64 * 784 + 256));
   CHECK(made.device_bytes(2) == 2 * (64 * 784 * 4 + 256));
-  CHECK(made.staging_bytes(2) == made.landing_buffer(2).slot_bytes());
-  CHECK(made.staging_bytes(2) < made.rows(2).slot_bytes() + 4'096);
+  CHECK(made.staging_bytes(2) == made.landing_buffer().slot_bytes());
+  CHECK(made.staging_bytes(2) < made.rows().slot_bytes(2) + 4'096);
   CHECK(made.landing_bytes(2) == assembling_transfer::landing_buffers * made.staging_bytes(2));
 }
 
@@ -167,11 +170,4 @@ TEST_CASE(
     CHECK(said.requests(400).request_samples() == 10);
   }
   CHECK(sizes(placement::resident, 1, {.batch_size = 1}).requests(1).request_samples() == 1);
-}
-
-TEST_CASE("slot memory: the kept share is exactly one where all are kept", "[loader][host]") {
-  CHECK(cached_share(0, 10) == 0.0);
-  CHECK(cached_share(10, 10) == 1.0);
-  CHECK(cached_share(5, 10) == 0.5);
-  CHECK(cached_share(0, 0) == 0.0);
 }

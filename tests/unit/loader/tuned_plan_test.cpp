@@ -4,7 +4,7 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/sampler/sequential.hpp>
 
-#include "loader/plan.hpp"
+#include "loader/plan/resolved_plan.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/message_of.hpp"
 #include "support/datasets/gated_dataset.hpp"
@@ -16,7 +16,7 @@
 
 using namespace feedline;
 using namespace feedline::test;
-using feedline::detail::make_plan;
+using feedline::detail::resolve;
 
 namespace {
 
@@ -36,7 +36,7 @@ loader_options budget(int readers, std::size_t bytes) {
 }
 
 loader_plan plan(const loader_options& options, const device_capabilities& device = with_copies) {
-  return make_plan(*make_identity_dataset(600'000, 784), sequential{}, device, options);
+  return resolve(*make_identity_dataset(600'000, 784), sequential{}, device, options).report;
 }
 std::string refusal(const loader_options& options) {
   return message_of<usage_error>([&] { (void)plan(validated(options)); });
@@ -113,7 +113,7 @@ TEST_CASE("tuned plan: a dataset that is read by one thread at a time gets no mo
       read_concurrency::serialized);
   const auto options =
       budget(16, 0, [](loader_options& each) { each.readers = automatic_readers; });
-  CHECK(make_plan(*serial, sequential{}, with_copies, options).readers == 1);
+  CHECK(resolve(*serial, sequential{}, with_copies, options).report.readers == 1);
 }
 
 TEST_CASE("tuned plan: nothing is tuned where no readers read", "[loader][host]") {

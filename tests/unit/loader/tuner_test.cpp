@@ -1,6 +1,6 @@
 /// The search for readers and staging slots, on models of what limits a loop.
 
-#include "loader/tuner.hpp"
+#include "loader/pipeline/tuner.hpp"
 
 #include "support/checks/catch.hpp"
 

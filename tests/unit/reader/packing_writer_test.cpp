@@ -46,7 +46,7 @@ struct packing {
         cached{keep == 0 ? nullptr
                          : std::make_shared<device_row_cache>(
                                device, std::vector<std::size_t>{8, row_bytes, 1}, samples, keep)},
-        layout{slot_layout{data->fields(), 10, 2}, runs, varies, true, keep != 0},
+        layout{slot_layout{data->fields(), 10, 2}.row_bytes(), 20, runs, varies, 1, keep != 0},
         source{data, std::move(order), 99, {}, errors},
         under_test{source, layout, cached},
         slot{device},

@@ -3,7 +3,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/share.hpp"
 #include "sampler/rank_order.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"

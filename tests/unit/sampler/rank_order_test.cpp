@@ -8,7 +8,7 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/share.hpp"
 #include "support/checks/catch.hpp"
 #include "support/checks/log_capture.hpp"
 #include "support/datasets/chunked_dataset.hpp"

@@ -29,7 +29,7 @@ struct shape {
   slot_layout rows() const { return {fields, batch_size, batches}; }
   request_layout runs() const { return {batch_size, max_samples}; }
   landing_layout landing_buffer() const {
-    return {rows(), runs(), varies, arrives ? samples() : 0, keeps};
+    return {rows().row_bytes(), samples(), runs(), varies, arrives ? samples() : 0, keeps};
   }
   std::uint64_t samples() const { return batch_size * batches; }
 };
@@ -121,9 +121,9 @@ TEST_CASE(
     "[staging][host]") {
   const slot_layout rows{mnist, 50, 3};
   const request_layout runs{50, 20};
-  const landing_layout plain{rows, runs, true, 0, false};
-  const landing_layout image{rows, runs, true, 0, false, 0, 0, {true, false}};
-  const landing_layout both{rows, runs, true, 0, false, 0, 1'000, {true, true}};
+  const landing_layout plain{rows.row_bytes(), 150, runs, true, 0, false};
+  const landing_layout image{rows.row_bytes(), 150, runs, true, 0, false, 0, 0, {true, false}};
+  const landing_layout both{rows.row_bytes(), 150, runs, true, 0, false, 0, 1'000, {true, true}};
   CHECK(plain.passes_at(0) == 0);
   CHECK(image.passes_at(0) == plain.landing_bytes());
   CHECK(image.passes_at(1) == 0);

@@ -3,7 +3,7 @@
 /// What a loader would put between a dataset and its device slots, for tests of the assembling
 /// transfer: the test plays slot scheduler and reader.
 
-#include "loader/slot_strategy.hpp"
+#include "loader/pipeline/slot_strategy.hpp"
 #include "support/checks/catch.hpp"
 #include "support/devices/recording_device.hpp"
 #include "support/devices/scripted_device.hpp"
@@ -41,8 +41,8 @@ struct carrying {
   explicit carrying(way through, std::shared_ptr<Device> on = std::make_shared<Device>())
       : device{std::move(on)},
         parts{std::in_place, device, make_identity_rows(samples, row_bytes), small(through)},
-        strategy{make_slot_strategy(parts->plan, *parts->dataset, sequential{}, device,
-                                    small(through), parts->source, {})},
+        strategy{make_slot_strategy(parts->resolved, *parts->dataset, device, small(through),
+                                    parts->source)},
         under_test{std::in_place, std::move(strategy.slot_transfer), parts->staging, parts->ring} {}
 
   slot_index fill(std::uint64_t ticket) {
@@ -81,7 +81,8 @@ struct carrying {
   staging_slot& staged(slot_index slot) { return (*parts->staging)[slot]; }
   std::size_t table_bytes() const {
     const request_layout runs{parts->slots};
-    return landing_layout{slot_layout{parts->dataset->fields(), 4, 3}, runs, false, 0, false}
+    return landing_layout{
+        slot_layout{parts->dataset->fields(), 4, 3}.row_bytes(), 12, runs, false, 0, false}
         .chunks_at();
   }
   std::string failure() { return parts->failure(); }

@@ -114,7 +114,7 @@ struct staged {
   stream oldest{device};
   stream copying{device};
   slot_layout of_rows{data->fields(), 10, 1};
-  landing_layout tables{of_rows, request_layout{10, 10}, false, 0, false, 0, 4096};
+  landing_layout tables{of_rows.row_bytes(), 10, request_layout{10, 10}, false, 0, false, 0, 4096};
   device_row_cache store{device, of_rows.row_bytes(), 24 * rows};
   decoding_stage stage{device, *plan, store, tables, 2};
   stream assembling{device};

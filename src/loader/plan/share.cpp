@@ -1,7 +1,8 @@
+#include "loader/plan/share.hpp"
+
 #include <feedline/error.hpp>
 
 #include "detail/arithmetic.hpp"
-#include "loader/plan.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -1,8 +1,9 @@
 // What the threads of a pipeline do.
 
-#include "detail/cores.hpp"
 #include "detail/threads.hpp"
-#include "loader/pipeline.hpp"
+
+#include "detail/cores.hpp"
+#include "loader/pipeline/pipeline.hpp"
 
 #include <cstddef>
 #include <string>

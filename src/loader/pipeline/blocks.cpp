@@ -3,7 +3,7 @@
 
 #include "detail/doorbell.hpp"
 #include "detail/threads.hpp"
-#include "loader/pipeline.hpp"
+#include "loader/pipeline/pipeline.hpp"
 #include "reader/run_failure.hpp"
 
 #include <chrono>
@@ -78,10 +78,11 @@ failure pipeline::failure_of(const slot_work& work, std::uint64_t bad) {
     const position at{work.first.value + bad};
     sample_index sample{};
     source_.indices(work.run->epoch, at, {&sample, 1});
-    std::vector<std::byte> row(sample_bytes_);
+    const slot_layout& rows = resolved_.memory.rows();
+    std::vector<std::byte> row(rows.sample_bytes());
     std::vector<std::span<std::byte>> out;
     std::size_t begin = 0;
-    for (const std::size_t bytes : row_bytes_) {
+    for (const std::size_t bytes : rows.row_bytes()) {
       out.push_back(std::span{row}.subspan(begin, bytes));
       begin += bytes;
     }

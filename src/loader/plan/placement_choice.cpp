@@ -1,9 +1,9 @@
+#include "loader/plan/placement_choice.hpp"
+
 #include <feedline/error.hpp>
 #include <feedline/loader/placement.hpp>
 
 #include "dataset/held_rows.hpp"
-#include "loader/decoding_choice.hpp"
-#include "loader/plan.hpp"
 #include "staging/device_row_cache.hpp"
 
 #include <algorithm>
@@ -113,6 +113,12 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
   }
   return {rows == samples ? placement::resident : placement::cached, rows,
           device_row_cache::bytes(row_bytes, rows)};
+}
+
+std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
+  std::vector<std::size_t> row_bytes;
+  for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
+  return row_bytes;
 }
 
 }  // namespace feedline::detail

@@ -5,17 +5,16 @@
 #include <feedline/loader/loader_options.hpp>
 #include <feedline/sampler/sampler.hpp>
 
+#include "loader/plan/slot_memory.hpp"
+#include "sampler/epoch_share.hpp"
 #include "staging/block_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace feedline::detail {
-
-class slot_memory;
 
 /// Who decodes a dataset's blocks.
 struct decoding_choice {
@@ -31,8 +30,9 @@ struct decoding_choice {
 };
 
 /// Chooses as the options say. The store has no size yet.
-/// @param order Bound, of all ranks. @param where As it was chosen.
+/// @param order Bound, of all ranks. @param share Of it. @param where As it was chosen.
 [[nodiscard]] decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
+                                              const epoch_share& share,
                                               const device_capabilities& device,
                                               const loader_options& options, placement where);
 
@@ -47,9 +47,6 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 [[nodiscard]] block_plan sized(block_plan blocks, const dataset& dataset,
                                const device_capabilities& device, const loader_options& options,
                                const slot_memory& sizes, std::uint64_t batches);
-
-/// Bytes of one sample's rows, for each field.
-[[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);
 
 /// Device memory of the store, and of decoding, with so many device slots.
 struct decoding_bytes {

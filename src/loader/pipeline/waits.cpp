@@ -4,7 +4,7 @@
 #include "detail/log.hpp"
 #include "detail/saturated.hpp"
 #include "detail/threads.hpp"
-#include "loader/pipeline.hpp"
+#include "loader/pipeline/pipeline.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "loader/tuner.hpp"
+#include "loader/pipeline/tuner.hpp"
 
 #include <spdlog/fmt/fmt.h>
 

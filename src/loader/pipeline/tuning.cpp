@@ -1,4 +1,4 @@
-#include "loader/tuning.hpp"
+#include "loader/pipeline/tuning.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,10 @@
-#include "loader/pipeline.hpp"
+#include "loader/pipeline/pipeline.hpp"
 
 #include <feedline/error.hpp>
 
 #include "detail/log.hpp"
 #include "device/retired.hpp"
-#include "loader/decoding_choice.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/decoding_choice.hpp"
 #include "sampler/rank_order.hpp"
 
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -42,38 +40,31 @@ std::shared_ptr<device_ring> make_ring(const device_ptr& device,
           [](device_ring* ring) { retire(std::unique_ptr<retirable>{ring}); }};
 }
 
-std::uint64_t bytes_of(const std::vector<field>& fields) {
-  return std::accumulate(
-      fields.begin(), fields.end(), std::uint64_t{0},
-      [](std::uint64_t sum, const field& each) { return sum + sample_bytes(each); });
-}
-
 }  // namespace
 
 pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
-                   const loader_options& options)
+                   const loader_options& options, resolved_plan plan)
     : turns_{reader_turns::of_process()},
-      plan_{make_plan(*dataset, sampler, device->capabilities(), options)},
-      share_{share_of(sampler, *dataset, options)},
+      resolved_{std::move(plan)},
       activities_{std::move(device), plan_, options.trace_events},
       device_{activities_.traced()},
       format_{std::make_shared<const batch_format>(
-          batch_format{slot_layout{plan_.fields, plan_.batch_size, plan_.batches_per_slot},
-                       order_of(sampler, share_), dataset->size(), share_.first_repeat()})},
+          batch_format{resolved_.memory.delivered(), order_of(sampler, resolved_.share),
+                       dataset->size(), resolved_.share.first_repeat()})},
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
-      source_{dataset, format_->sampler, options.transform_seed, share_, options.errors},
-      strategy_{make_slot_strategy(plan_, *dataset, sampler, device_, options, source_, share_)},
+      source_{dataset, format_->sampler, options.transform_seed, resolved_.share, options.errors},
+      strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
-      slot_scheduler_{slots_of(plan_),
+      slot_scheduler_{resolved_.slots,
                       schedule_,
                       *staging_,
                       strategy_.cached,
                       std::chrono::steady_clock::now,
                       std::move(strategy_.schedule)},
-      read_ahead_{source_, slots_of(plan_), strategy_.cached},
+      read_ahead_{source_, resolved_.slots, strategy_.cached},
       request_executor_{plan_.batch_size, *strategy_.writer, *staging_,
                         strategy_.blocks ? nullptr : &read_ahead_,  // no samples are read then
                         strategy_.blocks.get()},
@@ -85,9 +76,6 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                 plan_.background ? transfer::usual_wait : std::chrono::seconds{0},
                 strategy_.mixer.get(),
                 plan_.background ? &schedule_ : nullptr},
-      row_bytes_{row_bytes_of(*dataset)},
-      sample_bytes_{bytes_of(dataset->fields())},
-      batch_sample_bytes_{bytes_of(plan_.fields)},
       chunked_{dataset->chunks().samples > 1},
       cursor_{ring_, options.errors.listed},
       leave_reads_after_{options.leave_reads_after} {

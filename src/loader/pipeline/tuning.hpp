@@ -3,8 +3,8 @@
 #include <feedline/loader/loader_plan.hpp>
 #include <feedline/statistics/statistics.hpp>
 
-#include "loader/activity_recorder.hpp"
-#include "loader/tuner.hpp"
+#include "loader/pipeline/activity_recorder.hpp"
+#include "loader/pipeline/tuner.hpp"
 #include "reader/active_readers.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"

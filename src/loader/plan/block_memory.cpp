@@ -1,6 +1,7 @@
 #include "detail/arithmetic.hpp"
-#include "loader/decoding_choice.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/decoding_choice.hpp"
+#include "loader/plan/placement_choice.hpp"
+#include "loader/plan/ring_size.hpp"
 #include "staging/device_row_cache.hpp"
 #include "transfer/decoding_stage.hpp"
 

@@ -2,7 +2,7 @@
 #include <feedline/statistics/statistics.hpp>
 
 #include "detail/threads.hpp"
-#include "loader/pipeline.hpp"
+#include "loader/pipeline/pipeline.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -51,7 +51,8 @@ loader_statistics pipeline::statistics() const {
     seen.cached_samples += each.cached.load(std::memory_order_relaxed);
   }
   seen.cached_samples = std::min(seen.cached_samples, seen.reader.samples);
-  seen.reader.bytes = (seen.reader.samples - seen.cached_samples) * sample_bytes_;
+  seen.reader.bytes =
+      (seen.reader.samples - seen.cached_samples) * resolved_.memory.rows().sample_bytes();
 
   seen.transfer.threads = plan_.background ? 1 : 0;
   seen.transfer.slots_there = staging_->count(staging_state::filled);
@@ -59,7 +60,7 @@ loader_statistics pipeline::statistics() const {
 
   seen.consumer.slots_there = ring_->ready_slots();
   add(seen.consumer, consumer_.look(now));
-  seen.consumer.bytes = seen.consumer.samples * batch_sample_bytes_;
+  seen.consumer.bytes = seen.consumer.samples * resolved_.memory.delivered().sample_bytes();
 
   exposed_time* const exposed = ring_->exposed();
   seen.exposed_on_stream = exposed != nullptr && exposed->works();
@@ -79,7 +80,7 @@ loader_statistics pipeline::statistics() const {
   seen.cores = cores_;
   seen.quota_cores = quota_cores_;
   seen.cpu_budget = turns_.limit();
-  seen.sample_bytes = sample_bytes_;
+  seen.sample_bytes = resolved_.memory.rows().sample_bytes();
   seen.chunked = chunked_;
   seen.device_could_decode = plan_.device_could_decode;
   seen.copies = !ring_->in_place();

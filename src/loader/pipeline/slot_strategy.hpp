@@ -3,15 +3,14 @@
 #include <feedline/dataset/dataset.hpp>
 #include <feedline/device/device.hpp>
 #include <feedline/loader/loader_options.hpp>
-#include <feedline/loader/loader_plan.hpp>
 
+#include "loader/plan/resolved_plan.hpp"
 #include "reader/block_reader.hpp"
 #include "reader/block_schedule.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_mender.hpp"
 #include "reader/slot_mixer.hpp"
 #include "reader/slot_writer.hpp"
-#include "sampler/epoch_share.hpp"
 #include "staging/device_row_cache.hpp"
 #include "transfer/slot_transfer.hpp"
 
@@ -43,12 +42,12 @@ struct slot_strategy {
 };
 
 /// Builds it; allocates what rows are cached in.
-/// @param plan   Made with the same dataset, order, device and options. @param order Of all ranks.
-/// @param source Outlives the strategy. @param share What the source has of an epoch.
+/// @param plan   Resolved from the same dataset, device and options.
+/// @param source Outlives the strategy.
 /// @throws out_of_memory, device_error.
-[[nodiscard]] slot_strategy make_slot_strategy(const loader_plan& plan, const dataset& dataset,
-                                               const sampler& order, const device_ptr& device,
-                                               const loader_options& options, sample_source& source,
-                                               const epoch_share& share);
+[[nodiscard]] slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& dataset,
+                                               const device_ptr& device,
+                                               const loader_options& options,
+                                               sample_source& source);
 
 }  // namespace feedline::detail

@@ -13,17 +13,17 @@
 #include "detail/failure.hpp"
 #include "detail/take_limits.hpp"
 #include "detail/thread_group.hpp"
-#include "loader/activity_recorder.hpp"
-#include "loader/progress.hpp"
-#include "loader/slot_strategy.hpp"
-#include "loader/tuning.hpp"
+#include "loader/pipeline/activity_recorder.hpp"
+#include "loader/pipeline/progress.hpp"
+#include "loader/pipeline/slot_strategy.hpp"
+#include "loader/pipeline/tuning.hpp"
+#include "loader/plan/resolved_plan.hpp"
 #include "reader/delays.hpp"
 #include "reader/epoch_schedule.hpp"
 #include "reader/reader_turns.hpp"
 #include "reader/request_executor.hpp"
 #include "reader/sample_source.hpp"
 #include "reader/slot_scheduler.hpp"
-#include "sampler/epoch_share.hpp"
 #include "staging/staging_ring.hpp"
 #include "statistics/stage_clock.hpp"
 #include "transfer/transfer.hpp"
@@ -45,8 +45,9 @@ namespace feedline::detail {
 class pipeline {
  public:
   /// Allocates all memory and starts the threads.
+  /// @param plan Resolved from the other parameters.
   pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr device,
-           const loader_options& options);
+           const loader_options& options, resolved_plan plan);
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline();
@@ -202,8 +203,8 @@ class pipeline {
   [[nodiscard]] bool wait_for_threads(bool may_leave);
 
   reader_turns& turns_;  ///< the process's
-  const loader_plan plan_;
-  const epoch_share share_;
+  const resolved_plan resolved_;
+  const loader_plan& plan_ = resolved_.report;
   activity_recorder activities_;
   const device_ptr device_;  ///< whose work is traced, if that is wanted
   const std::shared_ptr<const batch_format> format_;
@@ -223,9 +224,6 @@ class pipeline {
   stage_clock consumer_;
   std::atomic<std::uint64_t> waits_{0};  ///< of the consumer, for a slot
   const std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
-  const std::vector<std::size_t> row_bytes_;  ///< of each field, as the dataset has them
-  const std::uint64_t sample_bytes_;          ///< of all
-  const std::uint64_t batch_sample_bytes_;    ///< as batches have them
   const unsigned cores_ = usable_cores();
   const unsigned quota_cores_ = quota_cores("/").value_or(0);
   const bool chunked_;

@@ -1,4 +1,4 @@
-#include "loader/progress.hpp"
+#include "loader/pipeline/progress.hpp"
 
 #include <feedline/detail/splitmix64.hpp>
 #include <feedline/error.hpp>

@@ -1,4 +1,4 @@
-#include "loader/activity_recorder.hpp"
+#include "loader/pipeline/activity_recorder.hpp"
 
 #include <feedline/error.hpp>
 

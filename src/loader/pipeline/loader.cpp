@@ -4,8 +4,8 @@
 
 #include "detail/known_value.hpp"
 #include "detail/log.hpp"
-#include "loader/pipeline.hpp"
-#include "loader/plan.hpp"
+#include "loader/pipeline/pipeline.hpp"
+#include "loader/plan/resolved_plan.hpp"
 
 #include <string>
 #include <utility>
@@ -13,14 +13,6 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 namespace {
-
-/// The bytes that rows were to be cached in when a loader did not fit; 0 where there were none, or
-/// the user asked for just these: then it may not be tried again with fewer.
-std::size_t bytes_to_spare(const dataset& dataset, const sampler& sampler, const device& device,
-                           const loader_options& options, const out_of_memory& refusal) {
-  if (options.placement != placement::automatic || refusal.kind() != memory_kind::device) return 0;
-  return detail::make_plan(dataset, sampler, device.capabilities(), options).cache_bytes;
-}
 
 std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampler& sampler,
                                                 device_ptr device, const loader_options& options) {
@@ -34,11 +26,15 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
   const auto world = static_cast<std::uint64_t>(planned.shard.world);
   const auto order = sampler.bind(*dataset, planned.batch_size * world);
   for (;;) {
+    auto plan = detail::resolve(*dataset, order, device->capabilities(), planned);
+    const std::size_t cached = plan.report.cache_bytes;
     try {
-      return std::make_shared<detail::pipeline>(dataset, order, device, planned);
+      return std::make_shared<detail::pipeline>(dataset, order, device, planned, std::move(plan));
     } catch (const out_of_memory& refusal) {
-      const std::size_t cached = bytes_to_spare(*dataset, order, *device, planned, refusal);
-      if (cached == 0) throw;
+      // The user left it open how much is cached: less may fit.
+      const bool may_cache_less =
+          planned.placement == placement::automatic && refusal.kind() == memory_kind::device;
+      if (!may_cache_less || cached == 0) throw;
       planned.max_device_cache_bytes = cached / 2;
       detail::log()->warn(
           "{}: rows were to be cached in {} bytes of device memory, but {}; trying at most {} "

@@ -1,8 +1,8 @@
-#include "loader/decoding_choice.hpp"
+#include "loader/plan/decoding_choice.hpp"
 
 #include "dataset/composed_blocks.hpp"
 #include "detail/arithmetic.hpp"
-#include "loader/plan.hpp"
+#include "loader/plan/placement_choice.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -94,8 +94,8 @@ std::string first_obstacle(const device_capabilities& device, const loader_optio
 }  // namespace
 
 decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
-                                const device_capabilities& device, const loader_options& options,
-                                placement where) {
+                                const epoch_share& share, const device_capabilities& device,
+                                const loader_options& options, placement where) {
   if (options.decode_on == decode_on::cpu || dataset.size() == 0) return {};
   const auto refuse = [&](const std::string& why) {
     return decoding_choice{.blocks = std::nullopt, .why_not = why};
@@ -112,8 +112,7 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
     return refuse("the dataset's rows lie in files as they are, and there is nothing to decode");
   if (const std::string why = refusal_of(*blocks, fields, device); !why.empty()) return refuse(why);
   std::string why;
-  auto placed = block_order::of(order, share_of(order, dataset, options), dataset.size(),
-                                blocks->rows(), why);
+  auto placed = block_order::of(order, share, dataset.size(), blocks->rows(), why);
   if (!placed) return refuse(why);
 
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
@@ -154,12 +153,6 @@ bool has_decoders_for(const dataset& dataset, const device_capabilities& device)
   for (std::size_t field = 0; field < fields; ++field)
     if (!device.decodes->refusal(blocks->steps(field)).empty()) return false;
   return true;
-}
-
-std::vector<std::size_t> row_bytes_of(const dataset& dataset) {
-  std::vector<std::size_t> row_bytes;
-  for (const field& field : dataset.fields()) row_bytes.push_back(sample_bytes(field));
-  return row_bytes;
 }
 
 }  // namespace feedline::detail

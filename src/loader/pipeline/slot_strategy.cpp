@@ -1,0 +1,90 @@
+#include "loader/pipeline/slot_strategy.hpp"
+
+#include "dataset/held_rows.hpp"
+#include "reader/block_row_writer.hpp"
+#include "transfer/assembling_transfer.hpp"
+#include "transfer/slot_transfer.hpp"
+
+#include <utility>
+
+namespace feedline::detail {
+namespace {
+
+std::shared_ptr<device_row_cache> make_device_row_cache(const resolved_plan& plan,
+                                                        const dataset& dataset,
+                                                        const device_ptr& device) {
+  if (plan.report.cached_samples == 0) return nullptr;
+  if (plan.report.placement == placement::gather)
+    return std::make_shared<device_row_cache>(device, dataset.rows(), dataset.size());
+  return std::make_shared<device_row_cache>(device, plan.memory.rows().row_bytes(), dataset.size(),
+                                            plan.report.cached_samples);
+}
+
+assembling_transfer::formats formats_of(const slot_memory& memory) {
+  return {.rows = memory.rows(),
+          .batches = memory.converted(),
+          .landing_buffer = memory.landing_buffer(),
+          .conversions = memory.conversions().conversions,
+          .mixing = memory.conversions().mixing};
+}
+
+/// Slots assembled out of blocks that the device decodes.
+slot_strategy make_decoding(const resolved_plan& plan, const device_ptr& device,
+                            std::unique_ptr<batch_stage> function, sample_source& source) {
+  const landing_layout& landing_buffer = plan.memory.landing_buffer();
+  auto store = std::make_shared<device_row_cache>(device, plan.memory.rows().row_bytes(),
+                                                  plan.blocks->places * plan.blocks->order.rows());
+  auto decoding = std::make_unique<decoding_stage>(device, *plan.blocks, *store, landing_buffer,
+                                                   plan.report.device_slots);
+  slot_strategy made{
+      .writer = std::make_unique<block_row_writer>(source, landing_buffer, plan.blocks),
+      .slot_transfer = std::make_unique<assembling_transfer>(
+          device, formats_of(plan.memory), store, std::move(function), std::move(decoding)),
+      .cached = store};
+  made.schedule = std::make_unique<block_schedule>(plan.blocks, landing_buffer.chunks_at(),
+                                                   plan.report.readers > 0);
+  made.blocks = std::make_unique<block_reader>(plan.blocks, landing_buffer.chunks_at());
+  return made;
+}
+
+slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset& dataset,
+                                       const device_ptr& device, const loader_options& options,
+                                       sample_source& source) {
+  const slot_memory& memory = plan.memory;
+  if (memory.assembled()) {
+    auto function = options.batch_transform
+                        ? std::make_unique<batch_stage>(device, *options.batch_transform,
+                                                        memory.converted(), memory.delivered())
+                        : nullptr;
+    if (plan.blocks) return make_decoding(plan, device, std::move(function), source);
+    auto cached = make_device_row_cache(plan, dataset, device);
+    auto writer = std::make_unique<packing_writer>(source, memory.landing_buffer(), cached);
+    auto slot_transfer = std::make_unique<assembling_transfer>(device, formats_of(memory), cached,
+                                                               std::move(function));
+    return {std::move(writer), std::move(slot_transfer), std::move(cached)};
+  }
+  auto writer = std::make_unique<batch_writer>(
+      source, memory.piece(), memory.rows(), memory.conversions().conversions, held_rows{dataset});
+  if (memory.in_place()) {
+    slot_strategy made{std::move(writer), nullptr, nullptr};
+    if (const auto& mixing = memory.conversions().mixing)
+      made.mixer = std::make_unique<slot_mixer>(source, *mixing, memory.delivered());
+    return made;
+  }
+  return {std::move(writer),
+          std::make_unique<copy_transfer>(device, memory.piece(), memory.delivered()), nullptr};
+}
+
+}  // namespace
+
+slot_strategy make_slot_strategy(const resolved_plan& plan, const dataset& dataset,
+                                 const device_ptr& device, const loader_options& options,
+                                 sample_source& source) {
+  slot_strategy made = make_writer_and_transfer(plan, dataset, device, options, source);
+  if (options.errors.action != error_action::fail)
+    made.mender = std::make_unique<slot_mender>(options.errors, source, *made.writer, plan.share,
+                                                options.partial_batch);
+  return made;
+}
+
+}  // namespace feedline::detail

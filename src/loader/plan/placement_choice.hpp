@@ -1,0 +1,30 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/loader/loader_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace feedline::detail {
+
+/// Where a loader's rows come from, and how many of them stay with the device.
+struct placement_choice {
+  feedline::placement placement = feedline::placement::stream;
+  std::uint64_t cached_samples = 0;
+  std::size_t cache_bytes = 0;
+};
+
+/// Chooses as the options say, by size against the budget where they leave it open.
+/// @throws usage_error if a placement that was asked for cannot be had with this dataset and
+/// budget, with the numbers.
+[[nodiscard]] placement_choice choose_placement(const dataset& dataset,
+                                                const device_capabilities& device,
+                                                const loader_options& options);
+
+/// Bytes of one sample's rows, for each field.
+[[nodiscard]] std::vector<std::size_t> row_bytes_of(const dataset& dataset);
+
+}  // namespace feedline::detail

@@ -1,0 +1,293 @@
+#include "loader/plan/resolved_plan.hpp"
+
+#include <feedline/error.hpp>
+
+#include "dataset/error_policies.hpp"
+#include "detail/arithmetic.hpp"
+#include "detail/cores.hpp"
+#include "detail/threads.hpp"
+#include "loader/plan/decoding_choice.hpp"
+#include "loader/plan/placement_choice.hpp"
+#include "loader/plan/ring_size.hpp"
+#include "loader/plan/share.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace feedline::detail {
+namespace {
+
+/// Of a device slot: its batches' rows come in one piece, and may grow by conversion. Four such
+/// slots fit in 128 MiB.
+constexpr std::size_t max_slot_bytes = std::size_t{31} << 20;
+/// Rows that stay on the device cross the bus once, and slots of them are made in microseconds:
+/// what each costs beside counts more than a ring three deep.
+constexpr std::size_t max_resident_slot_bytes = std::size_t{41} << 20;
+
+/// More pieces than this are never needed to smooth what comes unevenly.
+constexpr std::size_t max_tuned_slots = 64;
+
+/// @param whose For the message: what named the fields.
+void check_fields(const std::vector<field>& fields, const std::string& whose) {
+  if (fields.empty()) throw usage_error{whose + " has no fields: it must name at least one"};
+  std::set<std::string> names;
+  for (const field& field : fields) {
+    if (!names.insert(field.name).second)
+      throw usage_error{whose + " has two fields named '" + field.name + "': rename one"};
+    (void)sample_bytes(field);
+  }
+}
+
+std::string fields_text(const std::vector<field>& fields) {
+  std::string names;
+  for (const field& field : fields) names += (names.empty() ? "" : ", ") + to_string(field);
+  return names;
+}
+
+void check_expectations(const std::vector<field>& fields,
+                        const std::vector<expected_field>& expected) {
+  for (const expected_field& wanted : expected) {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&](const field& each) { return each.name == wanted.name; });
+    if (found == fields.end()) {
+      throw usage_error{"loader_options::expected_fields names '" + wanted.name +
+                        "', but batches have " + fields_text(fields)};
+    }
+    if (wanted.type && *wanted.type != found->type) {
+      throw usage_error{"loader_options::expected_fields wants '" + wanted.name + "' as " +
+                        std::string{to_string(*wanted.type)} + ", but batches have " +
+                        to_string(*found) + ": take it as that, or convert it with map()"};
+    }
+  }
+}
+
+/// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
+/// over two slots where the next epoch's stand behind them; and the same for all of an epoch's
+/// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
+std::uint64_t batches_of_slot(std::uint64_t batches_per_epoch, placement where,
+                              std::uint64_t epochs, const slot_memory& sizes) {
+  const std::uint64_t fewest = epochs > 1 ? fewest_slots : usual_slots;
+  const std::uint64_t spread = divide_up(batches_per_epoch, fewest);
+  const std::uint64_t fitting =
+      where == placement::resident
+          ? max_resident_slot_bytes / sizes.largest_batch_bytes()
+          : std::min(max_slot_bytes / sizes.largest_batch_bytes(), sizes.batches_of_piece());
+  const std::uint64_t most = std::clamp<std::uint64_t>(fitting, 1, spread);
+  return divide_up(batches_per_epoch, divide_up(batches_per_epoch, most));
+}
+
+int reader_count(const loader_options& options, placement placement, read_concurrency concurrency) {
+  if (options.readers != automatic_readers) return options.readers;
+  if (placement == placement::gather) return 0;
+  if (concurrency == read_concurrency::serialized) return 1;
+  return std::clamp(static_cast<int>(usable_cores() / 2), 1, 8);
+}
+
+/// Where the loader's threads run: near the device, if readers find a core each there.
+std::vector<unsigned> cores_for(int readers, const device_capabilities& device) {
+  std::vector<unsigned> cores = choose_cores(device.near_cores);
+  if (cores.size() < static_cast<std::size_t>(readers)) cores.clear();
+  return cores;
+}
+
+std::size_t ring_bytes(std::size_t slots, std::size_t slot_bytes) {
+  const auto bytes = checked_multiply(slots, slot_bytes);
+  if (bytes) return *bytes;
+  throw usage_error{
+      std::to_string(slots) + " slots of " + std::to_string(slot_bytes) +
+      " bytes do not fit in 64 bits: lower batch_size, batches_per_slot or the number of slots"};
+}
+
+slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
+                      const loader_options& options, const placement_choice& choice,
+                      const decoding_choice& decoding) {
+  const double cached = dataset.size() == 0 ? 0.0
+                                            : static_cast<double>(choice.cached_samples) /
+                                                  static_cast<double>(dataset.size());
+  return {dataset.fields(),      options, choice.placement, cached, device.reads_staging,
+          decoding.loads_bytes()};
+}
+
+/// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow from
+/// them, and are worked out again where tuning asks what a larger budget makes of them.
+class planner {
+ public:
+  planner(const dataset& dataset, const sampler& sampler, const device_capabilities& device,
+          const loader_options& options)
+      : dataset_{dataset},
+        device_{device},
+        options_{options},
+        share_{share_of(sampler, dataset, options)},
+        choice_{choose_placement(dataset, device, options)},
+        decoding_{choose_decoding(dataset, sampler, share_, device, options, choice_.placement)},
+        memory_{memory_of(dataset, device, options, choice_, decoding_)} {
+    const auto delivered = memory_.delivered().fields();
+    plan_.fields = {delivered.begin(), delivered.end()};
+    check_fields(plan_.fields, "loader_options::batch_transform");
+    check_expectations(plan_.fields, options.expected_fields);
+    check_substitute(options.errors, "loader_options::errors", dataset.size());
+    plan_.placement = choice_.placement;
+    plan_.cached_samples = choice_.cached_samples;
+    plan_.batch_size = options.batch_size;
+    plan_.shard = options.shard;
+    plan_.samples_per_epoch = share_.places();
+    plan_.repeats_per_epoch = share_.places() - share_.first_repeat();
+    plan_.batches_per_epoch = divide_up(plan_.samples_per_epoch, plan_.batch_size);
+    plan_.batch_bytes = memory_.delivered().batch_bytes();
+    plan_.background = options.readers != 0;
+  }
+
+  [[nodiscard]] resolved_plan resolve() && {
+    const int readers = reader_count(options_, choice_.placement, dataset_.concurrency());
+    size_rings(readers, options_.staging_slots);
+    if (readers != 0) tune();
+    plan_.assembled = memory_.assembled();
+    plan_.decode_on = blocks_ ? decode_on::device : decode_on::cpu;
+    plan_.decode_note = decoding_.why_not;
+    plan_.device_could_decode = !blocks_ && has_decoders_for(dataset_, device_);
+    if (plan_.background && options_.near_device) plan_.cores = cores_for(plan_.readers, device_);
+    const slot_plan slots{.samples_per_epoch = plan_.samples_per_epoch,
+                          .batch_size = plan_.batch_size,
+                          .batches_per_epoch = plan_.batches_per_epoch,
+                          .batches_per_slot = plan_.batches_per_slot,
+                          .piece_samples = plan_.piece_samples,
+                          .slots_grow = plan_.slots_grow,
+                          .request_samples = plan_.request_samples,
+                          .min_requests = plan_.min_requests,
+                          .staging_slots = plan_.staging_slots,
+                          .readers = plan_.readers};
+    return {.report = std::move(plan_),
+            .share = share_,
+            .slots = slots,
+            .memory = std::move(memory_),
+            .blocks = blocks_ ? std::make_shared<const block_plan>(std::move(*blocks_)) : nullptr};
+  }
+
+ private:
+  /// What blocks take with so many batches a slot, and so many device slots.
+  [[nodiscard]] decoding_bytes decoding_with(const std::optional<block_plan>& blocks,
+                                             std::size_t slots) const {
+    return blocks ? bytes_of(*blocks, dataset_, device_, slots) : decoding_bytes{};
+  }
+  [[nodiscard]] std::optional<block_plan> blocks_with(std::uint64_t batches) const {
+    if (!decoding_.blocks) return std::nullopt;
+    return sized(*decoding_.blocks, dataset_, device_, options_, memory_, batches);
+  }
+
+  /// @param wanted_slots Of the staging ring; 0: automatic.
+  void size_rings(int readers, std::size_t wanted_slots) {
+    memory_.share_among(readers, wanted_slots);
+    const bool fixed = options_.batches_per_slot != 0;
+    std::uint64_t batches =
+        fixed ? options_.batches_per_slot
+              : batches_of_slot(plan_.batches_per_epoch, plan_.placement, options_.epochs, memory_);
+    batches = std::min(batches, plan_.batches_per_epoch);
+
+    const ring_size staging{
+        .option =
+            options_.tuning.max_pinned_bytes == 0 ? "max_staging_bytes" : "tuning.max_pinned_bytes",
+        .budget = options_.max_staging_bytes,
+        .wanted_slots = wanted_slots,
+        .slot_bytes = [&](std::uint64_t count) { return memory_.staging_bytes(count); },
+        .other_bytes = [&](std::uint64_t) { return decoding_.answer_bytes(options_); },
+        .holds_batches = memory_.piece_samples(1) > 1 || options_.batch_size == 1};
+    const ring_size on_device{
+        .option = "max_device_bytes",
+        .budget = options_.max_device_bytes,
+        .wanted_slots = options_.device_slots,
+        .slot_bytes = [&](std::uint64_t count) { return memory_.device_bytes(count); },
+        .other_bytes =
+            [&](std::uint64_t count) {
+              return memory_.landing_bytes(count) +
+                     decoding_with(blocks_with(count), usual_slots).decoder;
+            }};
+    batches = batches_within(staging, batches, fixed);
+    if (!memory_.in_place()) batches = batches_within(on_device, batches, fixed);
+    memory_.settle(batches);
+
+    plan_.readers = plan_.first_readers = readers;
+    plan_.batches_per_slot = batches;
+    plan_.slots_grow = !fixed && batches > 1 && plan_.placement != placement::gather;
+    plan_.slots_per_epoch = divide_up(plan_.batches_per_epoch, batches);
+    plan_.piece_samples = memory_.piece_samples(batches);
+    plan_.slot_bytes = memory_.staging_bytes(batches);
+    plan_.staging_slots = plan_.first_staging_slots = depth_of(staging, batches);
+    plan_.staging_bytes = ring_bytes(plan_.staging_slots, plan_.slot_bytes);
+    plan_.request_samples = memory_.requests(batches).request_samples();
+    plan_.min_requests = memory_.min_requests();
+    if (memory_.in_place()) return;
+
+    plan_.device_slot_bytes = memory_.device_bytes(batches);
+    plan_.device_slots = depth_of(on_device, batches);
+    blocks_ = blocks_with(batches);
+    const decoding_bytes decoder = decoding_with(blocks_, plan_.device_slots);
+    if (std::string why = too_many(decoder, options_); !why.empty()) {
+      blocks_.reset();
+      decoding_ = {.blocks = std::nullopt, .why_not = std::move(why)};
+      memory_.drop_blocks();
+      size_rings(readers, wanted_slots);
+      return;
+    }
+    plan_.landing_bytes = memory_.landing_bytes(batches) + decoder.decoder;
+    plan_.cache_bytes = choice_.cache_bytes + decoder.store;
+    plan_.staging_bytes += decoder.answers;
+    plan_.device_bytes = ring_bytes(plan_.device_slots, plan_.device_slot_bytes) +
+                         plan_.landing_bytes + plan_.cache_bytes;
+  }
+
+  /// The rings of the whole budget; the loader begins with those that were sized without it.
+  void tune() {
+    const tuning_budget& budget = options_.tuning;
+    if (budget.max_readers == 0 && budget.max_pinned_bytes == 0) return;
+    const int first_readers = plan_.readers;
+    const std::size_t first_slots = plan_.staging_slots;
+    const bool fixed =
+        budget.max_readers == 0 || dataset_.concurrency() == read_concurrency::serialized;
+    const int readers = fixed ? first_readers : budget.max_readers;
+    if (!fixed) size_rings(readers, options_.staging_slots);
+    if (budget.max_pinned_bytes != 0) {
+      const std::size_t besides = plan_.staging_bytes - plan_.staging_slots * plan_.slot_bytes;
+      const std::size_t fitting = (budget.max_pinned_bytes - besides) / plan_.slot_bytes;
+      size_rings(readers, std::clamp(fitting, plan_.staging_slots,
+                                     std::max(max_tuned_slots, plan_.staging_slots)));
+    }
+    plan_.first_readers = std::min(first_readers, plan_.readers);
+    plan_.first_staging_slots = std::min(first_slots, plan_.staging_slots);
+  }
+
+  const dataset& dataset_;
+  const device_capabilities& device_;
+  const loader_options& options_;
+  const epoch_share share_;
+  const placement_choice choice_;
+  decoding_choice decoding_;
+  slot_memory memory_;
+  std::optional<block_plan> blocks_ = {};
+  loader_plan plan_ = {};
+};
+
+/// With tuning the budget of pinned memory is the limit of staging memory.
+loader_options within_budget(const loader_options& options) {
+  loader_options within = options;
+  if (options.tuning.max_pinned_bytes != 0)
+    within.max_staging_bytes = options.tuning.max_pinned_bytes;
+  return within;
+}
+
+}  // namespace
+
+resolved_plan resolve(const dataset& dataset, const sampler& sampler,
+                      const device_capabilities& device, const loader_options& options) {
+  check_fields(dataset.fields(), "the dataset");
+  const loader_options within = within_budget(options);
+  return planner{dataset, sampler, device, within}.resolve();
+}
+
+}  // namespace feedline::detail

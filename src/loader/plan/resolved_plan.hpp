@@ -1,0 +1,37 @@
+#pragma once
+
+#include <feedline/dataset/dataset.hpp>
+#include <feedline/device/device.hpp>
+#include <feedline/loader/loader_options.hpp>
+#include <feedline/loader/loader_plan.hpp>
+#include <feedline/sampler/sampler.hpp>
+
+#include "loader/plan/slot_memory.hpp"
+#include "sampler/epoch_share.hpp"
+#include "staging/block_plan.hpp"
+#include "staging/request_layout.hpp"
+
+#include <memory>
+
+namespace feedline::detail {
+
+/// Everything that options, dataset, sampler and device decide together. Computed once for a
+/// loader, before any thread or memory; the loader's parts take what they need from here.
+struct resolved_plan {
+  loader_plan report;                        ///< what the user sees of it
+  epoch_share share;                         ///< the part of an epoch that this process delivers
+  slot_plan slots;                           ///< what readers need to know
+  slot_memory memory;                        ///< settled: the layouts of slots
+  std::shared_ptr<const block_plan> blocks;  ///< that the device decodes; null: readers decode
+};
+
+/// Allocates nothing, starts nothing. With tuning it is the plan of the whole budget, and says what
+/// the loader begins with.
+/// @param sampler Bound, of all ranks.
+/// @throws usage_error if the options cannot be met with this dataset and device; a budget's
+/// message says how many bytes would be needed.
+[[nodiscard]] resolved_plan resolve(const dataset& dataset, const sampler& sampler,
+                                    const device_capabilities& device,
+                                    const loader_options& options);
+
+}  // namespace feedline::detail

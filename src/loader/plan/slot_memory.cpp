@@ -1,0 +1,197 @@
+#include "loader/plan/slot_memory.hpp"
+
+#include "detail/arithmetic.hpp"
+#include "loader/plan/ring_size.hpp"
+#include "transfer/assembling_transfer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace feedline::detail {
+namespace {
+
+/// Of a row: two of what a GPU asks of the bus at once.
+constexpr std::size_t least_passing_bytes = 256;
+constexpr std::size_t request_goal_bytes = std::size_t{512} << 10;
+/// Of a slot, at least: then readers end it together, though one request takes longer than others.
+constexpr std::uint64_t requests_a_reader = 4;
+/// Readers that share a slot of which some rows are cached.
+constexpr std::uint64_t max_sharers = 8;
+constexpr double least_streamed = 1.0 / 64;
+/// Requests of all slots stand in one channel, whose size is bounded.
+constexpr std::uint64_t max_requests = 60'000;
+/// And those of small slots, which are cut for all readers.
+constexpr std::uint64_t max_more_requests = 5'000;
+
+/// Requests that a slot is cut into at least: so that all readers share it, and none reads on for
+/// long where its epoch is left.
+std::uint64_t shared_requests(int readers, std::size_t slots) {
+  const std::uint64_t wanted = requests_a_reader * static_cast<std::uint64_t>(readers);
+  const std::uint64_t room = max_more_requests / slots;
+  return std::min(wanted, room < 4 ? 0 : room / 2 - 1);
+}
+
+}  // namespace
+
+slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& options,
+                         feedline::placement placement, double cached_share, bool reads_staging,
+                         std::size_t loads_bytes)
+    : conversions_{convert_fields(rows, options.transforms, options.mixing)},
+      batch_size_{options.batch_size},
+      fixed_batches_{options.batches_per_slot},
+      wanted_piece_bytes_{options.piece_bytes},
+      max_staging_bytes_{options.max_staging_bytes},
+      request_bytes_{options.request_bytes},
+      placement_{placement},
+      cached_share_{loads_bytes != 0 ? 1 : cached_share},
+      loads_bytes_{loads_bytes},
+      has_batch_transform_{options.batch_transform.has_value()},
+      in_place_{reads_staging && !has_batch_transform_},
+      assembled_{!in_place_ && (placement != placement::stream || loads_bytes != 0 ||
+                                conversions_.any || has_batch_transform_)},
+      rows_{rows, batch_size_, 1},
+      converted_{conversions_.fields, batch_size_, 1},
+      delivered_{has_batch_transform_ ? options.batch_transform->fields : conversions_.fields,
+                 batch_size_, 1} {
+  share_among(0, options.staging_slots);
+}
+
+void slot_memory::share_among(int readers, std::size_t staging_slots) {
+  staging_slots_ = staging_slots == 0 ? usual_slots : staging_slots;
+  piece_bytes_ = wanted_piece_bytes_ != 0 ? wanted_piece_bytes_ : usual_piece_bytes(placement_);
+  if (wanted_piece_bytes_ == 0 && max_staging_bytes_ != 0)  // as much as leaves a budget its ring
+    piece_bytes_ = std::min(piece_bytes_, max_staging_bytes_ / staging_slots_);
+  min_requests_ =
+      fixed_batches_ == 0 && request_bytes_ == 0 ? shared_requests(readers, staging_slots_) : 0;
+}
+
+void slot_memory::drop_blocks() {
+  cached_share_ = 0;  // blocks are decoded where rows stream
+  loads_bytes_ = 0;
+  assembled_ =
+      !in_place_ && (placement_ != placement::stream || conversions_.any || has_batch_transform_);
+}
+
+void slot_memory::settle(std::uint64_t batches) {
+  for (slot_layout* form : {&rows_, &converted_, &delivered_}) form->set_batches_per_slot(batches);
+  piece_ = piece_of(batches);
+  if (assembled_) landing_buffer_ = landing_buffer_of(batches);
+}
+
+std::size_t slot_memory::largest_batch_bytes() const noexcept {
+  return std::max({rows_.batch_bytes(), converted_.batch_bytes(), delivered_.batch_bytes()});
+}
+
+std::uint64_t slot_memory::batches_of_piece() const noexcept {
+  if (placement_ == placement::gather || loads_bytes_ != 0)
+    return std::numeric_limits<std::uint64_t>::max();
+  return piece_bytes_ / staged_form().batch_bytes();
+}
+
+std::uint64_t slot_memory::piece_samples(std::uint64_t batches) const {
+  const std::uint64_t slot_samples = batches * batch_size_;
+  if (in_place_ || placement_ == placement::gather || loads_bytes_ != 0 || fixed_batches_ > 1)
+    return slot_samples;
+  if (const std::uint64_t whole = batches_of_piece(); whole != 0)
+    return std::min(whole, batches) * batch_size_;
+  const std::uint64_t most = piece_bytes_ / staged_form().sample_bytes();
+  return part_of_batch(std::clamp<std::uint64_t>(most, 1, batch_size_));
+}
+
+/// Samples that each part of a batch has, all but the last, if it may have so many. Partners that
+/// are mixed come in one part: it has an even number, and two at least.
+std::uint64_t slot_memory::part_of_batch(std::uint64_t most) const {
+  const auto samples = [this](std::uint64_t at_most) {
+    return request_layout{batch_size_, at_most}.run_samples();
+  };
+  if (!conversions_.mixing || most == batch_size_) return samples(most);
+  for (most = std::max<std::uint64_t>(most / 2 * 2, 2); samples(most) % 2 != 0; most -= 2) {
+  }
+  return samples(most);
+}
+
+request_layout slot_memory::requests(std::uint64_t batches) const {
+  const std::uint64_t slot_samples = batches * batch_size_;
+  // Cutting at batches' ends makes up to twice as many.
+  const std::uint64_t fewest_samples = divide_up(2 * slot_samples, max_requests / staging_slots_);
+  return {batch_size_,
+          std::clamp<std::uint64_t>(wanted_request_samples(slot_samples),
+                                    std::max<std::uint64_t>(fewest_samples, 1), slot_samples)};
+}
+
+std::uint64_t slot_memory::wanted_request_samples(std::uint64_t slot_samples) const {
+  if (request_bytes_ != 0) return request_bytes_ / bytes_per_sample();
+  const std::uint64_t streamed = request_goal_bytes / bytes_per_sample();
+  if (placement_ == placement::gather) return slot_samples;  // no row is read
+  if (cached_share_ == 0 || cached_share_ == 1)
+    return streamed;  // all are; or all once, and then none
+  // Of a cached row there is but a number to write down.
+  const std::uint64_t share = slot_samples / max_sharers;
+  const double larger = static_cast<double>(streamed) / std::max(1 - cached_share_, least_streamed);
+  return std::max(streamed, std::min(share, static_cast<std::uint64_t>(larger)));
+}
+
+/// What a reader reads of a sample, or writes of it, where it converts as well.
+std::size_t slot_memory::bytes_per_sample() const noexcept {
+  const std::size_t row_bytes = rows_.sample_bytes();
+  return in_place_ ? std::max(row_bytes, delivered_.sample_bytes()) : row_bytes;
+}
+
+/// Rows that are gathered and then converted come as they are first: that takes few of the device's
+/// multiprocessors for as long as the bus takes, and then all of them for a moment. Not images with
+/// an augmentation, or of which half or more is cropped: more would cross the bus than is used.
+/// Nor short rows: the bus brings more than they are.
+std::vector<bool> slot_memory::passing_fields() const {
+  std::vector<bool> passing(rows_.fields().size(), false);
+  if (placement_ != placement::gather) return passing;
+  for (std::size_t place = 0; place < passing.size(); ++place) {
+    const field_conversion& by = conversions_.conversions[place];
+    const std::uint64_t pixels = std::uint64_t{by.height} * by.width;
+    passing[place] = by.what == field_conversion::operation::convert && !by.augmentation.any() &&
+                     2 * std::uint64_t{by.to_height} * by.to_width > pixels &&
+                     rows_.row_bytes(place) >= least_passing_bytes;
+  }
+  return passing;
+}
+
+landing_layout slot_memory::landing_buffer_of(std::uint64_t batches) const {
+  const bool keeps = placement_ == placement::resident || placement_ == placement::cached;
+  const std::uint64_t samples = piece_samples(batches);
+  // A slot of which no row is read any more is one piece.
+  const std::uint64_t tabled = placement_ == placement::resident ? batches * batch_size_ : samples;
+  const bool arrive = placement_ != placement::gather && loads_bytes_ == 0;
+  return {rows_.row_bytes(),
+          std::min(tabled, batch_size_) * divide_up(tabled, batch_size_),
+          requests(batches),
+          conversions_.random,
+          arrive ? samples : 0,
+          keeps,
+          request_partition::more_requests(min_requests_),
+          loads_bytes_,
+          passing_fields()};
+}
+
+/// So many samples, whole batches or a part of one, in the form in which they are staged.
+slot_layout slot_memory::piece_of(std::uint64_t batches) const {
+  const std::uint64_t samples = piece_samples(batches);
+  const auto fields = staged_form().fields();
+  return {{fields.begin(), fields.end()},
+          std::min(samples, batch_size_),
+          divide_up(samples, batch_size_)};
+}
+
+std::size_t slot_memory::staging_bytes(std::uint64_t batches) const {
+  return assembled_ ? landing_buffer_of(batches).slot_bytes() : piece_of(batches).slot_bytes();
+}
+
+std::size_t slot_memory::device_bytes(std::uint64_t batches) const {
+  return in_place_ ? 0 : delivered_.slot_bytes(batches);
+}
+
+std::size_t slot_memory::landing_bytes(std::uint64_t batches) const {
+  if (!assembled_) return 0;
+  return assembling_transfer::landing_buffers * landing_buffer_of(batches).landing_bytes() +
+         (has_batch_transform_ ? converted_.slot_bytes(batches) : 0);
+}
+
+}  // namespace feedline::detail

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <feedline/dataset/field.hpp>
+#include <feedline/loader/loader_options.hpp>
+
+#include "staging/request_layout.hpp"
+#include "staging/slot_layout.hpp"
+#include "transform/field_conversions.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace feedline::detail {
+
+/// The forms that samples take on their way, and what a slot takes in each. A staging slot holds a
+/// piece: whole batches, or a part of one that is larger than a piece is to be.
+///
+/// Sizes can be asked for any number of batches a slot. `settle` fixes the number; the layouts of
+/// slots are there from then on.
+class slot_memory {
+ public:
+  /// No reader shares a slot yet, and the staging ring is as deep as the options say.
+  /// @param rows          The dataset's fields.
+  /// @param placement     Not `automatic`.
+  /// @param cached_share  Fraction of the samples whose rows are cached; exactly 1 for all.
+  /// @param reads_staging The device's capability.
+  /// @param loads_bytes   Bytes of a staging slot for blocks that the device decodes; 0: none are.
+  /// @throws usage_error if the transforms don't fit the fields.
+  slot_memory(const std::vector<field>& rows, const loader_options& options,
+              feedline::placement placement, double cached_share, bool reads_staging,
+              std::size_t loads_bytes = 0);
+
+  /// Changes how many readers share a slot, and how deep the staging ring is; 0: automatic.
+  void share_among(int readers, std::size_t staging_slots);
+  /// The device decodes no blocks after all.
+  void drop_blocks();
+  /// Fixes the batches of a slot. May be called again. @throws usage_error if a slot's bytes do not
+  /// fit in 62 bits.
+  void settle(std::uint64_t batches);
+
+  /// Slots are put together by the device.
+  [[nodiscard]] bool assembled() const noexcept { return assembled_; }
+  /// The consumer reads staging slots.
+  [[nodiscard]] bool in_place() const noexcept { return in_place_; }
+  [[nodiscard]] const converted_fields& conversions() const noexcept { return conversions_; }
+
+  /// A slot as the dataset has it, as it is assembled, and as the consumer sees it; of one batch
+  /// before `settle`.
+  [[nodiscard]] const slot_layout& rows() const noexcept { return rows_; }
+  [[nodiscard]] const slot_layout& converted() const noexcept { return converted_; }
+  [[nodiscard]] const slot_layout& delivered() const noexcept { return delivered_; }
+  /// A staging slot, as far as it is rows or batches. After `settle`.
+  [[nodiscard]] const slot_layout& piece() const noexcept { return *piece_; }
+  /// A staging slot of slots that are assembled. After `settle`.
+  [[nodiscard]] const landing_layout& landing_buffer() const noexcept { return *landing_buffer_; }
+
+  /// The largest of the three forms of one batch. It sizes device slots, so that neither what is
+  /// read nor what is delivered takes more than a slot should.
+  [[nodiscard]] std::size_t largest_batch_bytes() const noexcept;
+  /// Whole batches that make a piece; 0 if one is larger, the largest number if nothing is staged.
+  [[nodiscard]] std::uint64_t batches_of_piece() const noexcept;
+  /// Samples that a staging slot has room for.
+  [[nodiscard]] std::uint64_t piece_samples(std::uint64_t batches) const;
+  /// Requests that a staging slot is cut into at least, if it has so many samples; 0: any number.
+  [[nodiscard]] std::uint64_t min_requests() const noexcept { return min_requests_; }
+  /// How a staging slot is cut.
+  [[nodiscard]] request_layout requests(std::uint64_t batches) const;
+
+  /// Bytes of a staging slot, of a device slot, and of the device memory that is neither: landing
+  /// buffers, and a slot between assembly and the user's function.
+  [[nodiscard]] std::size_t staging_bytes(std::uint64_t batches) const;
+  [[nodiscard]] std::size_t device_bytes(std::uint64_t batches) const;
+  [[nodiscard]] std::size_t landing_bytes(std::uint64_t batches) const;
+
+ private:
+  [[nodiscard]] std::uint64_t part_of_batch(std::uint64_t most) const;
+  [[nodiscard]] std::uint64_t wanted_request_samples(std::uint64_t slot_samples) const;
+  [[nodiscard]] std::size_t bytes_per_sample() const noexcept;
+  [[nodiscard]] const slot_layout& staged_form() const noexcept {
+    return assembled_ ? rows_ : delivered_;
+  }
+  [[nodiscard]] slot_layout piece_of(std::uint64_t batches) const;
+  [[nodiscard]] landing_layout landing_buffer_of(std::uint64_t batches) const;
+  [[nodiscard]] std::vector<bool> passing_fields() const;
+
+  converted_fields conversions_;
+  std::uint64_t batch_size_;
+  std::uint64_t fixed_batches_;     ///< of a slot; 0: automatic
+  std::size_t wanted_piece_bytes_;  ///< 0: automatic
+  std::size_t max_staging_bytes_;   ///< 0: no limit
+  std::size_t request_bytes_;       ///< 0: automatic
+  feedline::placement placement_;
+  double cached_share_;
+  std::size_t loads_bytes_;
+  bool has_batch_transform_;
+  bool in_place_;
+  bool assembled_;
+  std::size_t staging_slots_ = 0;
+  std::size_t piece_bytes_ = 0;
+  std::uint64_t min_requests_ = 0;
+  slot_layout rows_;
+  slot_layout converted_;
+  slot_layout delivered_;
+  std::optional<slot_layout> piece_ = {};
+  std::optional<landing_layout> landing_buffer_ = {};
+};
+
+/// About what is staged and copied at a time, unless the user says otherwise: 9.5 MiB. Copies of so
+/// much reach the bus's rate but for 1.5 %, and four such pieces stay in a processor's last-level
+/// cache. Where a part of the rows is cached a piece is larger, for it has room for all rows of its
+/// batches, though few of them come.
+[[nodiscard]] constexpr std::size_t usual_piece_bytes(placement where) noexcept {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  return where == placement::cached ? 31 * mib : 19 * mib / 2;
+}
+
+}  // namespace feedline::detail
