@@ -220,9 +220,8 @@ measured by_feedline(const std::vector<word>& from, int rounds) {
                           feedline::sequential{},
                           gpu,
                           {.batch_size = chunk_rows,
-                           .batches_per_slot = 1,
-                           .device_slots = 5,
-                           .placement = feedline::placement::stream}};
+                           .placement = feedline::placement::stream,
+                           .expert = {.batches_per_slot = 1, .device_slots = 5}}};
   // As many slots as results: they are looked at when the clock has stopped.
   feedline::result_ring results{gpu, {.slot_bytes = chunk_bytes, .slots = chunks}};
   const stream mine;

@@ -77,7 +77,7 @@ void run_watched(feedline::epoch_range& range, const std::stop_token& interrupt)
 feedline::loader_options leaving_reads() {
   // [leave]
   feedline::loader_options options{.batch_size = 256};
-  options.leave_reads_after = std::chrono::seconds{5};
+  options.expert.leave_reads_after = std::chrono::seconds{5};
   // [/leave]
   return options;
 }

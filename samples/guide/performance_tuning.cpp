@@ -11,7 +11,7 @@ feedline::loader planned(const feedline::dataset_ptr& train, const feedline::dev
       train,
       feedline::shuffle{.seed = 42},
       gpu,
-      {.batch_size = 256, .readers = 4, .max_staging_bytes = std::size_t{64} << 20}};
+      {.batch_size = 256, .readers = 4, .memory = {.pinned = std::size_t{64} << 20}}};
   std::cout << to_string(loader.plan()) << '\n';
   return loader;
 }
@@ -20,7 +20,7 @@ feedline::loader planned(const feedline::dataset_ptr& train, const feedline::dev
 // [tuning]
 feedline::loader tuned(const feedline::dataset_ptr& train, const feedline::device_ptr& gpu) {
   feedline::loader_options options{.batch_size = 256};
-  options.tuning = {.max_readers = 32, .max_pinned_bytes = std::size_t{128} << 20};
+  options.expert.tuning = {.max_readers = 32, .max_pinned_bytes = std::size_t{128} << 20};
   return {train, feedline::shuffle{.seed = 42}, gpu, options};
 }
 

@@ -12,8 +12,10 @@
 void draw(const feedline::dataset_ptr& train, const feedline::device_ptr& gpu,
           cudaStream_t cuda_stream) {
   // [trace]
-  feedline::loader loader{
-      train, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 256, .trace_events = 100'000}};
+  feedline::loader loader{train,
+                          feedline::shuffle{.seed = 42},
+                          gpu,
+                          {.batch_size = 256, .expert = {.trace_events = 100'000}}};
   for (feedline::batch& batch : loader.epoch(0, feedline::stream_ref{cuda_stream})) {
     train_step(batch["image"].data<std::uint8_t>(), batch["label"].data<std::uint8_t>(),
                batch.size(), cuda_stream);

@@ -75,7 +75,7 @@ feedline::loader_options mixing() {
 feedline::loader_options batch_transform() {
   // [batch_transform]
   feedline::loader_options options{.batch_size = 256};
-  options.batch_transform = feedline::batch_transform{
+  options.expert.batch_transform = feedline::batch_transform{
       .fields = {{"image", feedline::element_type::f32, {28, 28}}},
       .run = [](const feedline::batch_function_call& call) {
         brighten(call.in[0].data<std::uint8_t>(), reinterpret_cast<float*>(call.out[0].data()),

@@ -20,9 +20,9 @@ inline feedline::loader_options loading(const trainer_options& options, const ra
   feedline::loader_options loading{.batch_size = batch_size, .shard = self.share};
   loading.epochs = options.epochs;  // so that each is read ahead while the one before ends
   loading.readers = options.prefetch ? options.readers : 0;
-  loading.batches_per_slot = options.prefetch ? 0 : 1;
+  loading.expert.batches_per_slot = options.prefetch ? 0 : 1;
   loading.placement = options.placement;
-  loading.max_device_cache_bytes = options.cache_mib << 20;
+  loading.memory.cache = options.cache_mib << 20;
   // Bytes cross the bus, floats reach the network. This is MNIST's mean pixel, and its deviation.
   loading.transforms = {{.field = "image", .mean = {33.3}, .stddev = {78.6}},
                         {.field = "label", .one_hot = classes}};

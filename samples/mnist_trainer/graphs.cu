@@ -78,7 +78,7 @@ class race {
     mnist::trainer_options all;
     feedline::loader_options made = mnist::loading(all, {}, batch_size);
     made.epochs = std::numeric_limits<std::uint64_t>::max();
-    made.batches_per_slot = in_a_slot;
+    made.expert.batches_per_slot = in_a_slot;
     made.partial_batch = feedline::partial_batch::drop;
     return made;
   }

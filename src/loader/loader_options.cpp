@@ -25,7 +25,7 @@ constexpr std::size_t max_trace_events = 10'000'000;
 
 void check_slots(const char* name, std::size_t slots) {
   if (slots == 0 || (slots >= 2 && slots <= max_slots)) return;
-  throw usage_error{"loader_options::" + std::string{name} + " is " + std::to_string(slots) +
+  throw usage_error{"loader_options::expert." + std::string{name} + " is " + std::to_string(slots) +
                     ": say 2 to " + std::to_string(max_slots) + ", or 0 for automatic"};
 }
 
@@ -58,19 +58,15 @@ void check_enumerations(const loader_options& options) {
          {std::pair{"layout", each.layout}, std::pair{"to_layout", each.to_layout}})
       if (layout) detail::require_known(transform + name, *layout, {"hwc", "chw"});
   }
-  for (const expected_field& each : options.expected_fields)
-    if (each.type)
-      detail::require_known_type("loader_options::expected_fields: field '" + each.name + "': type",
-                                 *each.type);
-  if (!options.batch_transform) return;
-  for (const field& each : options.batch_transform->fields)
-    detail::require_known_type("loader_options::batch_transform: field '" + each.name + "': type",
-                               each.type);
+  if (!options.expert.batch_transform) return;
+  for (const field& each : options.expert.batch_transform->fields)
+    detail::require_known_type(
+        "loader_options::expert.batch_transform: field '" + each.name + "': type", each.type);
 }
 
 void check_tuning(const loader_options& options) {
-  const tuning_budget& budget = options.tuning;
-  const std::string name = "loader_options::tuning.max_readers is ";
+  const tuning_budget& budget = options.expert.tuning;
+  const std::string name = "loader_options::expert.tuning.max_readers is ";
   if (budget.max_readers < 0 || budget.max_readers > max_readers)
     throw usage_error{name + std::to_string(budget.max_readers) + ": say 1 to " +
                       std::to_string(max_readers) + ", or 0 to leave readers as they are"};
@@ -78,9 +74,10 @@ void check_tuning(const loader_options& options) {
     throw usage_error{name + std::to_string(budget.max_readers) + ", but readers is " +
                       std::to_string(options.readers) +
                       ", with which the search begins: lower it, or leave it out"};
-  if (budget.max_pinned_bytes != 0 && options.max_staging_bytes != 0)
+  if (budget.max_pinned_bytes != 0 && options.memory.pinned != 0)
     throw usage_error{
-        "loader_options::max_staging_bytes and tuning.max_pinned_bytes both limit staging memory: "
+        "loader_options::memory.pinned and expert.tuning.max_pinned_bytes both limit staging "
+        "memory: "
         "with tuning, leave out the first"};
 }
 
@@ -117,20 +114,21 @@ loader_options validated(const loader_options& options) {
                       ": say 0 to " + std::to_string(max_readers) + ", or automatic_readers"};
   }
   if (options.mixing) detail::check_mixing(*options.mixing);
-  if (options.batch_transform && !options.batch_transform->run)
+  if (options.expert.batch_transform && !options.expert.batch_transform->run)
     throw usage_error{
-        "loader_options::batch_transform has no run: give it one, or leave function out"};
-  if (options.trace_events > max_trace_events) {
-    throw usage_error{"loader_options::trace_events is " + std::to_string(options.trace_events) +
-                      ": say 0 (no trace) to " + std::to_string(max_trace_events)};
+        "loader_options::expert.batch_transform has no run: give it one, or leave it out"};
+  if (options.expert.trace_events > max_trace_events) {
+    throw usage_error{"loader_options::expert.trace_events is " +
+                      std::to_string(options.expert.trace_events) + ": say 0 (no trace) to " +
+                      std::to_string(max_trace_events)};
   }
-  if (options.leave_reads_after.count() < 0)
-    throw usage_error{"loader_options::leave_reads_after is " +
-                      std::to_string(options.leave_reads_after.count()) +
+  if (options.expert.leave_reads_after.count() < 0)
+    throw usage_error{"loader_options::expert.leave_reads_after is " +
+                      std::to_string(options.expert.leave_reads_after.count()) +
                       " ms: say how long destruction may wait, or 0 for no limit"};
   check_tuning(options);
-  check_slots("staging_slots", options.staging_slots);
-  check_slots("device_slots", options.device_slots);
+  check_slots("staging_slots", options.expert.staging_slots);
+  check_slots("device_slots", options.expert.device_slots);
   check_errors(options);
   return options;
 }

@@ -109,7 +109,8 @@ loader_verdict of_held_batches(const findings& found) {
   return {bottleneck::consumer,
           exposed_words(found) + ", and " + percent(found.held) +
               " of it because batches are held in every slot",
-          "end batches sooner, or ask for more device_slots (staging_slots on the host device)",
+          "end batches sooner, or ask for more expert.device_slots (expert.staging_slots on the "
+          "host device)",
           found.gain()};
 }
 
@@ -127,7 +128,8 @@ loader_verdict of_copies(const loader_statistics& seen, const findings& found) {
     return {
         bottleneck::copy,
         words + ", yet readers wait for room " + percent(found.readers_blocked) + " of the time",
-        "less work behind the copies (transforms, batch_transform), or more device_slots",
+        "less work behind the copies (transforms, expert.batch_transform), or more "
+        "expert.device_slots",
         found.gain()};
   return {bottleneck::copy, words,
           "fewer bytes on the way: a narrower type and a device transform (field_transform), or "

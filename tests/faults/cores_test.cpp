@@ -43,7 +43,7 @@ class one_core {
 std::vector<seen_batch> deliver(way through, int readers) {
   const travelling by{through};
   loader loader = by.load(make_identity_rows(512, 16), shuffle{.seed = 4},
-                          {.batch_size = 8, .readers = readers, .batches_per_slot = 1});
+                          {.batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 1}});
   return consume_epochs(loader, by, 2);
 }
 

@@ -59,13 +59,12 @@ bool refuses(way through, int readers, std::uint64_t nth, std::uint64_t times) {
   bool failed = false;
   device.fail_any_call(nth, times);
   try {
-    loader loader = by.load(make_identity_rows(16, 8), shuffle{.seed = 8},
-                            {.batch_size = 4,
-                             .readers = readers,
-                             .epochs = 2,
-                             .batches_per_slot = 1,
-                             .staging_slots = 2,
-                             .device_slots = 2});
+    loader loader =
+        by.load(make_identity_rows(16, 8), shuffle{.seed = 8},
+                {.batch_size = 4,
+                 .epochs = 2,
+                 .readers = readers,
+                 .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}});
     consume_two_epochs(loader, by, record);
   } catch (const device_error& refusal) {  // at construction, or as a batch was taken
     failed = true;

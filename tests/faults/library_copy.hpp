@@ -50,7 +50,7 @@ class numbers final : public dataset {
   loader loader{std::make_shared<const numbers>(),
                 shuffle{.seed = 1},
                 make_host_device(),
-                {.batch_size = 8, .readers = 2, .epochs = 2, .batches_per_slot = 1}};
+                {.batch_size = 8, .epochs = 2, .readers = 2, .expert = {.batches_per_slot = 1}}};
   std::uint64_t batches = 0;
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     for (const batch& taken : loader.epoch(epoch)) {
@@ -80,9 +80,9 @@ inline void leave_read(const std::atomic<bool>& gate, std::atomic<int>& ended) {
                 shuffle{.seed = 1},
                 make_host_device(),
                 {.batch_size = 8,
-                 .readers = 2,
                  .epochs = 1,
-                 .leave_reads_after = std::chrono::milliseconds{10}}};
+                 .readers = 2,
+                 .expert = {.leave_reads_after = std::chrono::milliseconds{10}}}};
   reading.wait(false);
 }
 

@@ -31,7 +31,7 @@ constexpr int rounds = sanitized ? 200 : 1000;
 constexpr int rounds_a_way = sanitized ? 29 : 143;  // 1001 on all seven
 
 loader_options small(int readers) {
-  return {.batch_size = 4, .readers = readers, .epochs = 2, .batches_per_slot = 1};
+  return {.batch_size = 4, .epochs = 2, .readers = readers, .expert = {.batches_per_slot = 1}};
 }
 
 /// Makes a loader on a way, takes a few batches of its 16, and leaves it there; by turns the range,

@@ -85,7 +85,8 @@ TEST_CASE("faults: signals on every thread change no batch", "[loader][host]") {
   CAPTURE(to_string(through), readers);
   const travelling by{through};
   const auto data = make_identity_rows(256, 16);
-  const loader_options options{.batch_size = 8, .readers = readers, .batches_per_slot = 1};
+  const loader_options options{
+      .batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 1}};
   loader reference = by.load(data, shuffle{.seed = 4}, options);
   const auto expected = consume_epochs(reference, by, 1);
   loader loader = by.load(data, shuffle{.seed = 4}, options);
@@ -106,7 +107,7 @@ TEST_CASE("faults: signals while files are read change no batch", "[reader][host
   loader loader{open_records({path.string()}, {{"row", element_type::u8, {record_bytes}}}),
                 sequential{},
                 make_host_device(),
-                {.batch_size = 4, .readers = 3, .batches_per_slot = 1}};
+                {.batch_size = 4, .readers = 3, .expert = {.batches_per_slot = 1}}};
   {
     const signal_storm storm;
     consume_interrupted([&] {

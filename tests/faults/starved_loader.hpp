@@ -32,13 +32,12 @@ struct starved_loader {
   sampler order = shuffle{.seed = 8};
   device_ptr device =
       through == way::in_place ? make_host_device() : std::make_shared<copying_host>();
-  loader_options options = on_way(through, *data,
-                                  {.batch_size = 4,
-                                   .readers = readers,
-                                   .epochs = epochs,
-                                   .batches_per_slot = 1,
-                                   .staging_slots = 2,
-                                   .device_slots = 2});
+  loader_options options =
+      on_way(through, *data,
+             {.batch_size = 4,
+              .epochs = epochs,
+              .readers = readers,
+              .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}});
 
   static constexpr std::uint64_t epochs = 2;
   static constexpr std::uint64_t batches = epochs * 4;

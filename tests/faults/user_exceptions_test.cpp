@@ -200,13 +200,11 @@ bool fails(const make_parts& make, way through, int readers, thrown what, std::u
   std::exception_ptr failure;
   const parts of = make(told);
   loader_options options{.batch_size = batch_size,
-                         .readers = readers,
                          .epochs = epochs,
-                         .batches_per_slot = 1,
-                         .staging_slots = 2,
-                         .device_slots = 2};
+                         .readers = readers,
+                         .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
   options = on_way(through, *of.data, options);
-  options.batch_transform = of.function;
+  options.expert.batch_transform = of.function;
   told.calls.arm(nth);
   try {
     loader loader{stored_for(through, of.data, of.order), of.order, by.device, options};

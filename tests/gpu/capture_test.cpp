@@ -36,9 +36,7 @@ constexpr std::size_t row_bytes = 4096;
 loader_options one_batch_slots(int readers) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 dataset_ptr eight_batches() {

@@ -47,8 +47,8 @@ void deliver(int ordinal, int readers) {
                 make_cuda_device(ordinal),
                 {.batch_size = 64,
                  .readers = readers,
-                 .batches_per_slot = 2,
-                 .transforms = {{.field = "row"}}}};
+                 .transforms = {{.field = "row"}},
+                 .expert = {.batches_per_slot = 2}}};
   for ([[maybe_unused]] batch& batch : loader.epoch(0, stream_ref{consumer})) {
   }
 }

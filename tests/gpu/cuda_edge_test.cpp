@@ -34,9 +34,7 @@ constexpr std::size_t row_bytes = 4096;
 loader_options one_batch_slots(int readers) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 /// Holds the consumer's kernel open on the first two slots, while the copies that will overwrite
@@ -86,7 +84,7 @@ std::vector<seen_batch> consume_with_copies_held(forgotten edge) {
                               slots_written_again.set_value();
                           });
   auto options = one_batch_slots(1);
-  options.request_bytes = std::size_t{1} << 30;
+  options.expert.request_bytes = std::size_t{1} << 30;
   loader loader{data, sequential{}, device, options};
   auto range = loader.epoch(0, consumer.ref());
   held->wait_for_copies(2);

@@ -60,9 +60,9 @@ TEST_CASE("cuda: where samples cannot be read batches are the host's, wherever r
   const auto expected = batches_of(reference, record, {});
 
   options.readers = readers;
-  options.piece_bytes = piece_samples * 309;
+  options.expert.piece_bytes = piece_samples * 309;
   options.placement = where;
-  if (where == placement::cached) options.max_device_cache_bytes = 400U * 309;
+  if (where == placement::cached) options.memory.cache = 400U * 309;
   if (converts) options.transforms.push_back({.field = "note"});
   const gpu_stream stream;
   loader on_gpu{data, shuffle{.seed = 9}, make_cuda_device(0), options};

@@ -74,11 +74,11 @@ TEST_CASE("cuda: any readers, slots and depths deliver the host's batches", "[lo
   const std::size_t slots = GENERATE(2, 4);
   CAPTURE(readers, batches_per_slot, slots);
   CHECK(on_gpu(stream.get(), {.batch_size = 48,
-                              .readers = readers,
                               .epochs = 2,
-                              .batches_per_slot = batches_per_slot,
-                              .staging_slots = slots,
-                              .device_slots = slots}) == on_host());
+                              .readers = readers,
+                              .expert = {.batches_per_slot = batches_per_slot,
+                                         .staging_slots = slots,
+                                         .device_slots = slots}}) == on_host());
 }
 
 TEST_CASE("cuda: batches that come in pieces are the host's, wherever rows are", "[loader][gpu]") {
@@ -90,10 +90,9 @@ TEST_CASE("cuda: batches that come in pieces are the host's, wherever rows are",
   CAPTURE(readers, piece_samples, to_string(where));
   CHECK(on_gpu(stream.get(), {.batch_size = 48,
                               .readers = readers,
-                              .piece_bytes = piece_samples * 308,
                               .placement = where,
-                              .max_device_cache_bytes =
-                                  where == placement::cached ? 2'000U * 308 : 0}) == on_host());
+                              .memory = {.cache = where == placement::cached ? 2'000U * 308 : 0},
+                              .expert = {.piece_bytes = piece_samples * 308}}) == on_host());
 }
 
 TEST_CASE("cuda: the legacy and the per-thread default stream serve as consumer's streams",
@@ -112,7 +111,7 @@ TEST_CASE("cuda: each epoch may have a stream of its own", "[loader][gpu]") {
   loader loader{make_identity_dataset(sample_count, 300),
                 shuffle{.seed = 9},
                 make_cuda_device(0),
-                {.batch_size = 48, .readers = 4, .epochs = 2, .batches_per_slot = 1}};
+                {.batch_size = 48, .epochs = 2, .readers = 4, .expert = {.batches_per_slot = 1}}};
   for (batch& batch : loader.epoch(0, first.ref())) record_first(batch);
   for (batch& batch : loader.epoch(1, second.ref())) record_second(batch);
   auto seen = record_first.seen();
@@ -158,7 +157,7 @@ TEST_CASE(
     loader loader{data,
                   sequential{},
                   make_cuda_device(0),
-                  {.batch_size = 40, .readers = 4, .batches_per_slot = 3}};
+                  {.batch_size = 40, .readers = 4, .expert = {.batches_per_slot = 3}}};
     auto range = loader.epoch(0, stream.ref());
     const auto consume = [&] {
       while (auto batch = range.next()) record(*batch);
@@ -190,7 +189,7 @@ TEST_CASE("cuda: a GPU that is not the current one serves, and the current one s
   FEEDLINE_CUDA_CHECK(cudaSetDevice(last));
   const gpu_stream there;
   FEEDLINE_CUDA_CHECK(cudaSetDevice(0));
-  CHECK(on_gpu(there.get(), {.batch_size = 48, .readers = 4, .epochs = 2}, last) == on_host());
+  CHECK(on_gpu(there.get(), {.batch_size = 48, .epochs = 2, .readers = 4}, last) == on_host());
   int current = -1;
   FEEDLINE_CUDA_CHECK(cudaGetDevice(&current));
   CHECK(current == 0);

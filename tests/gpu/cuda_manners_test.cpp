@@ -135,7 +135,7 @@ TEST_CASE("cuda: an error that the user's own call left is still there after an 
   const bool transformed = GENERATE(false, true);
   CAPTURE(transformed);
   const gpu_stream consumer;
-  loader_options options{.batch_size = batch_size, .readers = 0, .batches_per_slot = 1};
+  loader_options options{.batch_size = batch_size, .readers = 0, .expert = {.batches_per_slot = 1}};
   if (transformed) options.transforms = {{.field = "row"}};
   loader loader{make_identity_dataset(16 * batch_size, row_bytes), sequential{},
                 make_cuda_device(0), options};
@@ -176,9 +176,7 @@ TEST_CASE("cuda: a loader goes away while a kernel of the consumer's waits for t
   const auto counted = std::make_shared<counted_device>(tidy);
   loader_options options{.batch_size = batch_size,
                          .readers = 2,
-                         .batches_per_slot = 1,
-                         .staging_slots = 2,
-                         .device_slots = 2};
+                         .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
   if (transformed) options.transforms = {{.field = "row"}};
   std::optional<loader> destroyed{std::in_place, make_identity_dataset(8 * batch_size, row_bytes),
                                   sequential{}, counted, options};

@@ -40,9 +40,7 @@ loader make_loader(device_ptr device, int readers = 2) {
           std::move(device),
           {.batch_size = batch_size,
            .readers = readers,
-           .batches_per_slot = 1,
-           .staging_slots = 2,
-           .device_slots = 2}};
+           .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}}};
 }
 
 std::shared_ptr<const batch> shared(optional_batch taken) {

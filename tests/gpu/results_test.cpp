@@ -173,7 +173,7 @@ TEST_CASE(
   loader loader{make_identity_dataset(batches * batch_size, row_bytes),
                 order,
                 gpu,
-                {.batch_size = batch_size, .batches_per_slot = 1, .device_slots = 6}};
+                {.batch_size = batch_size, .expert = {.batches_per_slot = 1, .device_slots = 6}}};
   result_ring results{gpu, {.slot_bytes = batch_size * row_bytes, .slots = 6}};
 
   std::thread pusher{[&] {

@@ -35,7 +35,8 @@ constexpr std::uint64_t batch_size = 32;
 constexpr std::size_t row_bytes = 1000;
 
 loader_options few_slots() {
-  return {.batch_size = batch_size, .readers = 2, .batches_per_slot = 2, .device_slots = 3};
+  return {
+      .batch_size = batch_size, .readers = 2, .expert = {.batches_per_slot = 2, .device_slots = 3}};
 }
 
 /// A step: moves what the batch holds to memory of its own, where the next step finds it. Behind

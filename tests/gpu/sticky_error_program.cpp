@@ -81,8 +81,8 @@ int main(int count, char** arguments) {
                   make_cuda_device(0),
                   {.batch_size = 16,
                    .readers = std::atoi(arguments[2]),
-                   .batches_per_slot = 1,
-                   .placement = named(arguments[1])}};
+                   .placement = named(arguments[1]),
+                   .expert = {.batches_per_slot = 1}}};
     return consume(loader, stream);
   } catch (
       const cuda_error& refusal) {  // where the consumer's own call meets it, at an epoch's begin

@@ -52,11 +52,11 @@ batch_transform numbering(const std::shared_ptr<scripted_device>& on) {
 loader_options options_with(batch_transform function, int readers, placement placement) {
   return {.batch_size = 8,
           .readers = readers,
-          .batches_per_slot = 3,
-          .staging_slots = 2,
-          .device_slots = 2,
           .placement = placement,
-          .batch_transform = std::move(function)};
+          .expert = {.batches_per_slot = 3,
+                     .staging_slots = 2,
+                     .device_slots = 2,
+                     .batch_transform = std::move(function)}};
 }
 
 /// The rows of "numbered" in two epochs, in order.
@@ -164,7 +164,7 @@ TEST_CASE("batch transform: one without run or fields is refused", "[loader][hos
     });
   };
   CHECK(refusal({.fields = {{"out", element_type::u8, {}}}, .run = {}}) ==
-        "loader_options::batch_transform has no run: give it one, or leave function out");
+        "loader_options::expert.batch_transform has no run: give it one, or leave it out");
   CHECK(refusal({.fields = {}, .run = [](const batch_function_call&) {}}) ==
-        "loader_options::batch_transform has no fields: it must name at least one");
+        "loader_options::expert.batch_transform has no fields: it must name at least one");
 }

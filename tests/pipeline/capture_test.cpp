@@ -23,9 +23,7 @@ namespace {
 loader_options one_batch_slots(int readers) {
   return {.batch_size = 8,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 }  // namespace

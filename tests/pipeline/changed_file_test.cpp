@@ -64,10 +64,11 @@ TEST_CASE("changed file: an epoch over it ends in an error with its path, after 
   const auto path = folder.write("rows.bin", bytes);
   let_age(path);
   // The ring holds 12 batches of the epoch's 512, so most of it is read after the change.
-  loader loader{open_rows(path, how),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = readers, .batches_per_slot = 4, .staging_slots = 3}};
+  loader loader{
+      open_rows(path, how),
+      sequential{},
+      make_host_device(),
+      {.batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 4, .staging_slots = 3}}};
   auto range = loader.epoch(0);
   std::uint64_t batches = 0;
   std::uint64_t torn = 0;

@@ -166,11 +166,11 @@ TEST_CASE(
   CAPTURE(readers, batches_per_slot, with_copies);
   const auto data = make(samples);
   CHECK(data->varies_by_epoch());
-  const loader_options options{.batch_size = 8,
-                               .readers = readers,
-                               .batches_per_slot = batches_per_slot,
-                               .request_bytes = 150,
-                               .transform_seed = 12};
+  const loader_options options{
+      .batch_size = 8,
+      .readers = readers,
+      .seed = 12,
+      .expert = {.batches_per_slot = batches_per_slot, .request_bytes = 150}};
   const auto first = epoch_of(data, options, 4, with_copies);
   CHECK(first == expected(samples, 4, 12));
   CHECK(epoch_of(data, options, 4, with_copies) == first);
@@ -178,7 +178,7 @@ TEST_CASE(
 }
 
 TEST_CASE("read context: it goes through transforms on a device to each sample", "[loader][host]") {
-  loader_options options{.batch_size = 8, .readers = 2, .transform_seed = 3};
+  loader_options options{.batch_size = 8, .readers = 2, .seed = 3};
   options.transforms.push_back({.field = "note"});
   std::vector<std::uint8_t> notes(50);
   const auto data = zip({witnesses(50), make_memory_dataset({own("note", std::move(notes))})});
@@ -262,7 +262,7 @@ TEST_CASE("read context: what varies by epoch is neither held nor kept on a devi
     return loader{data,
                   sequential{},
                   on.device,
-                  {.batch_size = 4, .placement = wanted, .max_device_cache_bytes = 1 << 20}};
+                  {.batch_size = 4, .placement = wanted, .memory = {.cache = 1 << 20}}};
   };
   for (const placement wanted : {placement::gather, placement::resident, placement::cached})
     CHECK(message_of<usage_error>([&] { (void)make(wanted); }) ==

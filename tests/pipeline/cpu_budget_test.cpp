@@ -65,7 +65,9 @@ class counted_reads {
 
 /// Three readers, each of which finds a request.
 const loader_options three{
-    .batch_size = 4, .readers = 3, .batches_per_slot = 1, .staging_slots = 4, .request_bytes = 1};
+    .batch_size = 4,
+    .readers = 3,
+    .expert = {.batches_per_slot = 1, .request_bytes = 1, .staging_slots = 4}};
 
 /// Takes the first epoch; readers begin when it is asked for.
 void check_delivers(epoch_range epoch) {

@@ -32,9 +32,7 @@ constexpr std::uint64_t batch_size = 8;
 loader_options one_batch_slots(int readers) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 /// Consumes an epoch of ten slots while the consumer's work is held; what the work saw once it was
@@ -111,7 +109,7 @@ struct assembling {
   }
   loader load(std::uint64_t batches) const {
     loader_options options = one_batch_slots(2);
-    options.staging_slots = 3;
+    options.expert.staging_slots = 3;
     return by.load(make_identity_rows(batches * batch_size, 16), sequential{}, options);
   }
   scripted_device& device() const { return *by.on.device; }

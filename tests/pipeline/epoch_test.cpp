@@ -65,9 +65,9 @@ TEST_CASE("epoch: a range can be left early, and the next epoch is whole", "[loa
   const int readers = GENERATE(0, 3);
   const std::uint64_t epochs = GENERATE(0U, 9U);
   CAPTURE(to_string(by.through), readers, epochs);
-  loader loader =
-      by.load(make_identity_rows(200, 8), shuffle{.seed = 1},
-              {.batch_size = 7, .readers = readers, .epochs = epochs, .batches_per_slot = 2});
+  loader loader = by.load(
+      make_identity_rows(200, 8), shuffle{.seed = 1},
+      {.batch_size = 7, .epochs = epochs, .readers = readers, .expert = {.batches_per_slot = 2}});
   for (std::uint64_t taken = 0; taken < 6; ++taken) {
     std::uint64_t count = 0;
     for (batch& batch : loader.epoch(taken, by.stream)) {
@@ -95,7 +95,7 @@ TEST_CASE("epoch: any epoch can follow any other, whatever was read ahead", "[lo
   const travelling by{GENERATE(from_range(all_ways()))};
   const auto data = make_identity_rows(100, 8);
   CAPTURE(to_string(by.through));
-  loader loader = by.load(data, shuffle{.seed = 5}, {.batch_size = 8, .readers = 2, .epochs = 100});
+  loader loader = by.load(data, shuffle{.seed = 5}, {.batch_size = 8, .epochs = 100, .readers = 2});
   feedline::loader reference{
       data, shuffle{.seed = 5}, make_host_device(), {.batch_size = 8, .readers = 0}};
   for (const std::uint64_t epoch : {0U, 1U, 7U, 7U, 3U, 4U, 99U, 0U}) {
@@ -185,7 +185,7 @@ TEST_CASE(
   loader loader{counting,
                 sequential{},
                 make_host_device(),
-                {.batch_size = 8, .readers = 1, .epochs = 2, .batches_per_slot = 1}};
+                {.batch_size = 8, .epochs = 2, .readers = 1, .expert = {.batches_per_slot = 1}}};
   auto range = loader.epoch(0);
   std::optional<batch> last;
   for (int i = 0; i < 4; ++i) last = range.next();

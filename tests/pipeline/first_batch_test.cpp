@@ -155,7 +155,7 @@ TEST_CASE("loader: an epoch that is left has a reader end a quarter of a batch, 
     for (const sample_index sample : samples) read.push_back(sample.value);
   });
   loader_options options{.batch_size = batch_size, .readers = 1};
-  options.piece_bytes = batch_size * 20;
+  options.expert.piece_bytes = batch_size * 20;
   loader loader{data, sequential{}, make_host_device(), options};
   REQUIRE(loader.plan().batches_per_slot == 1);
   REQUIRE(loader.plan().piece_samples == batch_size);

@@ -34,13 +34,12 @@ constexpr planned_pipeline::wait_limits endless{std::chrono::hours{1}, std::chro
 /// 20 batches in slots of two, two slots; and a way to them.
 struct holding {
   holding(way through, int readers, planned_pipeline::wait_limits how_long) : by{through} {
-    under_test.emplace(stored_for(through, data, sequential{}), sequential{}, by.device,
-                       on_way(through, *data,
-                              {.batch_size = 8,
-                               .readers = readers,
-                               .batches_per_slot = 2,
-                               .staging_slots = 2,
-                               .device_slots = 2}));
+    under_test.emplace(
+        stored_for(through, data, sequential{}), sequential{}, by.device,
+        on_way(through, *data,
+               {.batch_size = 8,
+                .readers = readers,
+                .expert = {.batches_per_slot = 2, .staging_slots = 2, .device_slots = 2}}));
     under_test->set(how_long);
     run = under_test->claim(0, by.stream);
   }
@@ -164,7 +163,7 @@ TEST_CASE("held batches: in a program of one thread nobody is waited for", "[loa
       make_identity_dataset(64, 8),
       sequential{},
       make_host_device(),
-      {.batch_size = 8, .readers = 0, .batches_per_slot = 1, .staging_slots = 2}};
+      {.batch_size = 8, .readers = 0, .expert = {.batches_per_slot = 1, .staging_slots = 2}}};
   under_test.set(endless);
   const auto run = under_test.claim(0, {});
   const auto first = under_test.next(run, {});

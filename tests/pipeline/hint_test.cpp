@@ -30,7 +30,8 @@ constexpr std::uint64_t samples = 500;
 
 /// Batches of 8, 4 of them a slot, requests of 3 samples.
 const loader_options small{
-    .batch_size = 8, .batches_per_slot = 4, .staging_slots = 3, .request_bytes = 3 * 25};
+    .batch_size = 8,
+    .expert = {.batches_per_slot = 4, .request_bytes = 3 * 25, .staging_slots = 3}};
 
 std::shared_ptr<const hinted_dataset> hinted() {
   return std::make_shared<const hinted_dataset>(make_identity_rows(samples, 16));
@@ -98,7 +99,7 @@ TEST_CASE(
   const std::uint64_t batches_per_slot = GENERATE(1U, 4U);
   const auto data = hinted();
   loader_options options = with(0);
-  options.batches_per_slot = batches_per_slot;
+  options.expert.batches_per_slot = batches_per_slot;
   const sampler order = shuffle{.seed = 7};
   loader loader{data, order, make_host_device(), options};
   (void)take_all(loader, 1, {});

@@ -72,9 +72,9 @@ TEST_CASE("order: any readers, depth and slot size deliver what zero readers do,
   CAPTURE(readers, batches_per_slot, slots);
   CHECK(run_on_host({.batch_size = 16,
                      .readers = readers,
-                     .batches_per_slot = batches_per_slot,
-                     .staging_slots = slots,
-                     .request_bytes = 100},
+                     .expert = {.batches_per_slot = batches_per_slot,
+                                .request_bytes = 100,
+                                .staging_slots = slots}},
                     shuffle{.seed = 42}) == expected);
 }
 
@@ -88,12 +88,12 @@ TEST_CASE(
   const std::uint64_t epochs_ahead = GENERATE(0U, 2U);
   CAPTURE(readers, batches_per_slot, device_slots, epochs_ahead);
   CHECK(run_on_device({.batch_size = 16,
-                       .readers = readers,
                        .epochs = epochs_ahead,
-                       .batches_per_slot = batches_per_slot,
-                       .staging_slots = 3,
-                       .device_slots = device_slots,
-                       .request_bytes = 200},
+                       .readers = readers,
+                       .expert = {.batches_per_slot = batches_per_slot,
+                                  .request_bytes = 200,
+                                  .staging_slots = 3,
+                                  .device_slots = device_slots}},
                       shuffle{.seed = 42}) == expected);
 }
 

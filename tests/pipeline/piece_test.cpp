@@ -36,10 +36,10 @@ constexpr std::uint64_t batch_size = 24;
 loader_options in_pieces(int readers, std::uint64_t samples) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .piece_bytes = samples * sample_size,
-          .staging_slots = 3,
-          .device_slots = 2,
-          .request_bytes = 3 * sample_size};
+          .expert = {.piece_bytes = samples * sample_size,
+                     .request_bytes = 3 * sample_size,
+                     .staging_slots = 3,
+                     .device_slots = 2}};
 }
 
 const std::vector<way> copied_ways{way::stream,      way::transformed, way::resident,
@@ -91,7 +91,7 @@ TEST_CASE("piece: a user's function sees a batch that came in pieces once, and w
   const travelling by{way::stream};
   std::vector<std::uint64_t> sizes;
   loader_options options = in_pieces(readers, 7);
-  options.batch_transform = batch_transform{
+  options.expert.batch_transform = batch_transform{
       .fields = {{"id", element_type::u64, {}}},
       .run = [&](const batch_function_call& work) { sizes.push_back(work.samples); }};
   loader loader = by.load(make_identity_rows(60, row_bytes), sequential{}, options);

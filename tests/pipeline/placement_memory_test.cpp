@@ -36,10 +36,10 @@ constexpr std::size_t sample_size = 8 + row_bytes + 1;
 loader_options small_slots(int readers) {
   return {.batch_size = 16,
           .readers = readers,
-          .batches_per_slot = 2,
-          .staging_slots = 3,
-          .device_slots = 2,
-          .request_bytes = 8 * sample_size};
+          .expert = {.batches_per_slot = 2,
+                     .request_bytes = 8 * sample_size,
+                     .staging_slots = 3,
+                     .device_slots = 2}};
 }
 
 /// Rows of 8, 3,209 and 1 bytes, 331 of each, each field aligned to 256.
@@ -48,7 +48,7 @@ constexpr std::size_t all_rows = 2'816 + 1'062'400 + 512;
 loader automatic(const scripted& on, std::size_t budget) {
   return loader{make_identity_rows(sample_count, row_bytes), shuffle{.seed = 4}, on.device, [&] {
                   loader_options options = small_slots(2);
-                  options.max_device_cache_bytes = budget;
+                  options.memory.cache = budget;
                   return options;
                 }()};
 }

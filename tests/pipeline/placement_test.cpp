@@ -97,10 +97,10 @@ class counted {
 loader_options small_slots(int readers) {
   return {.batch_size = 16,
           .readers = readers,
-          .batches_per_slot = 2,
-          .staging_slots = 3,
-          .device_slots = 2,
-          .request_bytes = 8 * sample_size};
+          .expert = {.batches_per_slot = 2,
+                     .request_bytes = 8 * sample_size,
+                     .staging_slots = 3,
+                     .device_slots = 2}};
 }
 
 }  // namespace
@@ -125,12 +125,12 @@ TEST_CASE("placement: every one delivers the same batches, epoch after epoch, ho
   CAPTURE(to_string(through), shuffled, readers, batches_per_slot, slots, request_bytes);
   CHECK(deliver(through, order,
                 {.batch_size = 16,
-                 .readers = readers,
                  .epochs = slots == 2 ? 0U : 3U,
-                 .batches_per_slot = batches_per_slot,
-                 .staging_slots = slots,
-                 .device_slots = 2,
-                 .request_bytes = request_bytes}) == expected[shuffled]);
+                 .readers = readers,
+                 .expert = {.batches_per_slot = batches_per_slot,
+                            .request_bytes = request_bytes,
+                            .staging_slots = slots,
+                            .device_slots = 2}}) == expected[shuffled]);
 }
 
 TEST_CASE("placement: a sample that comes several times in a slot is right each time",
@@ -144,8 +144,7 @@ TEST_CASE("placement: a sample that comes several times in a slot is right each 
   CHECK(deliver(through, repeating{},
                 {.batch_size = 10,
                  .readers = readers,
-                 .batches_per_slot = 6,
-                 .request_bytes = request_bytes}) == expected);
+                 .expert = {.batches_per_slot = 6, .request_bytes = request_bytes}}) == expected);
 }
 
 TEST_CASE("placement: samples that an epoch leaves out are found in a later one",
@@ -155,7 +154,8 @@ TEST_CASE("placement: samples that an epoch leaves out are found in a later one"
   CAPTURE(to_string(through), readers);
   const auto expected = deliver(way::in_place, skipping{}, {.batch_size = 8, .readers = 0}, 5);
   REQUIRE(all_intact(expected));
-  CHECK(deliver(through, skipping{}, {.batch_size = 8, .readers = readers, .batches_per_slot = 3},
+  CHECK(deliver(through, skipping{},
+                {.batch_size = 8, .readers = readers, .expert = {.batches_per_slot = 3}},
                 5) == expected);
 }
 
@@ -282,14 +282,13 @@ TEST_CASE("placement: once all rows are resident the dataset is not read any mor
 TEST_CASE("placement: chosen by size where it is left open", "[loader][host]") {
   const scripted on;
   const auto data = make_identity_rows(sample_count, row_bytes);
-  const std::size_t all = on_way(way::resident, *data, {}).max_device_cache_bytes;
+  const std::size_t all = on_way(way::resident, *data, {}).memory.cache;
   CHECK(all == 0);  // resident needs no budget
   const auto chosen = [&](std::size_t budget) {
-    return loader{
-        data, sequential{}, on.device, {.batch_size = 16, .max_device_cache_bytes = budget}}
+    return loader{data, sequential{}, on.device, {.batch_size = 16, .memory = {.cache = budget}}}
         .plan();
   };
-  const std::size_t half = on_way(way::cached_half, *data, {}).max_device_cache_bytes;
+  const std::size_t half = on_way(way::cached_half, *data, {}).memory.cache;
   CHECK(chosen(0).placement == placement::stream);
   CHECK(!chosen(0).assembled);
   CHECK(chosen(half).placement == placement::cached);

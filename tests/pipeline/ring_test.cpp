@@ -31,9 +31,7 @@ TEST_CASE("rings: memory is exactly what the plan says, and allocated once",
                 on.device,
                 {.batch_size = 16,
                  .readers = 3,
-                 .batches_per_slot = 3,
-                 .staging_slots = 3,
-                 .device_slots = 2}};
+                 .expert = {.batches_per_slot = 3, .staging_slots = 3, .device_slots = 2}}};
   const auto& plan = loader.plan();
   // id: 16 × 8 = 128 → 256; row: 16 × 100 = 1600 → 1792
   CHECK(plan.batch_bytes == 256 + 1792);
@@ -59,9 +57,7 @@ TEST_CASE(
                 on.device,
                 {.batch_size = 16,
                  .readers = 2,
-                 .batches_per_slot = 2,
-                 .staging_slots = 2,
-                 .device_slots = 2}};
+                 .expert = {.batches_per_slot = 2, .staging_slots = 2, .device_slots = 2}}};
   std::set<const std::byte*> addresses;
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
     for (batch& batch : loader.epoch(epoch, on.stream)) {
@@ -78,10 +74,11 @@ TEST_CASE("reader pool: several readers fill one slot at once", "[reader][host]"
   // would go on.
   std::barrier meeting{4};
   const auto data = gated(make_identity_dataset(32, 8), [&](auto) { meeting.arrive_and_wait(); });
-  loader loader{data,
-                sequential{},
-                make_host_device(),
-                {.batch_size = 32, .readers = 4, .batches_per_slot = 1, .request_bytes = 8 * 16}};
+  loader loader{
+      data,
+      sequential{},
+      make_host_device(),
+      {.batch_size = 32, .readers = 4, .expert = {.batches_per_slot = 1, .request_bytes = 8 * 16}}};
   REQUIRE(loader.plan().request_samples == 8);
   recorder record;
   for (batch& batch : loader.epoch(0)) record(batch);
@@ -103,10 +100,11 @@ TEST_CASE("reader pool: a dataset that reads serially is never read by two threa
         --inside;
       },
       read_concurrency::serialized);
-  loader loader{data,
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = 4, .batches_per_slot = 4, .request_bytes = 64}};
+  loader loader{
+      data,
+      sequential{},
+      make_host_device(),
+      {.batch_size = 8, .readers = 4, .expert = {.batches_per_slot = 4, .request_bytes = 64}}};
   recorder record;
   for (batch& batch : loader.epoch(0)) record(batch);
   CHECK(record.seen().size() == 250);
@@ -127,12 +125,11 @@ TEST_CASE("back-pressure: no more is read ahead than the rings hold", "[staging]
         // counted already.
         if ((read += samples.size()) > consumed.load() + room + batch_size) ran_ahead = true;
       });
-  loader loader = by.load(data, sequential{},
-                          {.batch_size = batch_size,
-                           .readers = 3,
-                           .batches_per_slot = 1,
-                           .staging_slots = 3,
-                           .device_slots = 2});
+  loader loader =
+      by.load(data, sequential{},
+              {.batch_size = batch_size,
+               .readers = 3,
+               .expert = {.batches_per_slot = 1, .staging_slots = 3, .device_slots = 2}});
   auto range = loader.epoch(0, by.stream);
   while (auto batch = range.next()) {
     batch.reset();

@@ -60,12 +60,11 @@ aftermath destroy_behind_work(way through, int readers, bool outlived) {
   const travelling by{through};
   const scripted& on = by.on;
   {
-    std::optional<loader> destroyed{by.load(make_identity_rows(256, 8), sequential{},
-                                            {.batch_size = 8,
-                                             .readers = readers,
-                                             .batches_per_slot = 1,
-                                             .staging_slots = 2,
-                                             .device_slots = 2})};
+    std::optional<loader> destroyed{
+        by.load(make_identity_rows(256, 8), sequential{},
+                {.batch_size = 8,
+                 .readers = readers,
+                 .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}})};
     on.device->hold_work();
     auto range = destroyed->epoch(0, by.stream);
     std::optional<batch> kept;
@@ -158,7 +157,7 @@ TEST_CASE("destruction: of a loader that was never used, with epochs read ahead 
   const int readers = GENERATE(int{automatic_readers}, 0, 1, 4);
   CAPTURE(to_string(by.through), epochs, readers);
   const loader loader = by.load(make_identity_rows(256, 8), sequential{},
-                                {.batch_size = 8, .readers = readers, .epochs = epochs});
+                                {.batch_size = 8, .epochs = epochs, .readers = readers});
   CHECK(loader.plan().batches_per_epoch == 32);
 }
 
@@ -181,9 +180,9 @@ TEST_CASE("destruction: with a full ring, and after any number of batches", "[lo
   const std::uint64_t taken = GENERATE(0U, 1U, 2U, 5U, 31U, 32U);
   const int readers = GENERATE(0, 2);
   CAPTURE(to_string(by.through), taken, readers);
-  loader loader =
-      by.load(make_identity_rows(256, 8), sequential{},
-              {.batch_size = 8, .readers = readers, .epochs = 2, .batches_per_slot = 2});
+  loader loader = by.load(
+      make_identity_rows(256, 8), sequential{},
+      {.batch_size = 8, .epochs = 2, .readers = readers, .expert = {.batches_per_slot = 2}});
   auto range = loader.epoch(0, by.stream);
   for (std::uint64_t i = 0; i < taken; ++i) REQUIRE(range.next());
 }
@@ -251,7 +250,7 @@ TEST_CASE("destruction: with copies held open waits for them before any memory i
     {
       const loader loader =
           by.load(make_identity_rows(256, 8), sequential{},
-                  {.batch_size = 8, .readers = 2, .epochs = 1, .batches_per_slot = 1});
+                  {.batch_size = 8, .epochs = 1, .readers = 2, .expert = {.batches_per_slot = 1}});
       on.device->wait_for_started_copies(1);
     }
     destroyed.set_value();
@@ -268,10 +267,11 @@ TEST_CASE("destruction: with copies held open waits for them before any memory i
 }
 
 TEST_CASE("batch: may be destroyed on another thread than the one that took it", "[batch][host]") {
-  loader loader{make_identity_dataset(512, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 8, .readers = 2, .batches_per_slot = 2, .staging_slots = 4}};
+  loader loader{
+      make_identity_dataset(512, 8),
+      sequential{},
+      make_host_device(),
+      {.batch_size = 8, .readers = 2, .expert = {.batches_per_slot = 2, .staging_slots = 4}}};
   auto range = loader.epoch(0);
   std::uint64_t count = 0;
   while (auto batch = range.next()) {
@@ -288,12 +288,11 @@ TEST_CASE("batch: one that is held long does not keep the others from going roun
   CAPTURE(to_string(through));
   const travelling by{through};
   recorder record{by.looks()};
-  loader loader = by.load(make_identity_rows(512, 8), sequential{},
-                          {.batch_size = 8,
-                           .readers = 2,
-                           .batches_per_slot = 1,
-                           .staging_slots = 2,
-                           .device_slots = 2});
+  loader loader =
+      by.load(make_identity_rows(512, 8), sequential{},
+              {.batch_size = 8,
+               .readers = 2,
+               .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}});
   auto range = loader.epoch(0, by.stream);
   const std::optional<batch> held = range.next();
   REQUIRE(held);
@@ -309,7 +308,7 @@ TEST_CASE("loader: can be moved while it reads ahead", "[loader][host]") {
   loader first{make_identity_dataset(64, 8),
                sequential{},
                make_host_device(),
-               {.batch_size = 8, .readers = 2, .epochs = 1}};
+               {.batch_size = 8, .epochs = 1, .readers = 2}};
   loader second{std::move(first)};
   std::uint64_t count = 0;
   for (batch& batch : second.epoch(0)) count += batch.size();

@@ -23,11 +23,9 @@ namespace {
 constexpr std::uint64_t batches = 32;
 loader_options options(int readers) {
   return {.batch_size = 8,
-          .readers = readers,
           .epochs = 3,
-          .batches_per_slot = 4,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .readers = readers,
+          .expert = {.batches_per_slot = 4, .staging_slots = 2, .device_slots = 2}};
 }
 
 }  // namespace

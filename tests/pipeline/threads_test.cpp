@@ -33,7 +33,9 @@ namespace {
 
 /// 4 batches of 4 samples, one a slot, in requests of 1 sample, read by three.
 const loader_options small{
-    .batch_size = 4, .readers = 3, .batches_per_slot = 1, .staging_slots = 4, .request_bytes = 1};
+    .batch_size = 4,
+    .readers = 3,
+    .expert = {.batches_per_slot = 1, .request_bytes = 1, .staging_slots = 4}};
 
 std::string name_of_this_thread() {
   char name[16] = {};

@@ -36,7 +36,9 @@ namespace {
 constexpr std::uint64_t batches_per_epoch = 16;
 
 loader_options traced(int readers, std::size_t events = 10'000) {
-  return {.batch_size = 16, .readers = readers, .batches_per_slot = 1, .trace_events = events};
+  return {.batch_size = 16,
+          .readers = readers,
+          .expert = {.batches_per_slot = 1, .trace_events = events}};
 }
 
 std::vector<trace_event> of_lane(const trace& all, const std::string& name) {
@@ -159,8 +161,8 @@ TEST_CASE("trace: a copy stream that waits for the consumer's work is stalled",
           "[statistics][host]") {
   const travelling by{way::stream};
   auto options = traced(1);
-  options.device_slots = 2;
-  options.staging_slots = 3;
+  options.expert.device_slots = 2;
+  options.expert.staging_slots = 3;
   loader loader = by.load(make_identity_rows(64, 37), sequential{}, options);
   by.on.device->hold_work();
   auto range = loader.epoch(0, by.stream);
@@ -214,10 +216,11 @@ TEST_CASE("trace: without the option there is none, and the error says how to ge
   const travelling by{way::in_place};
   loader loader = by.load(make_identity_rows(64, 37), sequential{}, traced(0, 0));
   CHECK(message_of<usage_error>([&] { (void)loader.trace(); }) ==
-        "loader_options::trace_events is 0, so there is no trace: say how many activities of each "
+        "loader_options::expert.trace_events is 0, so there is no trace: say how many activities "
+        "of each "
         "thread are to be kept, such as 100000");
   CHECK(message_of<usage_error>([] { (void)validated(traced(0, 10'000'001)); }) ==
-        "loader_options::trace_events is 10000001: say 0 (no trace) to 10000000");
+        "loader_options::expert.trace_events is 10000001: say 0 (no trace) to 10000000");
 }
 
 TEST_CASE("trace: it can be taken by another thread at any time", "[statistics][host]") {
@@ -328,9 +331,10 @@ TEST_CASE("ranges for profilers: each thread ends what it begins, in the stages'
 
 TEST_CASE("trace: each setting that tuning makes is a mark, the first one too",
           "[statistics][host]") {
-  loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1, .staging_slots = 2};
-  options.tuning = {.max_readers = 3, .max_pinned_bytes = std::size_t{2} * 4 * 256};
-  options.trace_events = 100;
+  loader_options options{
+      .batch_size = 4, .readers = 1, .expert = {.batches_per_slot = 1, .staging_slots = 2}};
+  options.expert.tuning = {.max_readers = 3, .max_pinned_bytes = std::size_t{2} * 4 * 256};
+  options.expert.trace_events = 100;
   planned_pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
                               options};
   REQUIRE(under_test.plan().staging_slots == 4);
@@ -349,9 +353,9 @@ TEST_CASE("trace: each setting that tuning makes is a mark, the first one too",
 }
 
 TEST_CASE("trace: the last mark is what tuning has set at last", "[statistics][host]") {
-  loader_options options{.batch_size = 4, .readers = 1, .batches_per_slot = 1};
-  options.tuning = {.max_readers = 6};
-  options.trace_events = 100;
+  loader_options options{.batch_size = 4, .readers = 1, .expert = {.batches_per_slot = 1}};
+  options.expert.tuning = {.max_readers = 6};
+  options.expert.trace_events = 100;
   planned_pipeline under_test{make_identity_dataset(403, 37), sequential{}, make_host_device(),
                               options};
   under_test.tune_eagerly();

@@ -60,7 +60,7 @@ using table = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std:
 loader_options options_of(int readers) {
   loader_options options{.batch_size = 8, .readers = readers};
   options.transforms = training_transforms();
-  options.transform_seed = 77;
+  options.seed = 77;
   return options;
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("transforms: every placement and device delivers the same bits, epoch 
   const std::size_t request_bytes = GENERATE(1U, 5U * 102U, 40U * 102U);
   CAPTURE(to_string(through), readers, batches_per_slot, request_bytes);
   loader_options options = options_of(readers);
-  options.batches_per_slot = batches_per_slot;
-  options.staging_slots = 2 + batches_per_slot;
-  options.request_bytes = request_bytes;
+  options.expert.batches_per_slot = batches_per_slot;
+  options.expert.staging_slots = 2 + batches_per_slot;
+  options.expert.request_bytes = request_bytes;
   CHECK((deliver(through, options) == expected));
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("transforms: choices depend on seed, epoch and sample, and on no order
   const table shuffled = deliver(through, options_of(2));
   CHECK((deliver(through, options_of(2), 2, sequential{}) == shuffled));
   loader_options reseeded = options_of(2);
-  reseeded.transform_seed = 78;
+  reseeded.seed = 78;
   const table other = deliver(through, reseeded);
 
   // 5 × 5 places and two sides: nearly every image differs, and none of the labels.
@@ -233,21 +233,6 @@ TEST_CASE("transforms: a batch's views have the new types and shapes, and so has
   CHECK_THROWS_AS((void)(*first)["image"].data<std::uint8_t>(), usage_error);
   CHECK((*first)["label"].bytes().size() == 8 * 10 * sizeof(float));
   CHECK((*first)["id"].bytes().size() == 8 * sizeof(std::uint64_t));
-}
-
-TEST_CASE("transforms: expected fields are the batches', not the dataset's", "[loader][host]") {
-  const way through = GENERATE(way::in_place, way::transformed);
-  const travelling by{through};
-  const auto make = [&](element_type expected) {
-    loader_options options = options_of(0);
-    options.expected_fields = {{"image", expected}, {"label"}};
-    const loader loader{images(), sequential{}, by.device, options};
-  };
-  CHECK_NOTHROW(make(element_type::f32));
-  CHECK(message_of<usage_error>([&] {
-          make(element_type::u8);
-        }).find("wants 'image' as uint8, but batches have image: float32[3, 4, 5]") !=
-        std::string::npos);
 }
 
 TEST_CASE("transforms: one that does not fit the dataset is refused before anything is allocated",

@@ -42,22 +42,22 @@ constexpr std::uint64_t samples = 403;
 /// Small slots, and a budget of six readers and eight slots of them.
 loader_options tuned(int readers = 1) {
   loader_options options{.batch_size = 4, .readers = readers};
-  options.batches_per_slot = 1;
-  options.staging_slots = 2;
-  options.tuning = {.max_readers = 6, .max_pinned_bytes = 8 * 4 * 256};
+  options.expert.batches_per_slot = 1;
+  options.expert.staging_slots = 2;
+  options.expert.tuning = {.max_readers = 6, .max_pinned_bytes = 8 * 4 * 256};
   return options;
 }
 loader_options untuned() {
   loader_options options = tuned(no_readers);
-  options.tuning = {};
+  options.expert.tuning = {};
   return options;
 }
 
 /// The same where blocks are decoded: a slot has room for one, and the budget for slots of one.
 loader_options for_way(way through, loader_options options) {
   if (through != way::decoded) return options;
-  options.piece_bytes = 1;
-  options.tuning.max_pinned_bytes *= 2;
+  options.expert.piece_bytes = 1;
+  options.expert.tuning.max_pinned_bytes *= 2;
   return options;
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("tuning: readers that rest do not read, and end with the loader", "[lo
     --inside;
   });
   loader_options options = tuned(2);
-  options.request_bytes = 1;
+  options.expert.request_bytes = 1;
   loader loader{data, sequential{}, make_host_device(), options};
   CHECK(loader.plan().readers == 6);
   auto epoch = loader.epoch(0);
@@ -231,7 +231,7 @@ TEST_CASE("tuning: without readers, and without a budget, nothing is tuned", "[l
 
 TEST_CASE("tuning: where reads wait, it comes to many readers, and says why", "[loader][host]") {
   loader_options options{.batch_size = 8, .readers = 1};
-  options.tuning = {.max_readers = 16};
+  options.expert.tuning = {.max_readers = 16};
   const auto data = gated(make_identity_dataset(8 * 400, 37),
                           [](auto found) { std::this_thread::sleep_for(found.size() * 1ms); });
   loader loader{data, shuffle{.seed = 1}, make_host_device(), options};

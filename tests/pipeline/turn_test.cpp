@@ -144,7 +144,7 @@ TEST_CASE("serialized dataset: two loaders over parts of it are never in its rea
         if (first->exchange(false)) meeting.arrive_and_wait();
       });
     };
-    const loader_options options{.batch_size = 4, .readers = 2, .batches_per_slot = 1};
+    const loader_options options{.batch_size = 4, .readers = 2, .expert = {.batches_per_slot = 1}};
     loader one{meet(left), sequential{}, make_host_device(), options};
     loader two{meet(right), sequential{}, make_host_device(), options};
     auto first = one.epoch(0);
@@ -174,7 +174,7 @@ TEST_CASE(
       },
       read_concurrency::serialized);
   loader_options options{.batch_size = 64, .readers = 1};
-  options.request_bytes = 64 * 1024;  // the batch is one read
+  options.expert.request_bytes = 64 * 1024;  // the batch is one read
   loader once{whole, sequential{}, make_host_device(), options};
   for (batch& batch : once.epoch(0)) CHECK(batch["value"].values<std::uint32_t>()[63] == 63);
   CHECK(depths == std::vector<int>{1, 2});

@@ -123,8 +123,8 @@ void print_transforms(const feedline::dataset_ptr& data) {
                  {image,
                   {.field = "value", .to = to, .scale = 0.3, .mean = {0.1}, .stddev = {1.7}},
                   {.field = "label", .to = to, .one_hot = classes}},
-             .transform_seed = 10,
-             .mixing = {}});
+             .mixing = {},
+             .seed = 10});
     };
     with("normalized", [](auto&) {});
     with("cropped", [](auto& image) { image.crop = {.height = 16, .width = 12, .padding = 2}; });
@@ -140,9 +140,10 @@ void print_transforms(const feedline::dataset_ptr& data) {
     image.to = to;
     print("mixing of " + std::string{to_string(to)}, data, feedline::shuffle{.seed = 9},
           {.transforms = {image, {.field = "label", .to = to, .one_hot = classes}},
-           .transform_seed = 11,
-           .mixing = feedline::mixing{
-               .image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0}});
+           .mixing =
+               feedline::mixing{
+                   .image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0},
+           .seed = 11});
   }
 }
 
@@ -151,7 +152,7 @@ void print_transforms(const feedline::dataset_ptr& data) {
 int main() {
   const auto data = make_images();
   print_orders(data);
-  print("map that draws", noisy(data), feedline::shuffle{.seed = 1}, {.transform_seed = 12});
+  print("map that draws", noisy(data), feedline::shuffle{.seed = 1}, {.seed = 12});
   print_transforms(data);
   return 0;
 }

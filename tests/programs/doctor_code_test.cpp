@@ -51,7 +51,7 @@ TEST_CASE("doctor: a program for a GPU names it, its stream and the placement",
   CHECK(holds(text, ".within = feedline::chunks(7)"));
   CHECK(holds(text, ".readers = 4,\n"));
   CHECK(holds(text, ".placement = feedline::placement::cached,\n"));
-  CHECK(holds(text, ".max_device_cache_bytes = std::size_t{1000}}"));
+  CHECK(holds(text, ".memory = {.cache = std::size_t{1000}}"));
 }
 
 TEST_CASE("doctor: samples that are to be loaded are, and readers that are automatic not named",

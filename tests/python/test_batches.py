@@ -80,7 +80,8 @@ def test_what_dlpack_asks_for_is_answered(numbered):
 
 def hold_two_slots(numbered):
     """A loader of two slots of a batch each, of which what is held shows."""
-    return feedline.Loader(numbered, batch_size=10, staging_slots=2, batches_per_slot=1)
+    two = feedline.ExpertOptions(staging_slots=2, batches_per_slot=1)
+    return feedline.Loader(numbered, batch_size=10, expert=two)
 
 
 def test_a_loop_needs_two_slots_and_nothing_else(numbered, check_batch):
@@ -123,7 +124,8 @@ def test_memory_is_kept_as_long_as_anything_holds_it(numbered, hold):
 
 
 def test_tensors_keep_their_content_past_their_batch_epoch_and_loader(numbered):
-    loader = feedline.Loader(numbered, feedline.shuffle(seed=5), batch_size=50, staging_slots=8)
+    eight = feedline.ExpertOptions(staging_slots=8)
+    loader = feedline.Loader(numbered, feedline.shuffle(seed=5), batch_size=50, expert=eight)
     kept = []
     for batch in loader.epoch(0):
         if batch.index in (0, 7, 19):
@@ -141,7 +143,8 @@ def test_tensors_keep_their_content_past_their_batch_epoch_and_loader(numbered):
 
 def test_a_slow_consumer_sees_no_batch_change(numbered, check_batch):
     last = None
-    for batch in feedline.Loader(numbered, batch_size=10, staging_slots=3).epoch(0):
+    three = feedline.ExpertOptions(staging_slots=3)
+    for batch in feedline.Loader(numbered, batch_size=10, expert=three).epoch(0):
         check_batch(batch)
         if last is not None:
             check_batch(last)  # the one before is held until here, with readers at work

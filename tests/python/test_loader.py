@@ -76,9 +76,8 @@ def test_options_that_there_are_not_are_type_errors(numbered):
         feedline.Loader(numbered, batch_size=0)
     with pytest.raises(feedline.UsageError, match="'automatic', 'stream'"):
         feedline.Loader(numbered, placement="nowhere")
-    with pytest.raises(feedline.UsageError, match="no_such"):
-        feedline.Loader(numbered, expected_fields=["no_such"])
-    feedline.Loader(numbered, expected_fields=["row", ("label", "int32")])
+    with pytest.raises(TypeError):
+        feedline.Loader(numbered, staging_slots=4)  # an option of ExpertOptions
 
 
 def test_the_plan_says_who_decodes_and_why(numbered):
@@ -100,14 +99,16 @@ def test_every_option_reaches_the_loader(numbered):
         partial_batch="drop",
         shard=feedline.Shard(rank=1, world=2),
         readers=2,
-        batches_per_slot=2,
-        staging_slots=3,
-        leave_reads_after=datetime.timedelta(seconds=5),
-        tuning=feedline.TuningBudget(max_readers=3),
-        near_device=False,
+        memory=feedline.MemoryLimits(pinned=2**20),
+        expert=feedline.ExpertOptions(
+            batches_per_slot=2,
+            staging_slots=3,
+            leave_reads_after=datetime.timedelta(seconds=5),
+            tuning=feedline.TuningBudget(max_readers=3),
+        ),
     )
     plan = loader.plan()
-    assert plan.cores == []
+    assert plan.staging_bytes <= 2**20
     assert (plan.batch_size, plan.batches_per_epoch, plan.shard.rank) == (30, 16, 1)
     assert (plan.batches_per_slot, plan.staging_slots, plan.readers) == (2, 3, 3)
     assert plan.placement == "stream"
@@ -285,7 +286,8 @@ def test_each_loop_over_a_loader_is_the_next_epoch(numbered):
 
 
 def test_statistics_tell_what_was_done(numbered):
-    loader = feedline.Loader(numbered, batch_size=100, trace_events=100)
+    kept = feedline.ExpertOptions(trace_events=100)
+    loader = feedline.Loader(numbered, batch_size=100, expert=kept)
     samples_of(loader, 0)
     before = loader.statistics()
     assert before.consumer.batches == 10
@@ -301,7 +303,8 @@ def test_statistics_tell_what_was_done(numbered):
 
 
 def test_a_trace_is_written(numbered, tmp_path):
-    loader = feedline.Loader(numbered, batch_size=100, trace_events=100)
+    kept = feedline.ExpertOptions(trace_events=100)
+    loader = feedline.Loader(numbered, batch_size=100, expert=kept)
     samples_of(loader, 0)
     trace = loader.trace().only_epoch(0)
     trace.write_chrome_trace(tmp_path / "t.json")
@@ -333,7 +336,8 @@ def test_threads_share_a_loader(numbered, check_batch, rows):
         numbered = feedline.sequence_dataset(numbered)
     # Each thread holds a batch while it waits for the next one: more slots than threads.
     loader = feedline.Loader(
-        numbered, feedline.shuffle(seed=1), batch_size=1, readers=2, staging_slots=8
+        numbered, feedline.shuffle(seed=1), batch_size=1, readers=2,
+        expert=feedline.ExpertOptions(staging_slots=8),
     )
     epoch = loader.epoch(0)
     seen, faults = [], []
@@ -357,7 +361,8 @@ def test_threads_share_a_loader(numbered, check_batch, rows):
 
 def test_threads_that_hold_all_slots_are_warned(numbered):
     loader = feedline.Loader(
-        numbered, batch_size=1, readers=1, staging_slots=2, batches_per_slot=1
+        numbered, batch_size=1, readers=1,
+        expert=feedline.ExpertOptions(staging_slots=2, batches_per_slot=1),
     )
     epoch = loader.epoch(0)
     other = threading.Thread(target=lambda: next(epoch))  # it ends a batch: so it could again

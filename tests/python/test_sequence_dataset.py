@@ -144,7 +144,9 @@ def test_a_deadline_is_kept_and_loses_nothing():
         assert index == 0 or go_on.wait(60)
         return {"y": index}
 
-    loader = feedline.Loader(feedline.sequence_dataset(read, size=3), batch_size=1, request_bytes=8)
+    data = feedline.sequence_dataset(read, size=3)
+    one = feedline.ExpertOptions(request_bytes=8)
+    loader = feedline.Loader(data, batch_size=1, expert=one)
     epoch = loader.epoch(0)
     assert epoch.next(timeout=60)["y"].numpy() == 0
     with pytest.raises(feedline.DeadlineError) as late:

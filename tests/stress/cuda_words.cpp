@@ -168,9 +168,9 @@ void run(std::uint64_t seed, const settings& asked, checker& check, delay_counts
   const slow_sampler order{&delay, {.seed = seed}};
   const auto device = std::make_shared<paused_device>(delay, asked.forget_waits);
   loader_options options{.batch_size = between(1, max_compared_samples),
-                         .readers = static_cast<int>(between(0, 8)),
                          .epochs = epochs,
-                         .batches_per_slot = between(0, 3)};
+                         .readers = static_cast<int>(between(0, 8)),
+                         .expert = {.batches_per_slot = between(0, 3)}};
   loader loader{data, order, device, on_way(through, *data, options)};
   std::optional<late_end> ender;
   if (between(0, 1) == 0) ender.emplace(delay);

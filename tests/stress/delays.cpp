@@ -95,10 +95,10 @@ std::uint64_t run(const round_plan& plan, delay_counts& counts) {
                                 ? make_host_device()
                                 : std::make_shared<slow_device>(make_host_device(), delay);
   loader_options options{
-      .batch_size = plan.batch_size, .readers = plan.readers, .epochs = plan.epochs};
+      .batch_size = plan.batch_size, .epochs = plan.epochs, .readers = plan.readers};
   options = on_way(plan.through, *data, options);
   if (plan.has_function)
-    options.batch_transform = batch_transform{
+    options.expert.batch_transform = batch_transform{
         .fields = {{"id", element_type::u64, {}}}, .run = [&](const batch_function_call& call) {
           delay(late::function);
           std::memcpy(call.out[0].data(), call.in[0].bytes().data(), call.out[0].size());

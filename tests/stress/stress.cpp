@@ -80,13 +80,14 @@ round_plan draw(std::uint64_t seed) {
   plan.options.partial_batch = random.one_in(3) ? partial_batch::drop : partial_batch::keep;
   plan.options.readers = static_cast<int>(random.between(0, 6));
   if (plan.options.readers != 0 && random.one_in(3))  // some readers rest
-    plan.options.tuning.max_readers = plan.options.readers + static_cast<int>(random.between(1, 6));
+    plan.options.expert.tuning.max_readers =
+        plan.options.readers + static_cast<int>(random.between(1, 6));
   plan.options.epochs = random.one_in(2) ? 0 : random.between(1, 6);
-  plan.options.batches_per_slot = random.between(0, 6);
-  plan.options.staging_slots = random.between(2, 6);
-  plan.options.device_slots = random.between(2, 5);
-  plan.options.request_bytes = random.one_in(3) ? 0 : random.between(1, 20'000);
-  plan.options.piece_bytes = random.one_in(2) ? 0 : random.between(1, 40 * plan.row_bytes);
+  plan.options.expert.batches_per_slot = random.between(0, 6);
+  plan.options.expert.staging_slots = random.between(2, 6);
+  plan.options.expert.device_slots = random.between(2, 5);
+  plan.options.expert.request_bytes = random.one_in(3) ? 0 : random.between(1, 20'000);
+  plan.options.expert.piece_bytes = random.one_in(2) ? 0 : random.between(1, 40 * plan.row_bytes);
   plan.through =
       random.one_in(4) ? way::in_place : all_ways()[random.between(1, all_ways().size() - 1)];
   if (random.one_in(6))
@@ -94,8 +95,8 @@ round_plan draw(std::uint64_t seed) {
   plan.reader_pause = random.one_in(2) ? 0 : random.between(1, 20);
   plan.consumer_pause = random.one_in(2) ? 0 : random.between(1, 20);
   // Fewer slots may be held than the consumer's ring has, or it would wait for itself.
-  const std::size_t ring =
-      plan.through == way::in_place ? plan.options.staging_slots : plan.options.device_slots;
+  const std::size_t ring = plan.through == way::in_place ? plan.options.expert.staging_slots
+                                                         : plan.options.expert.device_slots;
   plan.held_batches = random.one_in(2) ? 0 : random.between(0, ring - 2);
   plan.epochs = random.between(1, 4);
   plan.tells_rows = plan.through == way::gather || random.one_in(4);
@@ -173,7 +174,7 @@ void run(const round_plan& plan) {
   {
     loader_options options = plan.options;
     if (plan.budget) {
-      options.max_device_cache_bytes = *plan.budget;
+      options.memory.cache = *plan.budget;
     } else {
       options = on_way(plan.through, *data, options);
     }

@@ -52,10 +52,8 @@ loader make_loader(device_ptr device, std::uint64_t batches) {
           std::move(device),
           {.batch_size = batch_size,
            .readers = 2,
-           .batches_per_slot = 1,
-           .staging_slots = 4,
-           .device_slots = 2,
-           .placement = placement::stream}};
+           .placement = placement::stream,
+           .expert = {.batches_per_slot = 1, .staging_slots = 4, .device_slots = 2}}};
 }
 
 CUDAStream new_stream() {

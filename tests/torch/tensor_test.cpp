@@ -35,7 +35,9 @@ constexpr std::size_t row_bytes = 40;
 
 /// Two staging slots of one batch each, which the host reads in place.
 loader_options two_slots(int readers = no_readers) {
-  return {.batch_size = batch_size, .readers = readers, .batches_per_slot = 1, .staging_slots = 2};
+  return {.batch_size = batch_size,
+          .readers = readers,
+          .expert = {.batches_per_slot = 1, .staging_slots = 2}};
 }
 
 loader make_loader(std::uint64_t batches, int readers = no_readers) {
@@ -198,7 +200,7 @@ TEST_CASE("torch: memory is not overwritten before each stream that was named ha
   loader loader{make_identity_dataset(4 * batch_size, row_bytes),
                 sequential{},
                 on.device,
-                {.batch_size = batch_size, .batches_per_slot = 1, .device_slots = 2}};
+                {.batch_size = batch_size, .expert = {.batches_per_slot = 1, .device_slots = 2}}};
   auto range = loader.epoch(0, on.stream);
   auto owner = std::make_shared<libtorch::tensor_owner>(std::move(*range.next()));
   const std::size_t handles = device.handles();

@@ -15,7 +15,7 @@ inline namespace FEEDLINE_ABI {
 /// What one sample is read for: which sample of which epoch a loader delivers. Whatever hangs on
 /// this alone is the same for any number of readers, any slot size, placement and device.
 struct sample_context {
-  std::uint64_t seed = 0;              ///< `loader_options::transform_seed`
+  std::uint64_t seed = 0;              ///< `loader_options::seed`
   std::optional<std::uint64_t> epoch;  ///< empty: no loader reads, and there is no epoch
   sample_index
       sample;  ///< as the loader numbers them: of the dataset that the loader was given, so

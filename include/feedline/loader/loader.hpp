@@ -30,7 +30,7 @@ inline namespace FEEDLINE_ABI {
 ///
 /// Owns its threads (readers and one for the transfer) and all sample memory, allocated once.
 /// Destroying it stops them, waiting for a read and a copy that are under way, or leaving behind a
-/// read that takes longer than `loader_options::leave_reads_after`; batches still held stay valid.
+/// read that takes longer than `expert_options::leave_reads_after`; batches still held stay valid.
 ///
 /// Threads: all functions belong to the consumer's thread, but for `stop`, `statistics` and
 /// `trace`, which any thread may call. In a child of fork a loader may only be destroyed; its
@@ -112,7 +112,7 @@ class loader {
   /// before it are abandoned: their next step throws usage_error, but for those that ended. Batches
   /// stay valid. It blocks for nothing.
   /// @throws usage_error, and then changes nothing, if the state is of a dataset of another size or
-  /// other fields, another order, global batch, `partial_batch`, `transform_seed` or transforms, or
+  /// other fields, another order, global batch, `partial_batch`, `seed` or transforms, or
   /// of a batch after the epoch's end; if its counts of unreadable samples cannot be; if delivery
   /// has ended, because the device or memory has failed the loader; in a child of fork; what the
   /// sampler throws.
@@ -138,7 +138,7 @@ class loader {
   /// What the loader's threads and streams did, and when: the newest `trace_events` activities of
   /// each. The files that `write_trace_page` and others make of it are its pictures. What is under
   /// way, on a thread or a stream, is not in it yet. Any thread; blocks for nothing.
-  /// @throws usage_error if `loader_options::trace_events` is 0, and in a child of fork.
+  /// @throws usage_error if `expert_options::trace_events` is 0, and in a child of fork.
   [[nodiscard]] feedline::trace trace() const;
 
   /// Ends all reading ahead: every range ends at its next step, and every later one is empty.

@@ -13,7 +13,7 @@ inline namespace FEEDLINE_ABI {
 /// A device that reads staging memory in place (the host) has its rows beside it already: there
 /// every placement is `stream`.
 enum class placement : std::uint8_t {
-  automatic,  ///< `resident` if the whole dataset fits `loader_options::max_device_cache_bytes`,
+  automatic,  ///< `resident` if the whole dataset fits `memory_limits::cache`,
               ///< `cached` if a part does, `stream` if there is no such limit
   stream,     ///< from the dataset, through staging memory, each time
   gather,     ///< out of the dataset's own memory, pinned, fetched by the device: no reader

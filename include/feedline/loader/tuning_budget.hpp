@@ -8,7 +8,7 @@ namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
 /// What a loader may use to find out by itself how many readers and staging slots end its
-/// consumer's waiting (`loader_options::tuning`). What is 0 is not tuned; all 0: nothing is.
+/// consumer's waiting (`expert_options::tuning`). What is 0 is not tuned; all 0: nothing is.
 ///
 /// The loader is made with all threads and all staging memory of the budget. It begins with what it
 /// would have without tuning, or with what `readers` and `staging_slots` say, and tries others

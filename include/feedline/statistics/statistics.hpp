@@ -42,7 +42,7 @@ struct stage_statistics {
   }
 };
 
-/// What tuning has chosen so far, where `loader_options::tuning` asks for it.
+/// What tuning has chosen so far, where `expert_options::tuning` asks for it.
 struct tuning_statistics {
   bool on = false;       ///< it was asked for, and there are readers
   bool settled = false;  ///< the search has ended; it begins anew if the consumer waits more

@@ -36,7 +36,7 @@ struct image_crop {
 /// instead, exactly: a value that `to` does not hold wraps around (modulo 2 to its bits, as in
 /// NumPy and PyTorch), and any number but 0 is true; neither scale, mean nor stddev may be set. A
 /// crop or resize comes first, then flip, jitter and erasing. All choose by a generator keyed by
-/// (`loader_options::transform_seed`, epoch, sample), so that neither placement nor readers change
+/// (`loader_options::seed`, epoch, sample), so that neither placement nor readers change
 /// the choice; fields of one sample share it, so that an image and its mask stay aligned.
 struct field_transform {
   std::string field;                    ///< of the dataset

@@ -21,7 +21,7 @@ inline namespace FEEDLINE_ABI {
 /// it is; so does each sample of batches of one. Ranks with an even `batch_size` have in their
 /// whole batches the partners that one process has.
 ///
-/// Each sample of a pair draws for itself, keyed by (`loader_options::transform_seed`, epoch,
+/// Each sample of a pair draws for itself, keyed by (`loader_options::seed`, epoch,
 /// sample): whether it is mixed, how, and a weight w from Beta(alpha, alpha). Of partners x and y,
 /// mixup makes w × x + (1 − w) × y, of images and labels. Cutmix copies a box of the partner's
 /// image, of the height and width √(1 − w) of the image's about a point drawn in it, as far as the

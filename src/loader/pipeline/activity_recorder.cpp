@@ -86,7 +86,8 @@ trace_lane_record& activity_recorder::lane_of(const activity_span& span) noexcep
 trace activity_recorder::snapshot() const {
   if (!recorder_) {
     throw usage_error{
-        "loader_options::trace_events is 0, so there is no trace: say how many activities of each "
+        "loader_options::expert.trace_events is 0, so there is no trace: say how many activities "
+        "of each "
         "thread are to be kept, such as 100000"};
   }
   if (traced_) traced_->poll();

@@ -21,7 +21,7 @@ namespace feedline::detail {
 /// Threads: `snapshot` by any; a clock's by the clock's.
 class activity_recorder final : public activity_listener {
  public:
-  /// @param events As `loader_options::trace_events`. @throws device_error
+  /// @param events As `loader_options::expert.trace_events`. @throws device_error
   activity_recorder(device_ptr device, const loader_plan& plan, std::size_t events);
 
   /// The device that the pipeline is to use: where its work is traced, one that does that.

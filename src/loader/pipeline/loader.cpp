@@ -35,11 +35,11 @@ std::shared_ptr<detail::pipeline> make_pipeline(dataset_ptr dataset, const sampl
       const bool may_cache_less =
           planned.placement == placement::automatic && refusal.kind() == memory_kind::device;
       if (!may_cache_less || cached == 0) throw;
-      planned.max_device_cache_bytes = cached / 2;
+      planned.memory.cache = cached / 2;
       detail::log()->warn(
           "{}: rows were to be cached in {} bytes of device memory, but {}; trying at most {} "
           "bytes",
-          device->capabilities().name, cached, refusal.what(), planned.max_device_cache_bytes);
+          device->capabilities().name, cached, refusal.what(), planned.memory.cache);
     }
   }
 }

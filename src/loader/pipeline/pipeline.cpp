@@ -46,7 +46,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                    const loader_options& options, resolved_plan plan)
     : turns_{reader_turns::of_process()},
       resolved_{std::move(plan)},
-      activities_{std::move(device), plan_, options.trace_events},
+      activities_{std::move(device), plan_, options.expert.trace_events},
       device_{activities_.traced()},
       format_{std::make_shared<const batch_format>(
           batch_format{resolved_.memory.delivered(), order_of(sampler, resolved_.share),
@@ -54,7 +54,7 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
       failures_{std::make_shared<failure_board>()},
       staging_{std::make_shared<staging_ring>(device_, plan_.staging_slots, plan_.slot_bytes)},
       ring_{make_ring(device_, staging_, format_, failures_, plan_.device_slots)},
-      source_{dataset, format_->sampler, options.transform_seed, resolved_.share, options.errors},
+      source_{dataset, format_->sampler, options.seed, resolved_.share, options.errors},
       strategy_{make_slot_strategy(resolved_, *dataset, device_, options, source_)},
       progress_{dataset, sampler, options, plan_.batches_per_epoch},
       schedule_{plan_.batches_per_epoch, options.epochs},
@@ -78,13 +78,13 @@ pipeline::pipeline(dataset_ptr dataset, const sampler& sampler, device_ptr devic
                 plan_.background ? &schedule_ : nullptr},
       chunked_{dataset->chunks().samples > 1},
       cursor_{ring_, options.errors.listed},
-      leave_reads_after_{options.leave_reads_after} {
+      leave_reads_after_{options.expert.leave_reads_after} {
   for (std::size_t i = 0; i < scratch_.size(); ++i)
     scratch_[i].clock.name(stage::reader, static_cast<unsigned>(i), &activities_);
   transfer_.clock().name(stage::transfer, 0, &activities_);
   consumer_.name(stage::batch, 0, &activities_);
   activities_.follow(transfer_.clock(), consumer_);
-  const tuning_budget& budget = options.tuning;
+  const tuning_budget& budget = options.expert.tuning;
   if ((budget.max_readers != 0 || budget.max_pinned_bytes != 0) && plan_.readers != 0)
     tuning_.emplace(plan_, slot_scheduler_.active(), *staging_, activities_);
   log()->debug("{}: {}", device_->capabilities().name, to_string(plan_));

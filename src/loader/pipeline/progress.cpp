@@ -24,7 +24,7 @@ loader_state identity_of(const dataset& dataset, const sampler& order,
       .positions = order.size(dataset.size()),
       .global_batch = options.batch_size * static_cast<std::uint64_t>(options.shard.world),
       .partial_batch = options.partial_batch,
-      .transform_seed = options.transform_seed};
+      .transform_seed = options.seed};
   for (const field& field : dataset.fields()) state.fields.push_back(to_string(field));
   for (const field_transform& each : options.transforms)
     state.transforms.push_back(to_string(each));
@@ -94,7 +94,7 @@ void progress::seek(const loader_state& to) {
   require_same("policies for a partial batch", to.partial_batch, own.partial_batch,
                "set loader_options::partial_batch to the state's");
   require_same("transform seeds", to.transform_seed, own.transform_seed,
-               "set loader_options::transform_seed to the state's");
+               "set loader_options::seed to the state's");
   require_same("transforms", to.transforms, own.transforms,
                "set loader_options::transforms and mixing to the state's");
   if (to.batch > batches_) {

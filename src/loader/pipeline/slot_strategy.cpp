@@ -52,8 +52,8 @@ slot_strategy make_writer_and_transfer(const resolved_plan& plan, const dataset&
                                        sample_source& source) {
   const slot_memory& memory = plan.memory;
   if (memory.assembled()) {
-    auto function = options.batch_transform
-                        ? std::make_unique<batch_stage>(device, *options.batch_transform,
+    auto function = options.expert.batch_transform
+                        ? std::make_unique<batch_stage>(device, *options.expert.batch_transform,
                                                         memory.converted(), memory.delivered())
                         : nullptr;
     if (plan.blocks) return make_decoding(plan, device, std::move(function), source);

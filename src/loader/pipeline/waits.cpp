@@ -65,8 +65,8 @@ bool pipeline::await_room(const take_limits& limits) {
       throw usage_error{"no batch can be delivered: " + ring_->held_batches() +
                         ", and a slot is filled again when no batch in it is held. End batches "
                         "before taking the next one, or ask for more " +
-                        (ring_->in_place() ? "staging_slots" : "device_slots") +
-                        " than you hold batches in, or for fewer batches_per_slot"};
+                        (ring_->in_place() ? "expert.staging_slots" : "expert.device_slots") +
+                        " than you hold batches in, or for fewer expert.batches_per_slot"};
     }
   }
   if (ring_->wait_for_room(within(limits_.before_warning, limits))) return true;
@@ -144,7 +144,7 @@ bool pipeline::wait_for_threads(bool may_leave) {
     } else {
       log()->warn(
           "a loader that goes away has waited {} for its threads: {}. It waits on; "
-          "loader_options::leave_reads_after sets a limit",
+          "loader_options::expert.leave_reads_after sets a limit",
           in_words(saturated(limits_.before_warning)), what);
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for words: it goes without saying

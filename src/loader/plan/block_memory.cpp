@@ -15,19 +15,20 @@ namespace feedline::detail {
 namespace {
 
 /// Limits of device memory, in bytes; 0: none.
-struct memory_limits {
+struct decoding_limits {
   std::size_t store = 0;
   std::size_t decoder = 0;
 };
 
 /// The decoder leaves half of its budget to slots, and the fewest that there may be in any case.
-memory_limits limits_of(const loader_options& options, const slot_memory& sizes,
-                        std::uint64_t batches) {
-  const std::size_t budget = options.max_device_bytes;
-  memory_limits limits{.store = options.max_device_cache_bytes};
+decoding_limits limits_of(const loader_options& options, const slot_memory& sizes,
+                          std::uint64_t batches) {
+  const std::size_t budget = options.memory.device;
+  decoding_limits limits{.store = options.memory.cache};
   if (budget == 0) return limits;
   const auto slots = checked_multiply(
-      options.device_slots == 0 ? fewest_slots : options.device_slots, sizes.device_bytes(batches));
+      options.expert.device_slots == 0 ? fewest_slots : options.expert.device_slots,
+      sizes.device_bytes(batches));
   const std::size_t landing = sizes.landing_bytes(batches);
   const bool none_left = !slots || *slots > budget || landing > budget - *slots;
   const std::size_t left = none_left ? 0 : budget - *slots - landing;
@@ -61,7 +62,7 @@ void size_store(block_plan& blocks, std::uint64_t slot_samples, std::uint64_t ah
 block_plan sized(block_plan blocks, const dataset& dataset, const device_capabilities& device,
                  const loader_options& options, const slot_memory& sizes, std::uint64_t batches) {
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
-  const memory_limits limits = limits_of(options, sizes, batches);
+  const decoding_limits limits = limits_of(options, sizes, batches);
   const auto fits = [&] {
     return (limits.store == 0 || store_bytes(blocks, row_bytes) <= limits.store) &&
            blocks.places * blocks.order.rows() < assembly::arrived &&
@@ -80,8 +81,8 @@ block_plan sized(block_plan blocks, const dataset& dataset, const device_capabil
 
 std::size_t decoding_choice::answer_bytes(const loader_options& options) const noexcept {
   if (!blocks) return 0;
-  return decoding_stage::answer_bytes(options.device_slots == 0 ? usual_slots
-                                                                : options.device_slots);
+  return decoding_stage::answer_bytes(
+      options.expert.device_slots == 0 ? usual_slots : options.expert.device_slots);
 }
 
 decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
@@ -94,10 +95,10 @@ decoding_bytes bytes_of(const block_plan& blocks, const dataset& dataset,
 }
 
 std::string too_many(const decoding_bytes& decoded, const loader_options& options) {
-  if (options.max_device_cache_bytes != 0 && decoded.store > options.max_device_cache_bytes)
+  if (options.memory.cache != 0 && decoded.store > options.memory.cache)
     return "decoded blocks would take " + std::to_string(decoded.store) +
-           " bytes, and max_device_cache_bytes is " +
-           std::to_string(options.max_device_cache_bytes) + ": raise it, or mix fewer chunks";
+           " bytes, and memory.cache is " + std::to_string(options.memory.cache) +
+           ": raise it, or mix fewer chunks";
   if (decoded.rows >= assembly::arrived)
     return "windows hold " + std::to_string(decoded.rows) +
            " rows, and 2^31 - 1 can be numbered: mix fewer chunks";

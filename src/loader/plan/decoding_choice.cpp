@@ -118,8 +118,8 @@ decoding_choice choose_decoding(const dataset& dataset, const sampler& order,
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t decoded =
       blocks->rows() * std::accumulate(row_bytes.begin(), row_bytes.end(), std::size_t{0});
-  const std::size_t usual =
-      options.piece_bytes != 0 ? options.piece_bytes : usual_piece_bytes(placement::stream);
+  const std::size_t usual = options.expert.piece_bytes != 0 ? options.expert.piece_bytes
+                                                            : usual_piece_bytes(placement::stream);
   const auto blocks_in = [&](std::size_t bytes) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / decoded, 1, max_blocks));
   };

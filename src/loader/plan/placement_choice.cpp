@@ -89,27 +89,27 @@ placement_choice choose_placement(const dataset& dataset, const device_capabilit
 
   const std::vector<std::size_t> row_bytes = row_bytes_of(dataset);
   const std::size_t all_bytes = device_row_cache::bytes(row_bytes, samples);
-  const std::size_t budget = options.max_device_cache_bytes;
+  const std::size_t budget = options.memory.cache;
   const std::string numbers =
       "; its " + std::to_string(samples) + " samples take " + std::to_string(all_bytes) + " bytes";
   if (wanted == placement::resident) {
     if (budget != 0 && budget < all_bytes) {
-      throw usage_error{asked_for(wanted) + ", but max_device_cache_bytes is " +
-                        std::to_string(budget) + ", too small for the dataset" + numbers +
+      throw usage_error{asked_for(wanted) + ", but memory.cache is " + std::to_string(budget) +
+                        ", too small for the dataset" + numbers +
                         ": raise it, or choose placement::cached"};
     }
     return {placement::resident, samples, all_bytes};
   }
   if (wanted == placement::cached && budget == 0) {
-    throw usage_error{
-        asked_for(wanted) +
-        ", but max_device_cache_bytes is 0: say how much device memory rows may take" + numbers};
+    throw usage_error{asked_for(wanted) +
+                      ", but memory.cache is 0: say how much device memory rows may take" +
+                      numbers};
   }
   const std::uint64_t rows = std::min(rows_within(row_bytes, samples, budget), max_cached);
   if (rows == 0) {
     if (wanted == placement::automatic) return {};
-    throw usage_error{asked_for(wanted) + ", but max_device_cache_bytes is " +
-                      std::to_string(budget) + ", too small for a single sample" + numbers};
+    throw usage_error{asked_for(wanted) + ", but memory.cache is " + std::to_string(budget) +
+                      ", too small for a single sample" + numbers};
   }
   return {rows == samples ? placement::resident : placement::cached, rows,
           device_row_cache::bytes(row_bytes, rows)};

@@ -45,29 +45,6 @@ void check_fields(const std::vector<field>& fields, const std::string& whose) {
   }
 }
 
-std::string fields_text(const std::vector<field>& fields) {
-  std::string names;
-  for (const field& field : fields) names += (names.empty() ? "" : ", ") + to_string(field);
-  return names;
-}
-
-void check_expectations(const std::vector<field>& fields,
-                        const std::vector<expected_field>& expected) {
-  for (const expected_field& wanted : expected) {
-    const auto found = std::find_if(fields.begin(), fields.end(),
-                                    [&](const field& each) { return each.name == wanted.name; });
-    if (found == fields.end()) {
-      throw usage_error{"loader_options::expected_fields names '" + wanted.name +
-                        "', but batches have " + fields_text(fields)};
-    }
-    if (wanted.type && *wanted.type != found->type) {
-      throw usage_error{"loader_options::expected_fields wants '" + wanted.name + "' as " +
-                        std::string{to_string(*wanted.type)} + ", but batches have " +
-                        to_string(*found) + ": take it as that, or convert it with map()"};
-    }
-  }
-}
-
 /// As many batches as make a piece, but so few that a short epoch still spreads over the ring, or
 /// over two slots where the next epoch's stand behind them; and the same for all of an epoch's
 /// slots, as near as can be: what comes in a slot of few batches comes at the price of a whole one.
@@ -130,8 +107,7 @@ class planner {
         memory_{memory_of(dataset, device, options, choice_, decoding_)} {
     const auto delivered = memory_.delivered().fields();
     plan_.fields = {delivered.begin(), delivered.end()};
-    check_fields(plan_.fields, "loader_options::batch_transform");
-    check_expectations(plan_.fields, options.expected_fields);
+    check_fields(plan_.fields, "loader_options::expert.batch_transform");
     check_substitute(options.errors, "loader_options::errors", dataset.size());
     plan_.placement = choice_.placement;
     plan_.cached_samples = choice_.cached_samples;
@@ -146,13 +122,13 @@ class planner {
 
   [[nodiscard]] resolved_plan resolve() && {
     const int readers = reader_count(options_, choice_.placement, dataset_.concurrency());
-    size_rings(readers, options_.staging_slots);
+    size_rings(readers, options_.expert.staging_slots);
     if (readers != 0) tune();
     plan_.assembled = memory_.assembled();
     plan_.decode_on = blocks_ ? decode_on::device : decode_on::cpu;
     plan_.decode_note = decoding_.why_not;
     plan_.device_could_decode = !blocks_ && has_decoders_for(dataset_, device_);
-    if (plan_.background && options_.near_device) plan_.cores = cores_for(plan_.readers, device_);
+    if (plan_.background) plan_.cores = cores_for(plan_.readers, device_);
     const slot_plan slots{.samples_per_epoch = plan_.samples_per_epoch,
                           .batch_size = plan_.batch_size,
                           .batches_per_epoch = plan_.batches_per_epoch,
@@ -184,24 +160,24 @@ class planner {
   /// @param wanted_slots Of the staging ring; 0: automatic.
   void size_rings(int readers, std::size_t wanted_slots) {
     memory_.share_among(readers, wanted_slots);
-    const bool fixed = options_.batches_per_slot != 0;
+    const bool fixed = options_.expert.batches_per_slot != 0;
     std::uint64_t batches =
-        fixed ? options_.batches_per_slot
+        fixed ? options_.expert.batches_per_slot
               : batches_of_slot(plan_.batches_per_epoch, plan_.placement, options_.epochs, memory_);
     batches = std::min(batches, plan_.batches_per_epoch);
 
     const ring_size staging{
-        .option =
-            options_.tuning.max_pinned_bytes == 0 ? "max_staging_bytes" : "tuning.max_pinned_bytes",
-        .budget = options_.max_staging_bytes,
+        .option = options_.expert.tuning.max_pinned_bytes == 0 ? "memory.pinned"
+                                                               : "expert.tuning.max_pinned_bytes",
+        .budget = options_.memory.pinned,
         .wanted_slots = wanted_slots,
         .slot_bytes = [&](std::uint64_t count) { return memory_.staging_bytes(count); },
         .other_bytes = [&](std::uint64_t) { return decoding_.answer_bytes(options_); },
         .holds_batches = memory_.piece_samples(1) > 1 || options_.batch_size == 1};
     const ring_size on_device{
-        .option = "max_device_bytes",
-        .budget = options_.max_device_bytes,
-        .wanted_slots = options_.device_slots,
+        .option = "memory.device",
+        .budget = options_.memory.device,
+        .wanted_slots = options_.expert.device_slots,
         .slot_bytes = [&](std::uint64_t count) { return memory_.device_bytes(count); },
         .other_bytes =
             [&](std::uint64_t count) {
@@ -244,14 +220,14 @@ class planner {
 
   /// The rings of the whole budget; the loader begins with those that were sized without it.
   void tune() {
-    const tuning_budget& budget = options_.tuning;
+    const tuning_budget& budget = options_.expert.tuning;
     if (budget.max_readers == 0 && budget.max_pinned_bytes == 0) return;
     const int first_readers = plan_.readers;
     const std::size_t first_slots = plan_.staging_slots;
     const bool fixed =
         budget.max_readers == 0 || dataset_.concurrency() == read_concurrency::serialized;
     const int readers = fixed ? first_readers : budget.max_readers;
-    if (!fixed) size_rings(readers, options_.staging_slots);
+    if (!fixed) size_rings(readers, options_.expert.staging_slots);
     if (budget.max_pinned_bytes != 0) {
       const std::size_t besides = plan_.staging_bytes - plan_.staging_slots * plan_.slot_bytes;
       const std::size_t fitting = (budget.max_pinned_bytes - besides) / plan_.slot_bytes;
@@ -276,8 +252,8 @@ class planner {
 /// With tuning the budget of pinned memory is the limit of staging memory.
 loader_options within_budget(const loader_options& options) {
   loader_options within = options;
-  if (options.tuning.max_pinned_bytes != 0)
-    within.max_staging_bytes = options.tuning.max_pinned_bytes;
+  if (options.expert.tuning.max_pinned_bytes != 0)
+    within.memory.pinned = options.expert.tuning.max_pinned_bytes;
   return within;
 }
 

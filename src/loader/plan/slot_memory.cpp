@@ -38,29 +38,30 @@ slot_memory::slot_memory(const std::vector<field>& rows, const loader_options& o
                          std::size_t loads_bytes)
     : conversions_{convert_fields(rows, options.transforms, options.mixing)},
       batch_size_{options.batch_size},
-      fixed_batches_{options.batches_per_slot},
-      wanted_piece_bytes_{options.piece_bytes},
-      max_staging_bytes_{options.max_staging_bytes},
-      request_bytes_{options.request_bytes},
+      fixed_batches_{options.expert.batches_per_slot},
+      wanted_piece_bytes_{options.expert.piece_bytes},
+      max_pinned_bytes_{options.memory.pinned},
+      request_bytes_{options.expert.request_bytes},
       placement_{placement},
       cached_share_{loads_bytes != 0 ? 1 : cached_share},
       loads_bytes_{loads_bytes},
-      has_batch_transform_{options.batch_transform.has_value()},
+      has_batch_transform_{options.expert.batch_transform.has_value()},
       in_place_{reads_staging && !has_batch_transform_},
       assembled_{!in_place_ && (placement != placement::stream || loads_bytes != 0 ||
                                 conversions_.any || has_batch_transform_)},
       rows_{rows, batch_size_, 1},
       converted_{conversions_.fields, batch_size_, 1},
-      delivered_{has_batch_transform_ ? options.batch_transform->fields : conversions_.fields,
-                 batch_size_, 1} {
-  share_among(0, options.staging_slots);
+      delivered_{
+          has_batch_transform_ ? options.expert.batch_transform->fields : conversions_.fields,
+          batch_size_, 1} {
+  share_among(0, options.expert.staging_slots);
 }
 
 void slot_memory::share_among(int readers, std::size_t staging_slots) {
   staging_slots_ = staging_slots == 0 ? usual_slots : staging_slots;
   piece_bytes_ = wanted_piece_bytes_ != 0 ? wanted_piece_bytes_ : usual_piece_bytes(placement_);
-  if (wanted_piece_bytes_ == 0 && max_staging_bytes_ != 0)  // as much as leaves a budget its ring
-    piece_bytes_ = std::min(piece_bytes_, max_staging_bytes_ / staging_slots_);
+  if (wanted_piece_bytes_ == 0 && max_pinned_bytes_ != 0)  // as much as leaves a budget its ring
+    piece_bytes_ = std::min(piece_bytes_, max_pinned_bytes_ / staging_slots_);
   min_requests_ =
       fixed_batches_ == 0 && request_bytes_ == 0 ? shared_requests(readers, staging_slots_) : 0;
 }

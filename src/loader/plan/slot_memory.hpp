@@ -89,7 +89,7 @@ class slot_memory {
   std::uint64_t batch_size_;
   std::uint64_t fixed_batches_;     ///< of a slot; 0: automatic
   std::size_t wanted_piece_bytes_;  ///< 0: automatic
-  std::size_t max_staging_bytes_;   ///< 0: no limit
+  std::size_t max_pinned_bytes_;    ///< 0: no limit
   std::size_t request_bytes_;       ///< 0: automatic
   feedline::placement placement_;
   double cached_share_;

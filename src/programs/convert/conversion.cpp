@@ -195,7 +195,7 @@ class conversion {
     feedline::loader loader{of,
                             std::move(order),
                             feedline::make_host_device(),
-                            {.batch_size = batch_, .readers = job_.readers, .epochs = 1}};
+                            {.batch_size = batch_, .epochs = 1, .readers = job_.readers}};
     std::vector<std::span<const std::byte>> columns(what_.fields.size());
     for (const feedline::batch& batch : loader.epoch(0)) {
       for (std::size_t f = 0; f < columns.size(); ++f) columns[f] = batch.field_at(f).bytes();

@@ -38,7 +38,7 @@ class silent_log {
 failures find_damage(const feedline::dataset_ptr& in, std::uint64_t batch_size, int readers,
                      const std::function<void(std::uint64_t)>& tell) {
   const silent_log silence;
-  feedline::loader_options options{.batch_size = batch_size, .readers = readers, .epochs = 1};
+  feedline::loader_options options{.batch_size = batch_size, .epochs = 1, .readers = readers};
   options.errors = {.action = feedline::error_action::skip,
                     .max_share = 1,
                     .listed = static_cast<std::size_t>(in->size())};

@@ -16,7 +16,7 @@ namespace doctor {
 struct advice {
   int readers = 1;
   feedline::placement placement = feedline::placement::stream;
-  std::size_t device_cache_bytes = 0;  ///< `max_device_cache_bytes`
+  std::size_t device_cache_bytes = 0;  ///< `memory_limits::cache`
   feedline::decode_on decode_on = feedline::decode_on::cpu;
   std::optional<std::uint64_t> window = {};  ///< chunks of `shuffle{.within = …}`; empty: none
   bool load_into_memory = false;

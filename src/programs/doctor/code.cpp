@@ -30,17 +30,17 @@ std::string order_code(const advice& given) {
 
 std::string options_code(const findings& measured, const advice& given) {
   std::vector<std::string> members{fmt::format(".batch_size = {}", measured.batch_size)};
-  if (given.readers >= 0) members.push_back(fmt::format(".readers = {}", given.readers));
   members.emplace_back(".epochs = epochs");
+  if (given.readers >= 0) members.push_back(fmt::format(".readers = {}", given.readers));
   if (measured.device)
     members.push_back(
         fmt::format(".placement = feedline::placement::{}", feedline::to_string(given.placement)));
-  if (given.device_cache_bytes != 0)
-    members.push_back(
-        fmt::format(".max_device_cache_bytes = std::size_t{{{}}}", given.device_cache_bytes));
   if (given.decode_on == feedline::decode_on::device)
     members.emplace_back(".decode_on = feedline::decode_on::device");
   if (given.skip_damaged && !given.load_into_memory) members.emplace_back(skip_code);
+  if (given.device_cache_bytes != 0)
+    members.push_back(
+        fmt::format(".memory = {{.cache = std::size_t{{{}}}}}", given.device_cache_bytes));
   std::string text;
   for (const std::string& member : members) text += "\n       " + member + ",";
   text.pop_back();

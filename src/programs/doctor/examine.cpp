@@ -196,8 +196,8 @@ class examiner {
     if (decoder.window) order.within = feedline::chunks(*decoder.window);
     feedline::loader_options options{.batch_size = all_.batch_size,
                                      .placement = feedline::placement::stream,
-                                     .max_device_cache_bytes = asked_.device_bytes.value_or(0),
-                                     .decode_on = feedline::decode_on::device};
+                                     .decode_on = feedline::decode_on::device,
+                                     .memory = {.cache = asked_.device_bytes.value_or(0)}};
     try {
       if (opened_.samples->encoded() == nullptr)
         decoder.not_measured = all_.layout.in_memory
@@ -231,7 +231,9 @@ class examiner {
     const std::size_t events = asked_.picture.empty() ? 0 : trace_events;
     tell_("the loop as it is");
     measure_one("as it is", words_of(asked_.order), fresh(), sampler_of(asked_.order),
-                {.batch_size = all_.batch_size, .readers = asked_.readers, .trace_events = events},
+                {.batch_size = all_.batch_size,
+                 .readers = asked_.readers,
+                 .expert = {.trace_events = events}},
                 step);
     const advice& given = made_.recommended;
     if (!can_run(given)) return;
@@ -255,8 +257,8 @@ class examiner {
     feedline::loader_options options{.batch_size = all_.batch_size,
                                      .readers = given.readers,
                                      .placement = given.placement,
-                                     .max_device_cache_bytes = given.device_cache_bytes,
-                                     .decode_on = given.decode_on};
+                                     .decode_on = given.decode_on,
+                                     .memory = {.cache = given.device_cache_bytes}};
     feedline::shuffle order{.seed = 42};
     if (given.window) order.within = feedline::chunks(*given.window);
     measure_one("as recommended", given.window ? "shuffled within chunks" : "shuffled", samples,

@@ -170,7 +170,7 @@ std::string json_of(const advice& given, const std::string& program) {
       .member("readers", given.readers)
       .string("decode_on", feedline::to_string(given.decode_on))
       .string("placement", feedline::to_string(given.placement))
-      .member("max_device_cache_bytes", given.device_cache_bytes)
+      .member("memory_cache", given.device_cache_bytes)
       .member("window_chunks", given.window ? std::to_string(*given.window) : "null")
       .member("load_into_memory", given.load_into_memory)
       .member("skip_damaged", given.skip_damaged)

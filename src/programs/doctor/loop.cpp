@@ -77,7 +77,7 @@ class loop {
       close_first();
     else if (const auto later = part_since(closed_); later.batches >= min_batches)
       facts_.later = later;
-    if (options_.trace_events != 0) facts_.trace = loader_.trace();
+    if (options_.expert.trace_events != 0) facts_.trace = loader_.trace();
     return std::move(facts_);
   }
 

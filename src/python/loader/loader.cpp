@@ -13,23 +13,17 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace feedline::python {
 namespace {
 
 using seconds = std::chrono::duration<double>;
-/// A field that the loop will take: its name, or its name and type.
-using wanted_field = std::variant<std::string, std::pair<std::string, dtype_argument>>;
-
 /// Loaders that there are. Their threads end before the interpreter does: a thread that called
 /// Python later would never come back. Guarded by the interpreter's lock.
 std::vector<std::weak_ptr<loader_core>>& open_loaders() {
@@ -99,19 +93,6 @@ auto at_any_time(Function call) {
   return [call](const loader_object& self) { return self.core()->at_any_time(call); };
 }
 
-std::vector<expected_field> as_expected(const std::vector<wanted_field>& fields) {
-  std::vector<expected_field> expected;
-  for (const wanted_field& each : fields) {
-    if (const auto* const name = std::get_if<std::string>(&each)) {
-      expected.push_back({*name});
-    } else {
-      const auto& [typed, type] = std::get<1>(each);
-      expected.push_back({typed, type});
-    }
-  }
-  return expected;
-}
-
 /// Waits, in the words of `Epoch.next`.
 std::optional<batch_object> next_within(epoch_object& self, std::optional<double> timeout) {
   auto deadline = epoch_object::time_point::max();
@@ -160,54 +141,31 @@ void bind_loader(nb::module_& module) {
       "__init__",
       [](loader_object* self, dataset_ptr of, const std::optional<sampler>& order,
          const std::optional<device_ptr>& device, std::uint64_t batch_size,
-         const named<partial_batch>& partial, const shard& part, int readers, std::uint64_t epochs,
-         std::uint64_t batches_per_slot, std::size_t piece_bytes, std::size_t staging_slots,
-         std::size_t device_slots, std::size_t request_bytes, std::size_t max_staging_bytes,
-         std::size_t max_device_bytes, const named<placement>& place,
-         std::size_t max_device_cache_bytes, const named<decode_on>& who_decodes,
-         std::vector<field_transform> transforms, std::uint64_t transform_seed,
-         std::optional<mixing> mixed, const std::vector<wanted_field>& expected,
-         const error_policy& errors, std::chrono::milliseconds leave_reads_after,
-         std::size_t trace_events, const tuning_budget& tuning, bool near_device) {
+         const named<partial_batch>& partial, const shard& part, std::uint64_t epochs, int readers,
+         const named<placement>& place, const named<decode_on>& who_decodes,
+         std::vector<field_transform> transforms, std::optional<mixing> mixed, std::uint64_t seed,
+         const error_policy& errors, const memory_limits& memory, const expert_options& expert) {
         loader_options options{.batch_size = batch_size,
                                .partial_batch = partial,
                                .shard = part,
-                               .readers = readers,
                                .epochs = epochs,
-                               .batches_per_slot = batches_per_slot,
-                               .piece_bytes = piece_bytes,
-                               .staging_slots = staging_slots,
-                               .device_slots = device_slots,
-                               .request_bytes = request_bytes,
-                               .max_staging_bytes = max_staging_bytes,
-                               .max_device_bytes = max_device_bytes,
+                               .readers = readers,
                                .placement = place,
-                               .max_device_cache_bytes = max_device_cache_bytes,
                                .decode_on = who_decodes,
                                .transforms = std::move(transforms),
-                               .transform_seed = transform_seed,
                                .mixing = std::move(mixed),
-                               .expected_fields = as_expected(expected),
+                               .seed = seed,
                                .errors = errors,
-                               .leave_reads_after = leave_reads_after,
-                               .trace_events = trace_events,
-                               .tuning = tuning,
-                               .near_device = near_device};
+                               .memory = memory,
+                               .expert = expert};
         new (self) loader_object{std::move(of), order, device, std::move(options)};
       },
       "dataset"_a, "sampler"_a = nb::none(), "device"_a = nb::none(), nb::kw_only(),
       "batch_size"_a = o.batch_size, "partial_batch"_a = named<partial_batch>{o.partial_batch},
-      "shard"_a = o.shard, "readers"_a = o.readers, "epochs"_a = o.epochs,
-      "batches_per_slot"_a = o.batches_per_slot, "piece_bytes"_a = o.piece_bytes,
-      "staging_slots"_a = o.staging_slots, "device_slots"_a = o.device_slots,
-      "request_bytes"_a = o.request_bytes, "max_staging_bytes"_a = o.max_staging_bytes,
-      "max_device_bytes"_a = o.max_device_bytes, "placement"_a = named<placement>{o.placement},
-      "max_device_cache_bytes"_a = o.max_device_cache_bytes,
-      "decode_on"_a = named<decode_on>{o.decode_on}, "transforms"_a = o.transforms,
-      "transform_seed"_a = o.transform_seed, "mixing"_a = nb::none(),
-      "expected_fields"_a = std::vector<wanted_field>{}, "errors"_a = o.errors,
-      "leave_reads_after"_a = o.leave_reads_after, "trace_events"_a = o.trace_events,
-      "tuning"_a = o.tuning, "near_device"_a = o.near_device,
+      "shard"_a = o.shard, "epochs"_a = o.epochs, "readers"_a = o.readers,
+      "placement"_a = named<placement>{o.placement}, "decode_on"_a = named<decode_on>{o.decode_on},
+      "transforms"_a = o.transforms, "mixing"_a = nb::none(), "seed"_a = o.seed,
+      "errors"_a = o.errors, "memory"_a = o.memory, "expert"_a = o.expert,
       "No sampler: the dataset's order; no device: the host's.");
   bound.def("epoch", &loader_object::epoch, "number"_a, "stream"_a = nb::none(),
             nb::rv_policy::take_ownership,

@@ -4,6 +4,8 @@
 #include "python/named.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -186,6 +188,20 @@ void bind_policies(nb::module_& module) {
           "first_pause"_a = policy.first_pause, "max_pause"_a = policy.max_pause,
           "max_share"_a = policy.max_share, "listed"_a = policy.listed,
           "Pauses are timedeltas, or seconds.");
+}
+
+void bind_limits(nb::module_& module) {
+  const memory_limits none;
+  nb::class_<memory_limits>(module, "MemoryLimits",
+                            "Limits of the memory that a loader allocates, in bytes. 0: none; a "
+                            "cache of 0 keeps no rows on the device.")
+      .def(
+          "__init__",
+          [](memory_limits* self, std::size_t pinned, std::size_t device, std::size_t cache) {
+            new (self) memory_limits{.pinned = pinned, .device = device, .cache = cache};
+          },
+          nb::kw_only(), "pinned"_a = none.pinned, "device"_a = none.device,
+          "cache"_a = none.cache);
 
   const tuning_budget budget;
   nb::class_<tuning_budget>(module, "TuningBudget",
@@ -198,6 +214,30 @@ void bind_policies(nb::module_& module) {
           },
           nb::kw_only(), "max_readers"_a = budget.max_readers,
           "max_pinned_bytes"_a = budget.max_pinned_bytes);
+
+  const expert_options usual;
+  nb::class_<expert_options>(module, "ExpertOptions",
+                             "Options of a loader that few programs need. 0: chosen.")
+      .def(
+          "__init__",
+          [](expert_options* self, std::uint64_t batches_per_slot, std::size_t piece_bytes,
+             std::size_t request_bytes, std::size_t staging_slots, std::size_t device_slots,
+             milliseconds leave_reads_after, std::size_t trace_events,
+             const tuning_budget& tuning) {
+            new (self) expert_options{.batches_per_slot = batches_per_slot,
+                                      .piece_bytes = piece_bytes,
+                                      .request_bytes = request_bytes,
+                                      .staging_slots = staging_slots,
+                                      .device_slots = device_slots,
+                                      .leave_reads_after = leave_reads_after,
+                                      .trace_events = trace_events,
+                                      .tuning = tuning};
+          },
+          nb::kw_only(), "batches_per_slot"_a = usual.batches_per_slot,
+          "piece_bytes"_a = usual.piece_bytes, "request_bytes"_a = usual.request_bytes,
+          "staging_slots"_a = usual.staging_slots, "device_slots"_a = usual.device_slots,
+          "leave_reads_after"_a = usual.leave_reads_after, "trace_events"_a = usual.trace_events,
+          "tuning"_a = usual.tuning);
 }
 
 }  // namespace
@@ -207,6 +247,7 @@ void bind_loader_options(nb::module_& module) {
   bind_transforms(module);
   bind_mixing(module);
   bind_policies(module);
+  bind_limits(module);
 }
 
 }  // namespace feedline::python

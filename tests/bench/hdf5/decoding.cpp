@@ -130,8 +130,8 @@ void run_loader(const encoding& as, const encoded_file& file, decode_on who, int
                 shuffle{.seed = 1, .within = feedline::chunks(options.window)},
                 make_cuda_device(0),
                 {.batch_size = options.batch_size,
-                 .readers = readers,
                  .epochs = UINT64_MAX,
+                 .readers = readers,
                  .placement = placement::stream,
                  .decode_on = who}};
   const std::string by{to_string(loader.plan().decode_on)};

@@ -66,8 +66,8 @@ double run_cell(const cell& cell, const dataset_ptr& data, const sampler& order,
                 order,
                 make_cuda_device(0),
                 {.batch_size = cell.of.batch_size,
-                 .readers = cell.readers,
                  .epochs = UINT64_MAX,
+                 .readers = cell.readers,
                  .placement = placement::stream}};
   std::uint64_t epoch = 0;
   const bool slow = cell.source == "row by row";

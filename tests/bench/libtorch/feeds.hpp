@@ -78,8 +78,8 @@ inline loader_options training_options(std::uint64_t batch_size, int readers, do
                                    .flip = flip};
   return {.batch_size = batch_size,
           .partial_batch = partial_batch::drop,
-          .readers = readers,
           .epochs = UINT64_MAX,
+          .readers = readers,
           .transforms = {normalized, {.field = "label", .to = element_type::i64}}};
 }
 

@@ -133,10 +133,10 @@ trace run_feedline(const task& work, int readers, const gpu_stream& stream) {
                 shuffle{.seed = 1},
                 make_cuda_device(0),
                 {.batch_size = work.rows.batch_size,
-                 .readers = readers,
                  .epochs = 1,
+                 .readers = readers,
                  .placement = placement::stream,
-                 .trace_events = 10'000}};
+                 .expert = {.trace_events = 10'000}}};
   for (batch& batch : loader.epoch(0, stream_ref{stream.get()})) {
     (void)batch;
     launch_busy(stream.get(), work.cycles);
@@ -241,8 +241,8 @@ void run(const options& options) {
                  shuffle{.seed = 1},
                  make_cuda_device(0),
                  {.batch_size = work.rows.batch_size,
-                  .readers = options.readers,
                   .epochs = UINT64_MAX,
+                  .readers = options.readers,
                   .placement = placement::stream}};
     std::uint64_t epoch = 0;
     (void)consume(alone, epoch, stream, options.seconds);  // warm up

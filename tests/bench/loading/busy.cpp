@@ -285,11 +285,11 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
       shuffle{.seed = 1},
       make_cuda_device(0),
       {.batch_size = shape.batch_size,
-       .readers = through.where == placement::gather ? automatic_readers : options.readers,
        .epochs = UINT64_MAX,
+       .readers = through.where == placement::gather ? automatic_readers : options.readers,
        .placement = through.where,
        .transforms = through.transforms,
-       .trace_events = options.page.empty() ? 0 : std::size_t{10'000}}};
+       .expert = {.trace_events = options.page.empty() ? 0 : std::size_t{10'000}}}};
   const std::uint64_t an_epoch = loader.plan().batches_per_epoch;
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, nullptr, {}, an_epoch, stream);  // warm up, and fill the cache

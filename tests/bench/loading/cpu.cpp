@@ -46,7 +46,7 @@ loader make_loader(const shape& shape, const dataset_ptr& data, int readers) {
   return loader{data,
                 shuffle{.seed = 1},
                 make_cuda_device(0),
-                {.batch_size = shape.batch_size, .readers = readers, .epochs = UINT64_MAX}};
+                {.batch_size = shape.batch_size, .epochs = UINT64_MAX, .readers = readers}};
 }
 
 /// The runs of a cell, and what each kind of thread used in all of them.

@@ -58,18 +58,17 @@ placement placement_named(const std::string& name) {
 loader_options loading(const shape& shape, placement placement, int readers,
                        const options& options) {
   const auto rows_bytes = static_cast<double>(sample_bytes(shape) * shape.samples);
-  return {
-      .batch_size = shape.batch_size,
-      .readers = readers,
-      .epochs = UINT64_MAX,
-      .batches_per_slot = options.batches_per_slot,
-      .piece_bytes = options.piece_bytes,
-      .staging_slots = options.staging_slots,
-      .device_slots = options.device_slots,
-      .placement = placement,
-      .max_device_cache_bytes = placement == placement::cached
-                                    ? static_cast<std::size_t>(options.cached_share * rows_bytes)
-                                    : 0};
+  return {.batch_size = shape.batch_size,
+          .epochs = UINT64_MAX,
+          .readers = readers,
+          .placement = placement,
+          .memory = {.cache = placement == placement::cached
+                                  ? static_cast<std::size_t>(options.cached_share * rows_bytes)
+                                  : 0},
+          .expert = {.batches_per_slot = options.batches_per_slot,
+                     .piece_bytes = options.piece_bytes,
+                     .staging_slots = options.staging_slots,
+                     .device_slots = options.device_slots}};
 }
 
 void report(const shape& shape, const loader_plan& plan, const spread& runs, double copies,

@@ -231,7 +231,7 @@ void run(const options& options) {
         make_data(shape),
         shuffle{.seed = 1},
         make_cuda_device(0),
-        {.batch_size = shape.batch_size, .readers = options.readers, .epochs = UINT64_MAX}};
+        {.batch_size = shape.batch_size, .epochs = UINT64_MAX, .readers = options.readers}};
     std::uint64_t epoch = 0;
     (void)consume(loader, epoch, stream, options.seconds);  // warm up
     const double alone = median_of(options.runs, [&] {

@@ -132,12 +132,12 @@ std::vector<rates> copy_to_all(int gpus, const options& options) {
 /// A loader for a GPU, which goes on from run to run.
 std::function<double()> loading(const shape& shape, const dataset_ptr& data, int gpu, int readers,
                                 const options& options) {
-  const loader_options all{.batch_size = shape.batch_size,
-                           .readers = readers,
-                           .epochs = UINT64_MAX,
-                           .piece_bytes = options.piece_bytes,
-                           .staging_slots = options.staging_slots,
-                           .placement = placement::stream};
+  const loader_options all{
+      .batch_size = shape.batch_size,
+      .epochs = UINT64_MAX,
+      .readers = readers,
+      .placement = placement::stream,
+      .expert = {.piece_bytes = options.piece_bytes, .staging_slots = options.staging_slots}};
   auto from = std::make_shared<loader>(data, shuffle{.seed = 1}, make_cuda_device(gpu), all);
   auto stream = std::make_shared<gpu_stream>();
   std::uint64_t epoch = 0;

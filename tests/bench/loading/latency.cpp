@@ -50,7 +50,7 @@ struct options {
 };
 
 loader_options loading(const shape& shape, const options& options) {
-  return {.batch_size = shape.batch_size, .readers = options.readers, .epochs = options.epochs};
+  return {.batch_size = shape.batch_size, .epochs = options.epochs, .readers = options.readers};
 }
 
 /// Milliseconds from the call of the constructor to the first batch on the GPU, and of the

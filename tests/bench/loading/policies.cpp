@@ -56,8 +56,8 @@ class feed {
   feed(const shape& shape, const dataset_ptr& data, const error_policy& errors, int readers)
       : from_{data, shuffle{.seed = 1}, make_host_device(),
               loader_options{.batch_size = shape.batch_size,
-                             .readers = readers,
                              .epochs = UINT64_MAX,
+                             .readers = readers,
                              .errors = errors}} {}
 
   /// Behind a quarter of the time, which warms up.

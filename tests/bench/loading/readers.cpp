@@ -69,10 +69,10 @@ void run_cell(const shape& shape, const dataset_ptr& data, setting of, const opt
                 shuffle{.seed = 1},
                 device,
                 {.batch_size = shape.batch_size,
-                 .readers = of.readers,
                  .epochs = UINT64_MAX,
-                 .request_bytes = of.request_bytes,
-                 .placement = placement::stream}};
+                 .readers = of.readers,
+                 .placement = placement::stream,
+                 .expert = {.request_bytes = of.request_bytes}}};
   std::uint64_t epoch = 0;
   (void)consume(loader, epoch, stream, 0);
   std::vector<double> by_hand;

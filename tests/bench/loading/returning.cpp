@@ -121,10 +121,10 @@ class both_ways {
                 sequential{},
                 gpu_,
                 {.batch_size = bytes / row_bytes,
-                 .readers = chosen.readers,
                  .epochs = UINT64_MAX,
-                 .device_slots = 8,
-                 .placement = placement::stream}} {
+                 .readers = chosen.readers,
+                 .placement = placement::stream,
+                 .expert = {.device_slots = 8}}} {
     for (auto& memory : on_gpu_) memory = {gpu_, memory_kind::device, bytes};
     for (auto& memory : pinned_) memory = {gpu_, memory_kind::staging, bytes};
   }

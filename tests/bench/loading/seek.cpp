@@ -79,7 +79,7 @@ void measure(std::uint64_t samples, const std::string& name, const sampler& orde
                 {.batch_size = 256 * 4096 < samples ? 256U : 16U,
                  .shard = {.rank = 4095, .world = 4096},
                  .readers = no_readers,
-                 .batches_per_slot = 1}};
+                 .expert = {.batches_per_slot = 1}}};
   loader_state state;
   const double first = time_of([&] { state = loader.state(); });
   std::vector<double> seeks;

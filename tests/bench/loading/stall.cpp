@@ -170,7 +170,7 @@ void run(const options& options) {
         make_data(shape),
         shuffle{.seed = 1},
         make_cuda_device(0),
-        {.batch_size = shape.batch_size, .readers = options.readers, .epochs = UINT64_MAX}};
+        {.batch_size = shape.batch_size, .epochs = UINT64_MAX, .readers = options.readers}};
     const double rate = pinned_copies{0, loader.plan().device_slot_bytes}.rate(options.seconds);
     const double transfer = static_cast<double>(sample_bytes(shape) * shape.batch_size) / rate;
     copies_by_hand copies{make_cuda_device(0), loader.plan().device_slot_bytes};

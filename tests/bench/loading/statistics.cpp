@@ -42,7 +42,7 @@ feedline::loader make_loader(std::uint64_t batch_size, int readers) {
                feedline::own("label", std::vector<std::uint8_t>(samples))}),
           feedline::shuffle{.seed = 1},
           feedline::make_host_device(),
-          {.batch_size = batch_size, .readers = readers, .epochs = 1000}};
+          {.batch_size = batch_size, .epochs = 1000, .readers = readers}};
 }
 
 double batches_per_second(feedline::loader& loader, std::uint64_t epoch) {

@@ -220,7 +220,7 @@ cell best_of_grid(const place& where, const example& of, const options& options)
     for (const std::size_t slots : {4U, 8U, 16U}) {
       loader_options with = options_of(of);
       with.readers = readers;
-      with.staging_slots = slots;
+      with.expert.staging_slots = slots;
       const double rate = feed{where, of, with}.rate(options.seconds);
       if (rate > best.rate) best = {readers, slots, rate};
     }
@@ -232,12 +232,12 @@ void compare(const place& where, const example& of, const options& options) {
   const cell best = best_of_grid(where, of, options);
   loader_options with = options_of(of);
   with.readers = best.readers;
-  with.staging_slots = best.slots;
+  with.expert.staging_slots = best.slots;
   feed fixed{where, of, with};
 
   loader_options tuned_options = options_of(of);
-  tuned_options.tuning = {.max_readers = options.readers,
-                          .max_pinned_bytes = 16 * fixed.source().plan().slot_bytes};
+  tuned_options.expert.tuning = {.max_readers = options.readers,
+                                 .max_pinned_bytes = 16 * fixed.source().plan().slot_bytes};
   feed tuned{where, of, tuned_options};
   std::uint64_t batches = 0;
   while (!tuned.source().statistics().tuning.settled && ++batches < 100 * of.batches)

@@ -54,7 +54,7 @@ int main(int count, char** words) {
       feedline::make_memory_dataset({feedline::own("x", std::move(values))}),
       feedline::sequential{},
       feedline::make_host_device(),
-      {.batch_size = batch_size, .readers = std::stoi(words[3]), .epochs = 10'000}};
+      {.batch_size = batch_size, .epochs = 10'000, .readers = std::stoi(words[3])}};
   (void)take_all(loader, 0, batches);
   std::array<cost, 5> costs{};
   for (std::uint64_t epoch = 1; cost & each : costs) each = take_all(loader, epoch++, batches);

@@ -142,7 +142,7 @@ double run_cell(const dataset_ptr& data, int readers, double alone, double bound
   loader loader{data,
                 shuffle{.seed = 1},
                 make_host_device(),
-                {.batch_size = options.batch_size, .readers = readers, .epochs = UINT64_MAX}};
+                {.batch_size = options.batch_size, .epochs = UINT64_MAX, .readers = readers}};
   std::uint64_t epoch = 0;
   std::uint64_t images = 0;
   (void)run_epochs(loader, epoch, images, 0);

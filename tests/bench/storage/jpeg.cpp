@@ -49,8 +49,8 @@ struct options : common_options {
 
 loader_options loading(const options& options, decode_on who, int readers) {
   loader_options made{.batch_size = options.batch_size,
-                      .readers = readers,
                       .epochs = UINT64_MAX,
+                      .readers = readers,
                       .placement = placement::stream,
                       .decode_on = who};
   made.transforms = {{.field = "image",

@@ -65,8 +65,7 @@ TEST_CASE("cuda: mixed batches are the host's, wherever rows are and however the
   const auto expected = deliver(make_host_device(), nullptr, options);
   options.readers = 2;
   options.placement = where;
-  options.piece_bytes = piece_samples * mixed_images::row_bytes;
-  if (where == placement::cached)
-    options.max_device_cache_bytes = 20 * mixed_images::row_bytes + 4096;
+  options.expert.piece_bytes = piece_samples * mixed_images::row_bytes;
+  if (where == placement::cached) options.memory.cache = 20 * mixed_images::row_bytes + 4096;
   CHECK((deliver(make_cuda_device(0), stream.get(), options) == expected));
 }

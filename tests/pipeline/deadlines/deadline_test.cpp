@@ -42,9 +42,7 @@ steady_clock::time_point in(std::chrono::milliseconds time) {
 loader_options singly(int readers) {
   return {.batch_size = 1,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -68,7 +66,7 @@ TEST_CASE(
     // The sample's block comes ahead: another reader must be there for the samples before it, whose
     // blocks are not in the same piece.
     if (readers == 1) return;
-    options.piece_bytes = 1;
+    options.expert.piece_bytes = 1;
   }
   loader loader = by.load(hanging.data, sequential{}, options);
   auto range = loader.epoch(0, by.stream);
@@ -121,10 +119,11 @@ TEST_CASE("deadline: a sample that hangs in the place of a bad one is named", "[
 TEST_CASE("deadline: of a request of several batches that which is read is named",
           "[loader][host]") {
   const hanging_dataset hanging{make_identity_rows(32, 8), 6};
-  loader loader{hanging.data,
-                sequential{},
-                make_host_device(),
-                {.batch_size = 1, .readers = 1, .batches_per_slot = 4, .staging_slots = 2}};
+  loader loader{
+      hanging.data,
+      sequential{},
+      make_host_device(),
+      {.batch_size = 1, .readers = 1, .expert = {.batches_per_slot = 4, .staging_slots = 2}}};
   auto range = loader.epoch(0);
   for (int i = 0; i < 4; ++i) REQUIRE(range.next());
   hanging.gate->await_reader();
@@ -140,9 +139,10 @@ TEST_CASE("deadline: one that has passed takes what is there, and asking again g
   const travelling by{GENERATE(from_range(all_ways()))};
   const int readers = GENERATE(0, 1, 3);
   CAPTURE(to_string(by.through), readers);
-  loader loader =
-      by.load(make_identity_rows(64, 8), sequential{},
-              {.batch_size = 4, .readers = readers, .batches_per_slot = 2, .request_bytes = 16});
+  loader loader = by.load(make_identity_rows(64, 8), sequential{},
+                          {.batch_size = 4,
+                           .readers = readers,
+                           .expert = {.batches_per_slot = 2, .request_bytes = 16}});
   recorder record{by.looks()};
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     auto range = loader.epoch(epoch, by.stream);
@@ -262,7 +262,7 @@ TEST_CASE("deadline: a thread that reads by itself is told that it has not come 
   loader loader{make_identity_rows(16, 8),
                 sequential{},
                 make_host_device(),
-                {.batch_size = 8, .readers = no_readers, .request_bytes = 32}};
+                {.batch_size = 8, .readers = no_readers, .expert = {.request_bytes = 32}}};
   auto range = loader.epoch(0);
   has(message_of<deadline_error>([&] { (void)range.next(long_past); }),
       "this thread reads by itself (no_readers), and has not read all of it yet");
@@ -336,7 +336,7 @@ TEST_CASE("stop token: a thread that reads by itself looks at it between two req
   loader loader{stopping,
                 sequential{},
                 make_host_device(),
-                {.batch_size = 8, .readers = no_readers, .request_bytes = 32}};
+                {.batch_size = 8, .readers = no_readers, .expert = {.request_bytes = 32}}};
   auto range = loader.epoch(0);
   CHECK_FALSE(range.next(source.get_token()));
   CHECK(range.next().value().index() == 0);

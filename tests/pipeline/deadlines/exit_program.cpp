@@ -65,11 +65,12 @@ struct last_moments {
 }  // namespace
 
 int main() {
-  feedline::loader loader{
-      std::make_shared<hanging_dataset>(),
-      feedline::sequential{},
-      feedline::make_host_device(),
-      {.batch_size = 8, .readers = 1, .leave_reads_after = std::chrono::milliseconds{1}}};
+  feedline::loader loader{std::make_shared<hanging_dataset>(),
+                          feedline::sequential{},
+                          feedline::make_host_device(),
+                          {.batch_size = 8,
+                           .readers = 1,
+                           .expert = {.leave_reads_after = std::chrono::milliseconds{1}}}};
   const auto range = loader.epoch(0);
   is_read.wait(false);
   return 0;  // the range goes, the loader leaves the read behind

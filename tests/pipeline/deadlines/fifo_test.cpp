@@ -94,7 +94,7 @@ TEST_CASE(
   loader loader{std::make_shared<file_per_sample>(files.paths),
                 sequential{},
                 make_host_device(),
-                {.batch_size = 1, .readers = readers, .batches_per_slot = 1}};
+                {.batch_size = 1, .readers = readers, .expert = {.batches_per_slot = 1}}};
   auto range = loader.epoch(0);
   for (std::uint8_t i = 0; i < files.hanging; ++i) CHECK(number_in(range.next()) == i);
   const overshoot missed{[&](auto deadline) { return range.next(deadline); }};
@@ -113,13 +113,13 @@ TEST_CASE("destruction: a file that hangs is left behind, and one that fails lat
   auto data = std::make_shared<file_per_sample>(files.paths);
   const std::weak_ptr<const dataset> kept = data;
   {
-    loader loader{std::exchange(data, nullptr),
-                  sequential{},
-                  make_host_device(),
-                  {.batch_size = 1,
-                   .readers = 2,
-                   .batches_per_slot = 1,
-                   .leave_reads_after = std::chrono::milliseconds{20}}};
+    loader loader{
+        std::exchange(data, nullptr),
+        sequential{},
+        make_host_device(),
+        {.batch_size = 1,
+         .readers = 2,
+         .expert = {.batches_per_slot = 1, .leave_reads_after = std::chrono::milliseconds{20}}}};
     auto range = loader.epoch(0);
     for (std::size_t i = 0; i < files.hanging; ++i) REQUIRE(range.next());
     const overshoot missed{[&](auto deadline) { return range.next(deadline); }};

@@ -32,9 +32,9 @@ namespace {
 loader_options impatient(int readers) {
   return {.batch_size = 1,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 3,
-          .leave_reads_after = std::chrono::milliseconds{20}};
+          .expert = {.batches_per_slot = 1,
+                     .staging_slots = 3,
+                     .leave_reads_after = std::chrono::milliseconds{20}}};
 }
 
 /// A loader of which a read hangs, and what it leaves behind.
@@ -137,7 +137,7 @@ TEST_CASE("destruction: a read that returns within the limit is not left behind"
   CAPTURE(to_string(by.through));
   const log_capture log;
   auto options = impatient(2);
-  options.leave_reads_after = std::chrono::minutes{10};
+  options.expert.leave_reads_after = std::chrono::minutes{10};
   hanging_dataset hanging{make_identity_rows(32, 8), 1};
   const std::weak_ptr<const dataset> dataset = hanging.data;
   {
@@ -170,8 +170,9 @@ TEST_CASE("destruction: without a limit it waits for a read to its end, and the 
   CHECK(log.text().find(
             "a loader that goes away has waited 1 ms for its threads: reader 1 of 1 reads sample 1 "
             "(epoch 0, batch 1), in a request that it began ") != std::string::npos);
-  CHECK(log.text().find(" ago. It waits on; loader_options::leave_reads_after sets a limit") !=
-        std::string::npos);
+  CHECK(
+      log.text().find(" ago. It waits on; loader_options::expert.leave_reads_after sets a limit") !=
+      std::string::npos);
 }
 
 TEST_CASE("destruction: a read that is left behind gives back its turn under the CPU budget",

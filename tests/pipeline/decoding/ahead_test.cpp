@@ -24,10 +24,9 @@ const shuffle order{.seed = 3, .within = chunks(window)};
 loader_options options_of(int readers, std::size_t staging_slots) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = staging_slots,
           .placement = placement::stream,
-          .decode_on = decode_on::device};
+          .decode_on = decode_on::device,
+          .expert = {.batches_per_slot = 1, .staging_slots = staging_slots}};
 }
 
 /// A sample of the second window.

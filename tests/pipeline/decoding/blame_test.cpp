@@ -20,9 +20,9 @@ constexpr std::uint64_t batch_size = 5;
 std::string error_of(encoded_script& script, int readers) {
   const std::shared_ptr<encoded_script> shared{&script, [](encoded_script*) {}};
   script.samples_are_whole = true;
-  const run_result seen =
-      deliver(decode_on::device, rows, sequential{},
-              {.batch_size = batch_size, .readers = readers, .batches_per_slot = 1}, shared, 1);
+  const run_result seen = deliver(
+      decode_on::device, rows, sequential{},
+      {.batch_size = batch_size, .readers = readers, .expert = {.batches_per_slot = 1}}, shared, 1);
   CHECK(in_order_and_intact(seen.batches));
   CHECK(seen.batches.size() == 12 * rows / batch_size);
   REQUIRE(seen.error);

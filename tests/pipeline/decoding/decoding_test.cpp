@@ -54,8 +54,9 @@ TEST_CASE("decoding on the device: the same batches as readers make, however slo
   const std::uint64_t batch_size = GENERATE(7U, 50U);
   const int readers = GENERATE(0, 4);
   const std::uint64_t batches_per_slot = GENERATE(0U, 5U);
-  const loader_options options{
-      .batch_size = batch_size, .readers = readers, .batches_per_slot = batches_per_slot};
+  const loader_options options{.batch_size = batch_size,
+                               .readers = readers,
+                               .expert = {.batches_per_slot = batches_per_slot}};
   static combinations cases;
   if (!cases.takes_next()) return;
   CAPTURE(shuffled, rows, batch_size, readers, batches_per_slot);
@@ -72,7 +73,7 @@ TEST_CASE("decoding on the device: each block is read once an epoch, and no samp
   const std::uint64_t rows = GENERATE(3U, 16U);
   const auto script = std::make_shared<encoded_script>();
   const run_result seen = deliver(decode_on::device, rows, order_of(shuffled),
-                                  {.batch_size = 16, .readers = 2, .epochs = 3}, script);
+                                  {.batch_size = 16, .epochs = 3, .readers = 2}, script);
   CHECK(all_intact(seen.batches));
   CHECK(script->block_reads == 3 * 3 * blocks_of(rows));  // of three fields, in three epochs
   CHECK(script->sample_reads == 0);
@@ -85,7 +86,8 @@ TEST_CASE("decoding on the device: a window that fills many staging slots comes 
   const auto script = std::make_shared<encoded_script>();
   // A piece takes one block or two of a window of ten.
   const sampler order = shuffle{.seed = 5, .within = chunks(10)};
-  const loader_options options{.batch_size = 8, .readers = readers, .piece_bytes = 1500};
+  const loader_options options{
+      .batch_size = 8, .readers = readers, .expert = {.piece_bytes = 1500}};
   const run_result seen = deliver(decode_on::device, rows, order, options, script);
   CHECK(seen.error == std::nullopt);
   CHECK(seen.batches == deliver(decode_on::cpu, rows, order, options).batches);
@@ -99,7 +101,7 @@ TEST_CASE("decoding on the device: a damaged block ends the epoch as it does whe
   const std::uint64_t rows = 30;
   const std::uint64_t batches_per_slot = GENERATE(0U, 4U);
   const loader_options options{
-      .batch_size = 10, .readers = 2, .batches_per_slot = batches_per_slot};
+      .batch_size = 10, .readers = 2, .expert = {.batches_per_slot = batches_per_slot}};
   static combinations cases;
   for (std::uint64_t block = 0; block < blocks_of(rows); ++block) {
     if (!cases.takes_next()) continue;
@@ -227,11 +229,10 @@ TEST_CASE("decoding on the device: the plan says all memory that it takes", "[lo
                 on.device,
                 {.batch_size = 16,
                  .readers = 1,
-                 .batches_per_slot = 1,
-                 .max_device_bytes = 2 * limit,
                  .placement = placement::stream,
-                 .max_device_cache_bytes = limit,
-                 .decode_on = decode_on::device}};
+                 .decode_on = decode_on::device,
+                 .memory = {.device = 2 * limit, .cache = limit},
+                 .expert = {.batches_per_slot = 1}}};
   const loader_plan& plan = loader.plan();
   CHECK((limit == 0 || plan.cache_bytes <= limit));
   CHECK((limit == 0 || plan.device_bytes - plan.cache_bytes <= 2 * limit));
@@ -265,10 +266,10 @@ TEST_CASE("decoding on the device: where it cannot be, the plan says why, and re
          options.batch_size = 3 * sample_count;
        }},
       {"window after window", [](auto&, auto& order, auto&) { order = shuffle{.seed = 1}; }},
-      {"max_device_cache_bytes is 1000",
+      {"memory.cache is 1000",
        [](auto& options, auto&, auto&) {
          options.placement = placement::stream;
-         options.max_device_cache_bytes = 1000;
+         options.memory.cache = 1000;
        }},
       {"window after window",
        [](auto&, auto& order, auto&) {
@@ -317,11 +318,13 @@ TEST_CASE(
   const std::uint64_t nth = GENERATE(1U, 2U, 3U, 8U);
   const scripted on;
   on.device->fail_call(device_call::decode, nth);
-  loader loader{
-      make_encoded(make_identity_rows(sample_count, row_bytes), 16),
-      sequential{},
-      on.device,
-      {.batch_size = 16, .readers = 2, .batches_per_slot = 1, .decode_on = decode_on::device}};
+  loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), 16),
+                sequential{},
+                on.device,
+                {.batch_size = 16,
+                 .readers = 2,
+                 .decode_on = decode_on::device,
+                 .expert = {.batches_per_slot = 1}}};
   const run_result seen = consume(loader, on, 1);
   CHECK(seen.error.has_value());
   // The first two slots are decoded and checked; then two groups that came ahead are decoded, and

@@ -26,10 +26,10 @@ loader make_tight(const scripted& on, int readers = 2) {
               on.device,
               {.batch_size = 30,
                .readers = readers,
-               .batches_per_slot = 1,
                .placement = placement::stream,
-               .max_device_cache_bytes = room_for(26, 3),
-               .decode_on = decode_on::device}};
+               .decode_on = decode_on::device,
+               .memory = {.cache = room_for(26, 3)},
+               .expert = {.batches_per_slot = 1}}};
   REQUIRE(made.plan().decode_on == decode_on::device);
   REQUIRE(made.plan().cache_bytes == room_for(26, 3));
   return made;
@@ -42,10 +42,10 @@ loader make_shuffled(const scripted& on, std::uint64_t window, decode_on who) {
               on.device,
               {.batch_size = 30,
                .readers = 2,
-               .batches_per_slot = 1,
                .placement = placement::stream,
-               .max_device_cache_bytes = room_for(2 * window + 23 + 10, 3),
-               .decode_on = who}};
+               .decode_on = who,
+               .memory = {.cache = room_for(2 * window + 23 + 10, 3)},
+               .expert = {.batches_per_slot = 1}}};
   REQUIRE(made.plan().decode_on == who);
   return made;
 }
@@ -121,11 +121,13 @@ TEST_CASE("edges of decoding: memory is not freed while blocks are decoded into 
   const scripted on;
   const log_capture log;
   {
-    loader loader{
-        make_encoded(make_identity_rows(sample_count, row_bytes), 10),
-        sequential{},
-        on.device,
-        {.batch_size = 10, .readers = 2, .batches_per_slot = 1, .decode_on = decode_on::device}};
+    loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), 10),
+                  sequential{},
+                  on.device,
+                  {.batch_size = 10,
+                   .readers = 2,
+                   .decode_on = decode_on::device,
+                   .expert = {.batches_per_slot = 1}}};
     on.device->hold_decodes();
     on.device->allow_decodes(2);
     auto range = loader.epoch(0, on.stream);
@@ -148,16 +150,17 @@ TEST_CASE("edges of decoding: memory stays where the device does not say when bl
   std::vector<batch> held;  // both device slots: no slot needs what is decoded last
   {
     // A user's function may use memory of the user's, so the loader's end waits for all work.
-    loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), 10),
-                  sequential{},
-                  on.device,
-                  {.batch_size = 10,
-                   .readers = 2,
-                   .batches_per_slot = 1,
-                   .device_slots = 2,
-                   .decode_on = decode_on::device,
-                   .batch_transform = batch_transform{.fields = {{"x", element_type::u8, {1}}},
-                                                      .run = [](const batch_function_call&) {}}}};
+    loader loader{
+        make_encoded(make_identity_rows(sample_count, row_bytes), 10),
+        sequential{},
+        on.device,
+        {.batch_size = 10,
+         .readers = 2,
+         .decode_on = decode_on::device,
+         .expert = {.batches_per_slot = 1,
+                    .device_slots = 2,
+                    .batch_transform = batch_transform{.fields = {{"x", element_type::u8, {1}}},
+                                                       .run = [](const batch_function_call&) {}}}}};
     on.device->hold_decodes();
     on.device->allow_decodes(2);
     auto range = loader.epoch(0, on.stream);
@@ -205,10 +208,10 @@ TEST_CASE("edges of decoding: whichever call the device refuses, no batch is wro
                     on.device,
                     {.batch_size = 12,
                      .readers = 0,
-                     .batches_per_slot = 1,
                      .placement = placement::stream,
-                     .max_device_cache_bytes = room_for(2 + 1 + 8 + 3, 3),
-                     .decode_on = decode_on::device}};
+                     .decode_on = decode_on::device,
+                     .memory = {.cache = room_for(2 + 1 + 8 + 3, 3)},
+                     .expert = {.batches_per_slot = 1}}};
       REQUIRE(loader.plan().decode_on == decode_on::device);
       on.device->fail_any_call(nth, times);
       auto range = loader.epoch(0, on.stream);

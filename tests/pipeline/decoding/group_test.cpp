@@ -47,8 +47,8 @@ TEST_CASE("groups of blocks: batches are the same however few blocks come ahead"
   const loader_options options{
       .batch_size = batch_size,
       .readers = readers,
-      .batches_per_slot = 1,
-      .max_device_cache_bytes = room_for(2 * window + ahead + 2 * of_slot + 3, rows)};
+      .memory = {.cache = room_for(2 * window + ahead + 2 * of_slot + 3, rows)},
+      .expert = {.batches_per_slot = 1}};
   static combinations cases;
   if (!cases.takes_next()) return;
   CAPTURE(shuffled, rows, batch_size, readers, ahead);
@@ -56,21 +56,21 @@ TEST_CASE("groups of blocks: batches are the same however few blocks come ahead"
   CHECK(seen.error == std::nullopt);
   loader_options plain = options;
   plain.readers = 0;
-  plain.max_device_cache_bytes = 0;
+  plain.memory.cache = 0;
   CHECK(seen.batches == deliver(decode_on::cpu, rows, order_of(shuffled), plain).batches);
 }
 
 TEST_CASE("groups of blocks: a call decodes a whole group, as soon as it has come",
           "[loader][transfer][host]") {
   // The first two slots bring their own, and behind the second come all 32 others.
-  CHECK(decode_calls(10, {.batch_size = 10, .readers = 2, .batches_per_slot = 1}) ==
+  CHECK(decode_calls(10, {.batch_size = 10, .readers = 2, .expert = {.batches_per_slot = 1}}) ==
         std::vector<std::uint32_t>{fields, fields, 11 * fields, 11 * fields, 10 * fields});
   // With 20 ahead or less a group has six.
   const std::vector<std::uint32_t> fewer =
       decode_calls(10, {.batch_size = 10,
                         .readers = 2,
-                        .batches_per_slot = 1,
-                        .max_device_cache_bytes = room_for(2 + 20 + 2 + 3, 10)});
+                        .memory = {.cache = room_for(2 + 20 + 2 + 3, 10)},
+                        .expert = {.batches_per_slot = 1}});
   CHECK(all_of(fewer) == 34 * fields);
   CHECK(fewer.size() <= 8);
   CHECK(fewer[2] >= 5 * fields);
@@ -81,7 +81,7 @@ TEST_CASE("groups of blocks: a slot that needs a block does not wait until its g
           "[loader][transfer][host]") {
   // A piece takes two blocks, so there are few in the beginning.
   const std::vector<std::uint32_t> loads = decode_calls(
-      10, {.batch_size = 10, .readers = 2, .batches_per_slot = 1, .piece_bytes = 1500});
+      10, {.batch_size = 10, .readers = 2, .expert = {.batches_per_slot = 1, .piece_bytes = 1500}});
   CHECK(loads.front() <= 3 * fields);
   CHECK(all_of(loads) == 34 * fields);
   CHECK(loads.size() <= 8);  // ever more come together
@@ -93,8 +93,8 @@ TEST_CASE("groups of blocks: a slot of many blocks is decoded by few calls where
   const std::vector<std::uint32_t> loads =
       decode_calls(3, {.batch_size = 30,
                        .readers = 0,
-                       .batches_per_slot = 1,
-                       .max_device_cache_bytes = room_for(2 + 1 + 20 + 3, 3)});
+                       .memory = {.cache = room_for(2 + 1 + 20 + 3, 3)},
+                       .expert = {.batches_per_slot = 1}});
   CHECK(all_of(loads) == 111 * fields);
   CHECK(loads.size() == 12);  // of ten blocks, but for the last
 }
@@ -105,12 +105,13 @@ TEST_CASE("groups of blocks: they come while no device slot is free", "[loader][
                 on.device,
                 loader_options{.batch_size = 30,
                                .readers = 2,
-                               .batches_per_slot = 1,
-                               .piece_bytes = 2000,  // for seven blocks: two pieces are a group
-                               .device_slots = 2,
                                .placement = placement::stream,
-                               .max_device_cache_bytes = room_for(2 + 12 + 20 + 3, 3),
-                               .decode_on = decode_on::device}};
+                               .decode_on = decode_on::device,
+                               .memory = {.cache = room_for(2 + 12 + 20 + 3, 3)},
+                               .expert = {.batches_per_slot = 1,
+                                          // for seven blocks: two pieces are a group
+                                          .piece_bytes = 2000,
+                                          .device_slots = 2}}};
   auto range = loader.epoch(0, on.stream);
   on.device->wait_for_issued_decodes(3);  // of ten blocks that the third slot needs
   recorder record{on};
@@ -127,12 +128,12 @@ TEST_CASE("groups of blocks: each is decoded once an epoch, also with little mem
                 shuffle{.seed = 9, .within = chunks(4)},
                 on.device,
                 {.batch_size = 8,
-                 .readers = 2,
                  .epochs = 3,
-                 .batches_per_slot = 1,
+                 .readers = 2,
                  .placement = placement::stream,
-                 .max_device_cache_bytes = room_for(8 + ahead + 4 + 3, 5),
-                 .decode_on = decode_on::device}};
+                 .decode_on = decode_on::device,
+                 .memory = {.cache = room_for(8 + ahead + 4 + 3, 5)},
+                 .expert = {.batches_per_slot = 1}}};
   REQUIRE(loader.plan().decode_on == decode_on::device);
   CHECK(all_intact(consume(loader, on, 3).batches));
   CHECK(script->block_reads == 3 * fields * blocks_of(5));
@@ -149,11 +150,10 @@ TEST_CASE("groups of blocks: what an epoch that was left had brought is in no la
     return loader{make_encoded(make_identity_rows(sample_count, row_bytes), 6), order, on.device,
                   loader_options{.batch_size = 7,
                                  .readers = readers,
-                                 .batches_per_slot = 1,
-                                 .piece_bytes = 2000,
                                  .placement = placement::stream,
-                                 .max_device_cache_bytes = room_for(6 + ahead + 4 + 3, 6),
-                                 .decode_on = who}};
+                                 .decode_on = who,
+                                 .memory = {.cache = room_for(6 + ahead + 4 + 3, 6)},
+                                 .expert = {.batches_per_slot = 1, .piece_bytes = 2000}}};
   };
   loader decoding = make(decode_on::device);
   REQUIRE(decoding.plan().decode_on == decode_on::device);

@@ -69,7 +69,7 @@ TEST_CASE("decoding on the device: assemblies come before the decoding of others
                   device,
                   {.batch_size = 16,
                    .decode_on = decode_on::device,
-                   .trace_events = traced ? std::size_t{1000} : 0}};
+                   .expert = {.trace_events = traced ? std::size_t{1000} : 0}}};
     REQUIRE(loader.plan().decode_on == decode_on::device);
     CHECK(all_intact(consume(loader, on, 1).batches));
   }

@@ -34,7 +34,7 @@ TEST_CASE("ranks that decode on the device: the same batches as readers make", "
                                  .partial_batch = partial_batch::drop,
                                  .shard = {rank, world},
                                  .readers = readers,
-                                 .batches_per_slot = batches_per_slot};
+                                 .expert = {.batches_per_slot = batches_per_slot}};
     CAPTURE(rows, batch_size, readers, batches_per_slot, rank, world);
     const auto script = std::make_shared<encoded_script>();
     const run_result expected = deliver(decode_on::cpu, rows, order_over(rows), options);
@@ -68,10 +68,10 @@ TEST_CASE("ranks that decode on the device: little memory holds what a rank's sl
                                  .partial_batch = partial_batch::drop,
                                  .shard = {2, 3},
                                  .readers = 2,
-                                 .batches_per_slot = batches_per_slot,
                                  .placement = placement::stream,
-                                 .max_device_cache_bytes = room_for(room, rows),
-                                 .decode_on = decode_on::device};
+                                 .decode_on = decode_on::device,
+                                 .memory = {.cache = room_for(room, rows)},
+                                 .expert = {.batches_per_slot = batches_per_slot}};
     const scripted on;
     loader loader{make_encoded(make_identity_rows(sample_count, row_bytes), rows), order_over(rows),
                   on.device, options};

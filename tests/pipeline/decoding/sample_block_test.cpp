@@ -57,8 +57,9 @@ TEST_CASE("blocks of a sample: the same batches as readers make, in any order", 
   const std::uint64_t batch_size = GENERATE(1U, 32U, 150U);
   const int readers = GENERATE(0, 4);
   const std::uint64_t batches_per_slot = GENERATE(0U, 3U);
-  const loader_options options{
-      .batch_size = batch_size, .readers = readers, .batches_per_slot = batches_per_slot};
+  const loader_options options{.batch_size = batch_size,
+                               .readers = readers,
+                               .expert = {.batches_per_slot = batches_per_slot}};
   static combinations cases;
   if (!cases.takes_next()) return;
   CAPTURE(batch_size, readers, batches_per_slot);
@@ -96,7 +97,8 @@ TEST_CASE("blocks of a sample: a sampler's fault is told behind the batches befo
   const bool throws = GENERATE(true, false);
   const std::uint64_t bad = GENERATE(0U, 1U, 95U, 330U);
   const int readers = GENERATE(0, 3);
-  const loader_options options{.batch_size = 10, .readers = readers, .batches_per_slot = 2};
+  const loader_options options{
+      .batch_size = 10, .readers = readers, .expert = {.batches_per_slot = 2}};
   const sampler order = faulty_order{bad, throws};
   const run_result expected = deliver(decode_on::cpu, 1, order, options);
   const auto script = std::make_shared<encoded_script>();

@@ -29,9 +29,7 @@ constexpr std::uint64_t bad_batch = 41;
 loader_options options(int readers) {
   return {.batch_size = batch_size,
           .readers = readers,
-          .batches_per_slot = 8,
-          .staging_slots = 6,
-          .device_slots = 6};
+          .expert = {.batches_per_slot = 8, .staging_slots = 6, .device_slots = 6}};
 }
 
 /// Where the bad batch is met: whoever comes there says so, waits while the gate is closed, and
@@ -188,7 +186,7 @@ TEST_CASE("error: of a user's function it ends nothing if its epoch is left befo
   CAPTURE(readers);
   bad_place bad;
   loader_options with_function = options(readers);
-  with_function.batch_transform = batch_transform{
+  with_function.expert.batch_transform = batch_transform{
       .fields = {{"nothing", element_type::u8, {1}}},
       .run = [&](const batch_function_call& call) { bad(call.index); },
   };

@@ -66,9 +66,8 @@ TEST_CASE(
   loader loader = by.load(make_bad_rows(40, {2, 3, 17, 18, 30}), sequential{},
                           {.batch_size = 4,
                            .readers = readers,
-                           .batches_per_slot = batches_per_slot,
-                           .request_bytes = 40,
-                           .errors = {.action = error_action::skip, .max_share = 0.05}});
+                           .errors = {.action = error_action::skip, .max_share = 0.05},
+                           .expert = {.batches_per_slot = batches_per_slot, .request_bytes = 40}});
   const auto end = run(loader, by, 0);
   CHECK(end.batches == 4);
   REQUIRE(end.failure);

@@ -59,8 +59,7 @@ TEST_CASE(
   loader loader = by.load(failing_at({131}), sequential{},
                           {.batch_size = 8,
                            .readers = readers,
-                           .batches_per_slot = batches_per_slot,
-                           .request_bytes = 64});
+                           .expert = {.batches_per_slot = batches_per_slot, .request_bytes = 64}});
   auto range = loader.epoch(3, by.stream);
   std::optional<stage_error> failure;
   CHECK(batches_before_failure(range, failure) == 16);  // sample 131 is in batch 16
@@ -98,9 +97,10 @@ TEST_CASE(
   const int rounds = through == way::in_place ? 20 : 5;
   for (int round = 0; round < rounds; ++round) {
     const travelling by{through};
-    loader loader =
-        by.load(failing_at({250, 90, 91, 131, 95}), sequential{},
-                {.batch_size = 8, .readers = readers, .batches_per_slot = 4, .request_bytes = 24});
+    loader loader = by.load(failing_at({250, 90, 91, 131, 95}), sequential{},
+                            {.batch_size = 8,
+                             .readers = readers,
+                             .expert = {.batches_per_slot = 4, .request_bytes = 24}});
     auto range = loader.epoch(0, by.stream);
     std::optional<stage_error> failure;
     CHECK(batches_before_failure(range, failure) == 11);
@@ -116,7 +116,7 @@ TEST_CASE("error: an exception that is none of feedline's is reported too, witho
   loader loader{data,
                 sequential{},
                 make_host_device(),
-                {.batch_size = 8, .readers = 2, .request_bytes = 1'000}};
+                {.batch_size = 8, .readers = 2, .expert = {.request_bytes = 1'000}}};
   auto range = loader.epoch(0);
   std::optional<stage_error> failure;
   CHECK(batches_before_failure(range, failure) == 0);
@@ -145,9 +145,7 @@ TEST_CASE("error: a failing device call ends the epoch in order and names the st
                 on.device,
                 {.batch_size = 8,
                  .readers = readers,
-                 .batches_per_slot = 2,
-                 .staging_slots = 3,
-                 .device_slots = 3}};
+                 .expert = {.batches_per_slot = 2, .staging_slots = 3, .device_slots = 3}}};
   on.device->fail_call(expected.call, expected.nth);
   auto range = loader.epoch(0, on.stream);
   std::optional<stage_error> failure;

@@ -75,9 +75,9 @@ TEST_CASE("going on: a seek past a bad batch delivers all others, again and agai
   const sample_set bad{0, 17, 40};
   loader loader = by.load(make_bad_rows(samples, bad), order,
                           {.batch_size = 4,
-                           .readers = readers,
                            .epochs = epochs_told,
-                           .batches_per_slot = batches_per_slot});
+                           .readers = readers,
+                           .expert = {.batches_per_slot = batches_per_slot}});
   std::vector<std::vector<std::uint64_t>> good;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
@@ -151,7 +151,7 @@ TEST_CASE("going on: where delivery has ended, a seek is refused with why and wh
   const int readers = GENERATE(0, 2);
   const travelling by{way::stream};
   loader loader = by.load(make_identity_rows(samples, 8), sequential{},
-                          {.batch_size = 4, .readers = readers, .batches_per_slot = 1});
+                          {.batch_size = 4, .readers = readers, .expert = {.batches_per_slot = 1}});
   auto range = loader.epoch(0, by.stream);
   const loader_state state = loader.state();
   by.on.device->fail_call(device_call::is_done, 1, 1U << 20U);
@@ -194,12 +194,12 @@ TEST_CASE("going on: a batch transform that threw is not called again before the
   });
   loader loader = by.load(data, sequential{},
                           {.batch_size = 1,
-                           .readers = readers,
                            .epochs = epochs,
-                           .batches_per_slot = 1,
-                           .staging_slots = 2,
-                           .device_slots = 16,
-                           .batch_transform = once});
+                           .readers = readers,
+                           .expert = {.batches_per_slot = 1,
+                                      .staging_slots = 2,
+                                      .device_slots = 16,
+                                      .batch_transform = once}});
   auto range = loader.epoch(0, by.stream);
   if (readers != 0) is_read.wait(false);
   for (int i = 0; i < 2; ++i) CHECK(range.next());
@@ -233,13 +233,12 @@ TEST_CASE("going on: an epoch that is left before its failure holds no later one
         });
       }};
   const int ends = GENERATE(0, 1, 2);
-  loader loader = by.load(make_identity_rows(16, 8), sequential{},
-                          {.batch_size = 4,
-                           .readers = GENERATE(0, 2),
-                           .epochs = 2,
-                           .batches_per_slot = 1,
-                           .device_slots = 8,
-                           .batch_transform = function});
+  loader loader =
+      by.load(make_identity_rows(16, 8), sequential{},
+              {.batch_size = 4,
+               .epochs = 2,
+               .readers = GENERATE(0, 2),
+               .expert = {.batches_per_slot = 1, .device_slots = 8, .batch_transform = function}});
   std::optional<epoch_range> left{loader.epoch(0, by.stream)};
   CHECK(left->next());
   if (ends == 1) left.reset();

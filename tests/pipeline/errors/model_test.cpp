@@ -71,9 +71,9 @@ struct configuration {
     options.partial_batch =
         std::vector{partial_batch::keep, partial_batch::drop, partial_batch::fill}[pick(0, 2)];
     options.readers = static_cast<int>(pick(0, 2));
-    options.batches_per_slot = pick(0, 3);
-    if (pick(0, 3) == 0) options.piece_bytes = 50;
-    if (pick(0, 1) == 0) options.request_bytes = 40;
+    options.expert.batches_per_slot = pick(0, 3);
+    if (pick(0, 3) == 0) options.expert.piece_bytes = 50;
+    if (pick(0, 1) == 0) options.expert.request_bytes = 40;
     const bool skips = pick(0, 1) == 0;
     options.errors = {.action = skips ? error_action::skip : error_action::substitute,
                       .substitute = only.value,
@@ -162,7 +162,7 @@ TEST_CASE("model: an epoch that is cut and resumed ends where the undisturbed on
     auto state = first.state();
     if (state.epoch != 0) continue;  // its end was seen
     const travelling after{first_reading_ways()[number % first_reading_ways().size()]};
-    of.options.batches_per_slot = number % 4;
+    of.options.expert.batches_per_slot = number % 4;
     loader second = after.load(make_bad_rows(of.samples, of.bad), of.order, of.options);
     state.transforms = second.state().transforms;  // one of the ways converts a field
     second.seek(state);

@@ -33,9 +33,7 @@ const std::vector<way> not_awaited{way::stream, way::transformed, way::gather, w
 loader_options options(int readers) {
   return {.batch_size = 8,
           .readers = readers,
-          .batches_per_slot = 1,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 }  // namespace
@@ -129,7 +127,7 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
     recorder record{by.looks()};
     {
       loader_options loading = options(readers);
-      loading.piece_bytes = piece_bytes;
+      loading.expert.piece_bytes = piece_bytes;
       loader loader = by.load(make_identity_rows(64, 8), sequential{}, loading);
       by.on.device->fail_call(call, nth, times);
       auto range = loader.epoch(0, by.stream);
@@ -147,8 +145,8 @@ TEST_CASE("refused calls: whichever one is, nothing is freed in use, and no batc
 TEST_CASE("refused calls: what a refused batch had begun is done before its slot is written again",
           "[device][transfer][host]") {
   loader_options loading = options(1);
-  loading.staging_slots = 40;      // so many that none is needed twice
-  loading.piece_bytes = 3U * 17U;  // a batch in three pieces
+  loading.expert.staging_slots = 40;      // so many that none is needed twice
+  loading.expert.piece_bytes = 3U * 17U;  // a batch in three pieces
   const auto data = make_identity_rows(64, 8);
   const shuffle order{.seed = 4};
   const auto take_two = [](auto& range, recorder& record) {

@@ -33,11 +33,11 @@ error_policy with(error_action action) {
 loader_options options_of(std::uint64_t number, partial_batch last, const error_policy& errors) {
   loader_options options{.batch_size = 4,
                          .partial_batch = last,
-                         .readers = static_cast<int>(number % 3),
                          .epochs = number % 2 == 0 ? 0 : epochs,
-                         .batches_per_slot = number % 4,
-                         .errors = errors};
-  if (number % 5 == 0) options.piece_bytes = 50;
+                         .readers = static_cast<int>(number % 3),
+                         .errors = errors,
+                         .expert = {.batches_per_slot = number % 4}};
+  if (number % 5 == 0) options.expert.piece_bytes = 50;
   return options;
 }
 

@@ -98,9 +98,8 @@ TEST_CASE("retry: what fails every time is tried as often as asked for, then the
   loader loader = by.load(storage.data(20), sequential{},
                           {.batch_size = 4,
                            .readers = 1,
-                           .batches_per_slot = 1,
-                           .request_bytes = 1000,
-                           .errors = retrying(error_action::skip, retries)});
+                           .errors = retrying(error_action::skip, retries),
+                           .expert = {.batches_per_slot = 1, .request_bytes = 1000}});
   CHECK(take_epochs(loader, by, 0, 1).batches[1] == std::vector<std::uint64_t>{4, 19, 6, 7});
   CHECK(loader.failures().count == 1);
   CHECK(storage.asked[5] == 1 + retries);  // once with its run
@@ -138,8 +137,8 @@ TEST_CASE(
   loader loader = by.load(storage.data(80), sequential{},
                           {.batch_size = batch_size,
                            .readers = readers,
-                           .request_bytes = request_bytes,
-                           .errors = errors});
+                           .errors = errors,
+                           .expert = {.request_bytes = request_bytes}});
   const auto order = order_of_epoch(sequential{}, 80, 0);
   if (action == error_action::fail && !bad.empty()) {
     auto range = loader.epoch(0, by.stream);
@@ -182,9 +181,11 @@ TEST_CASE(
   auto errors = retrying(action, 8);
   errors.first_pause = 0ms;
   errors.max_share = 0;
-  loader loader = by.load(
-      data, sequential{},
-      {.batch_size = batch_size, .readers = 2, .request_bytes = 1'000'000, .errors = errors});
+  loader loader = by.load(data, sequential{},
+                          {.batch_size = batch_size,
+                           .readers = 2,
+                           .errors = errors,
+                           .expert = {.request_bytes = 1'000'000}});
   CHECK(take_epochs(loader, by, 0, 1).batches ==
         in_batches(order_of_epoch(sequential{}, 10'240, 0), batch_size));
   CHECK(loader.failures().count == 0);
@@ -208,9 +209,8 @@ TEST_CASE("retry: an error that names no sample is nobody's try, and reading eac
   loader loader = by.load(data, sequential{},
                           {.batch_size = 4,
                            .readers = 1,
-                           .batches_per_slot = 1,
-                           .request_bytes = 1'000,
-                           .errors = retrying(action, 1)});
+                           .errors = retrying(action, 1),
+                           .expert = {.batches_per_slot = 1, .request_bytes = 1'000}});
   CHECK(take_epochs(loader, by, 0, 1).batches == in_batches(order_of_epoch(sequential{}, 8, 0), 4));
   CHECK(alone == std::map<std::uint64_t, int>{
                      {0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}});
@@ -225,9 +225,8 @@ TEST_CASE("retry: a read that succeeds reads its samples once, in one call", "[r
               sequential{},
               {.batch_size = 16,
                .readers = 1,
-               .batches_per_slot = 1,
-               .request_bytes = 1'000,
-               .errors = retrying(GENERATE(error_action::fail, error_action::skip), 3)});
+               .errors = retrying(GENERATE(error_action::fail, error_action::skip), 3),
+               .expert = {.batches_per_slot = 1, .request_bytes = 1'000}});
   CHECK(take_epochs(loader, by, 0, 1).batches.size() == 4);
   CHECK(calls == 4);
 }
@@ -239,9 +238,8 @@ TEST_CASE("retry: an epoch that is to fail does so after the last try", "[reader
   loader loader = by.load(storage.data(20), sequential{},
                           {.batch_size = 4,
                            .readers = 1,
-                           .batches_per_slot = 1,
-                           .request_bytes = 1000,
-                           .errors = retrying(error_action::fail, 2)});
+                           .errors = retrying(error_action::fail, 2),
+                           .expert = {.batches_per_slot = 1, .request_bytes = 1000}});
   auto range = loader.epoch(0, by.stream);
   CHECK(range.next());
   CHECK_THROWS_AS((void)range.next(), stage_error);
@@ -256,8 +254,8 @@ TEST_CASE("retry: a sample from the epoch's end is tried again too", "[reader][h
   loader loader = by.load(storage.data(40), sequential{},
                           {.batch_size = 4,
                            .readers = no_readers,
-                           .batches_per_slot = 1,
-                           .errors = retrying(error_action::skip, 1)});
+                           .errors = retrying(error_action::skip, 1),
+                           .expert = {.batches_per_slot = 1}});
   CHECK(take_epochs(loader, by, 0, 1).batches[0] == std::vector<std::uint64_t>{0, 39, 2, 3});
   CHECK(loader.failures().count == 1);
   CHECK(loader.failures().recovered_reads == 1);

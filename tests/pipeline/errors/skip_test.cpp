@@ -43,11 +43,11 @@ sample_set some_bad(std::uint64_t seed, std::uint64_t every) {
 
 /// Shapes of slots, pieces and requests.
 std::vector<loader_options> all_cuts() {
-  return {{.batch_size = 7, .batches_per_slot = 1},
-          {.batch_size = 7, .batches_per_slot = 3, .request_bytes = 40},
+  return {{.batch_size = 7, .expert = {.batches_per_slot = 1}},
+          {.batch_size = 7, .expert = {.batches_per_slot = 3, .request_bytes = 40}},
           {.batch_size = 7, .epochs = 3},
-          {.batch_size = 7, .piece_bytes = 50, .request_bytes = 40},
-          {.batch_size = 60, .piece_bytes = 100}};
+          {.batch_size = 7, .expert = {.piece_bytes = 50, .request_bytes = 40}},
+          {.batch_size = 60, .expert = {.piece_bytes = 100}}};
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> failed_of(const failure_report& report) {
@@ -72,8 +72,8 @@ TEST_CASE(
   for (loader_options options : all_cuts()) {
     for (const std::uint64_t every : {20U, 5U, 2U}) {
       if (!cases.takes_next()) continue;
-      CAPTURE(to_string(through), readers, options.batch_size, options.batches_per_slot,
-              options.piece_bytes, every);
+      CAPTURE(to_string(through), readers, options.batch_size, options.expert.batches_per_slot,
+              options.expert.piece_bytes, every);
       const sample_set bad = some_bad(++seed, every);
       modelled_epoch expected;
       std::vector<std::vector<std::uint64_t>> batches;
@@ -114,8 +114,8 @@ TEST_CASE("skip: bad samples at the epoch's end are cut off, and all bad make an
   loader loader = by.load(make_bad_rows(20, bad), sequential{},
                           {.batch_size = 4,
                            .readers = readers,
-                           .batches_per_slot = batches_per_slot,
-                           .errors = skipping_all()});
+                           .errors = skipping_all(),
+                           .expert = {.batches_per_slot = batches_per_slot}});
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     CHECK(take_epochs(loader, by, epoch, epoch + 1).batches == in_batches(first, 4));
     CHECK(loader.state().epoch == epoch + 1);
@@ -152,8 +152,8 @@ TEST_CASE("skip: what is left of an epoch is dropped or filled as its last batch
                               {.batch_size = 4,
                                .partial_batch = policy,
                                .readers = readers,
-                               .piece_bytes = piece_bytes,
-                               .errors = skipping_all()});
+                               .errors = skipping_all(),
+                               .expert = {.piece_bytes = piece_bytes}});
       const batch_log got = take_epochs(loader, by, 0, 1);
       CHECK(got.batches == in_batches(expected, 4));
       CHECK(got.repeats == repeats);
@@ -196,7 +196,7 @@ TEST_CASE("skip: failures count as their batches are taken, and those beyond the
   auto policy = skipping_all();
   policy.listed = 2;
   loader loader = by.load(make_bad_rows(20, {1, 5, 9}), sequential{},
-                          {.batch_size = 4, .batches_per_slot = 3, .errors = policy});
+                          {.batch_size = 4, .errors = policy, .expert = {.batches_per_slot = 3}});
   auto range = loader.epoch(0, by.stream);
   for (const std::uint64_t failures : {1U, 2U, 3U}) {
     CHECK(range.next());
@@ -224,9 +224,8 @@ TEST_CASE("skip: a batch whose last pieces are cut off reaches the user's functi
   loader loader = by.load(make_bad_rows(16, bad), sequential{},
                           {.batch_size = 16,
                            .readers = 1,
-                           .piece_bytes = 60,
-                           .batch_transform = counting,
-                           .errors = skipping_all()});
+                           .errors = skipping_all(),
+                           .expert = {.piece_bytes = 60, .batch_transform = counting}});
   CHECK(loader.plan().piece_samples < 5);
   auto range = loader.epoch(0, by.stream);
   const auto batch = range.next().value();

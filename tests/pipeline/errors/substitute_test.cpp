@@ -58,11 +58,12 @@ TEST_CASE(
   const sampler order = shuffle{.seed = 2};
   static combinations cases;
   for (loader_options options :
-       {loader_options{.batch_size = 6, .batches_per_slot = 1},
-        loader_options{.batch_size = 6, .batches_per_slot = 3, .request_bytes = 40},
-        loader_options{.batch_size = 12, .piece_bytes = 60, .request_bytes = 40}}) {
+       {loader_options{.batch_size = 6, .expert = {.batches_per_slot = 1}},
+        loader_options{.batch_size = 6, .expert = {.batches_per_slot = 3, .request_bytes = 40}},
+        loader_options{.batch_size = 12, .expert = {.piece_bytes = 60, .request_bytes = 40}}}) {
     if (!cases.takes_next()) continue;
-    CAPTURE(to_string(through), readers, world, options.batch_size, options.batches_per_slot);
+    CAPTURE(to_string(through), readers, world, options.batch_size,
+            options.expert.batches_per_slot);
     options.readers = readers;
     options.errors = with(17);
     for (int rank = 0; rank < world; ++rank) {
@@ -98,9 +99,9 @@ TEST_CASE("substitute: one that cannot be read either ends the epoch behind the 
   const log_capture unheard;
   const travelling by{GENERATE(from_range(first_reading_ways()))};
   const int readers = GENERATE(0, 2);
-  loader loader =
-      by.load(make_bad_rows(20, {9, 11}), sequential{},
-              {.batch_size = 4, .readers = readers, .batches_per_slot = 1, .errors = with(11)});
+  loader loader = by.load(
+      make_bad_rows(20, {9, 11}), sequential{},
+      {.batch_size = 4, .readers = readers, .errors = with(11), .expert = {.batches_per_slot = 1}});
   auto range = loader.epoch(0, by.stream);
   CHECK(range.next());
   CHECK(range.next());

@@ -35,9 +35,7 @@ struct capturing {
                   on.device,
                   {.batch_size = 8,
                    .readers = 1,
-                   .batches_per_slot = 1,
-                   .staging_slots = 2,
-                   .device_slots = 2}};
+                   .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}}};
   }
 };
 

@@ -42,8 +42,9 @@ std::vector<std::int64_t> numbers(const std::int64_t* first, std::int32_t count)
 }
 
 loader_options two_slots() {
-  return {
-      .batch_size = 8, .readers = 1, .batches_per_slot = 1, .staging_slots = 2, .device_slots = 2};
+  return {.batch_size = 8,
+          .readers = 1,
+          .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}};
 }
 
 std::shared_ptr<const batch> shared(optional_batch taken) {

@@ -34,9 +34,7 @@ constexpr std::uint64_t batch_size = 8;
 loader_options two_slots(std::uint64_t batches_per_slot = 1) {
   return {.batch_size = batch_size,
           .readers = 1,
-          .batches_per_slot = batches_per_slot,
-          .staging_slots = 2,
-          .device_slots = 2};
+          .expert = {.batches_per_slot = batches_per_slot, .staging_slots = 2, .device_slots = 2}};
 }
 
 /// A device with the consumer's stream and a further one, and what is seen on each.

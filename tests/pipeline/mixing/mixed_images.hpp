@@ -50,7 +50,7 @@ struct mixed_images {
     loader_options options{.batch_size = batch_size, .readers = readers};
     options.transforms = {{.field = "image", .layout = image_layout::hwc},
                           {.field = "label", .one_hot = classes}};
-    options.transform_seed = 77;
+    options.seed = 77;
     options.mixing = mixing{.image = "image",
                             .label = "label",
                             .mixup_alpha = 0.4,

@@ -60,8 +60,8 @@ TEST_CASE("mixing: every placement and device delivers the same bits, however sl
   for (const std::uint64_t batches_per_slot : {0U, 1U, 3U}) {
     for (const std::size_t request_bytes : {std::size_t{1}, 3 * mixed_images::row_bytes}) {
       loader_options options = mixed_images::mixed(batch_size, readers);
-      options.batches_per_slot = batches_per_slot;
-      options.request_bytes = request_bytes;
+      options.expert.batches_per_slot = batches_per_slot;
+      options.expert.request_bytes = request_bytes;
       CAPTURE(batches_per_slot, request_bytes);
       CHECK((deliver_mixed(through, mixed_images::make(), order, options) == expected));
     }
@@ -75,7 +75,7 @@ TEST_CASE("mixing: partners of a batch that comes in pieces come in one piece",
   const std::size_t samples_a_piece = GENERATE(1U, 2U, 3U, 6U, 12U);
   CAPTURE(to_string(through), batch_size, samples_a_piece);
   loader_options options = mixed_images::mixed(batch_size, 2);
-  options.piece_bytes = samples_a_piece * mixed_images::row_bytes;
+  options.expert.piece_bytes = samples_a_piece * mixed_images::row_bytes;
   CHECK((deliver_mixed(through, mixed_images::make(), order, options) == expected_of(options)));
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("mixing: it depends on seed and epoch, and 16-bit floats are mixed the
           "[loader][host]") {
   loader_options options = mixed_images::mixed(45, 2);
   const auto first = expected_of(options);
-  options.transform_seed = 78;
+  options.seed = 78;
   CHECK(expected_of(options)[0].ids == first[0].ids);
   CHECK(expected_of(options)[0].images != first[0].images);
   CHECK(expected_of(options)[0].labels != first[0].labels);
@@ -160,9 +160,9 @@ TEST_CASE("mixing: a function of the user's gets batches that are mixed", "[tran
   CAPTURE(to_string(through));
   loader_options options = mixed_images::mixed(14, 2);
   const auto expected = expected_of(options);
-  options.piece_bytes = GENERATE(0U, 500U);
+  options.expert.piece_bytes = GENERATE(0U, 500U);
   const travelling by{through};
-  options.batch_transform =
+  options.expert.batch_transform =
       batch_transform{.fields = {{"image", element_type::f32, {6, 5, 3}},
                                  {"label", element_type::f32, {10}},
                                  {"id", element_type::u64, {}}},

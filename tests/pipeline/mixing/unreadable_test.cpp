@@ -68,7 +68,7 @@ TEST_CASE(
   for (const int readers : {0, 3}) {
     options.readers = readers;
     for (const std::size_t piece : {std::size_t{0}, 3 * mixed_images::row_bytes}) {
-      options.piece_bytes = piece;
+      options.expert.piece_bytes = piece;
       CHECK((deliver_mixed(through, bad_images(bad), order, options) == expected));
     }
   }
@@ -79,7 +79,7 @@ TEST_CASE("mixing: batches before one that cannot be read are mixed", "[reader][
   const std::uint64_t batches_per_slot = GENERATE(1U, 4U);
   CAPTURE(to_string(through), batches_per_slot);
   loader_options options = mixed_images::mixed(8, 2);
-  options.batches_per_slot = batches_per_slot;
+  options.expert.batches_per_slot = batches_per_slot;
   const auto expected = deliver_mixed(way::in_place, mixed_images::make(), order, options, 1);
   const std::uint64_t bad = expected[3].ids[2];
   const travelling by{through};

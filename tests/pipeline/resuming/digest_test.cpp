@@ -34,7 +34,7 @@ TEST_CASE("digest: all ranks of a run have the same one, whatever they read with
   for (const int rank : {1, 2}) {
     loader_options options = rank_of(rank, 3);
     options.readers = rank;
-    options.staging_slots = 8;
+    options.expert.staging_slots = 8;
     options.epochs = 7;
     CHECK(digest_of(rows, shuffle{.seed = 1}, options) == first);
   }
@@ -72,7 +72,7 @@ TEST_CASE("digest: ranks with other data, orders, sizes or options have another 
   other.partial_batch = partial_batch::drop;
   digests.push_back(digest_of(rows, shuffle{.seed = 1}, other));
   other = options;
-  other.transform_seed = 5;
+  other.seed = 5;
   digests.push_back(digest_of(rows, shuffle{.seed = 1}, other));
   other = options;
   other.errors = {.action = error_action::substitute, .substitute = 3};

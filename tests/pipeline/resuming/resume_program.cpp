@@ -50,9 +50,9 @@ int main(int argc, char** argv) {
                 shuffle{.seed = 6},
                 make_host_device(),
                 {.batch_size = 8,
-                 .readers = std::stoi(argv[2]),
                  .epochs = 4,
-                 .batches_per_slot = std::stoull(argv[3])}};
+                 .readers = std::stoi(argv[2]),
+                 .expert = {.batches_per_slot = std::stoull(argv[3])}}};
   weights trained{};
   std::uint64_t epoch = 0;
   if (std::ifstream file{path, std::ios::binary}; file) {

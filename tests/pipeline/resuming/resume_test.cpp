@@ -89,11 +89,11 @@ manner some_manner(way through, std::uint64_t cut) {
                       : cut % 3 == 2 ? 2
                                      : 1,
              .options = {}};
-  how.options.batches_per_slot = cut % 4;
-  how.options.staging_slots = cut % 2 == 0 ? 0 : 2 + cut % 3;
+  how.options.expert.batches_per_slot = cut % 4;
+  how.options.expert.staging_slots = cut % 2 == 0 ? 0 : 2 + cut % 3;
   how.options.epochs = cut % 5 < 2 ? 0 : epochs;
-  how.options.request_bytes = cut % 2 == 0 ? 0 : 100;
-  if (cut % 6 == 5) how.options.piece_bytes = 64;
+  how.options.expert.request_bytes = cut % 2 == 0 ? 0 : 100;
+  if (cut % 6 == 5) how.options.expert.piece_bytes = 64;
   return how;
 }
 
@@ -227,7 +227,7 @@ loader of_drawn(int readers) {
   return loader{std::make_shared<const drawn>(),
                 shuffle{.seed = 3},
                 make_host_device(),
-                {.batch_size = 16, .readers = readers, .transform_seed = 9}};
+                {.batch_size = 16, .readers = readers, .seed = 9}};
 }
 
 }  // namespace
@@ -251,7 +251,7 @@ TEST_CASE("resume: what is random about samples is what it would have been, at e
 TEST_CASE("resume: the conversions of fields are what they would have been, at random cuts",
           "[loader][host]") {
   const auto seed = GENERATE(std::uint64_t{3}, std::uint64_t{12}, std::uint64_t{17});
-  loader_options options{.batch_size = 5, .transform_seed = 4};
+  loader_options options{.batch_size = 5, .seed = 4};
   options.transforms = {{.field = "row",
                          .layout = image_layout::hwc,
                          .flip = 0.5,
@@ -340,10 +340,11 @@ TEST_CASE("resume: a place among a billion samples is found by arithmetic, in an
   constexpr std::uint64_t batch_size = 1000;
   const counted order{shuffle{.seed = 11}};
   std::mt19937_64 engine{3};
-  loader loader{make_identity_dataset(billion, 8),
-                order,
-                make_host_device(),
-                {.batch_size = batch_size, .readers = no_readers, .batches_per_slot = 1}};
+  loader loader{
+      make_identity_dataset(billion, 8),
+      order,
+      make_host_device(),
+      {.batch_size = batch_size, .readers = no_readers, .expert = {.batches_per_slot = 1}}};
   loader_state state = loader.state();
   CHECK(order.asked->load() == 128);
   for (int round = 0; round < 50; ++round) {

@@ -38,10 +38,11 @@ loader_state at(const loader& of, std::uint64_t epoch, std::uint64_t batch) {
 
 /// 20 samples, in 5 batches an epoch.
 loader five_batches(int readers = 2, std::uint64_t epochs = 0) {
-  return loader{make_identity_rows(20, 8),
-                sequential{},
-                make_host_device(),
-                {.batch_size = 4, .readers = readers, .epochs = epochs, .staging_slots = 4}};
+  return loader{
+      make_identity_rows(20, 8),
+      sequential{},
+      make_host_device(),
+      {.batch_size = 4, .epochs = epochs, .readers = readers, .expert = {.staging_slots = 4}}};
 }
 
 std::vector<place> places_of(epoch_range range) {
@@ -172,8 +173,9 @@ TEST_CASE("seek: abandons ranges that were asked for before, and batches that ar
           "[loader][host]") {
   const travelling by{GENERATE(from_range(all_ways()))};
   CAPTURE(to_string(by.through));
-  loader loader = by.load(make_identity_rows(20, 8), sequential{},
-                          {.batch_size = 4, .readers = 2, .staging_slots = 4, .device_slots = 4});
+  loader loader =
+      by.load(make_identity_rows(20, 8), sequential{},
+              {.batch_size = 4, .readers = 2, .expert = {.staging_slots = 4, .device_slots = 4}});
   auto under_way = loader.epoch(0, by.stream);
   auto ahead = loader.epoch(1, by.stream);
   recorder record{by.looks()};
@@ -215,7 +217,7 @@ TEST_CASE("seek: nothing before the place is read", "[loader][host]") {
                         }),
                   sequential{},
                   make_host_device(),
-                  {.batch_size = 4, .readers = 1, .staging_slots = 4}};
+                  {.batch_size = 4, .readers = 1, .expert = {.staging_slots = 4}}};
     loader.seek(at(loader, 0, 3));
     CHECK(places_of(loader.epoch(0)) == std::vector<place>{{0, 3}, {0, 4}});
   }
@@ -279,7 +281,7 @@ TEST_CASE("seek: a state of something else is refused with both values, and noth
   CHECK(refusal([](loader_state& state) { state.transform_seed = 7; }) ==
         begin +
             "transform seeds are 7 in the state, and 0 in this loader; set "
-            "loader_options::transform_seed to the state's");
+            "loader_options::seed to the state's");
   CHECK(refusal([](loader_state& state) { state.transforms.clear(); }) ==
         begin +
             "transforms are none in the state, and note: float32, scale 0.5 in this loader; "

@@ -141,8 +141,8 @@ TEST_CASE("statistics: what the host waits for a slot that is not decoded yet is
                 on.device,
                 {.batch_size = batch_size,
                  .readers = 2,
-                 .batches_per_slot = 1,
-                 .decode_on = decode_on::device}};
+                 .decode_on = decode_on::device,
+                 .expert = {.batches_per_slot = 1}}};
   auto range = loader.epoch(0, on.stream);
   CHECK_THROWS_AS((void)range.next(std::chrono::steady_clock::now() + 10ms), deadline_error);
   on.device->allow_decodes(1);
@@ -315,9 +315,7 @@ TEST_CASE("statistics: copies that take long make a loop copy-bound", "[statisti
                 on.device,
                 {.batch_size = batch_size,
                  .readers = 1,
-                 .batches_per_slot = 1,
-                 .staging_slots = 2,
-                 .device_slots = 2}};
+                 .expert = {.batches_per_slot = 1, .staging_slots = 2, .device_slots = 2}}};
   std::thread bus{[&] {
     for (int i = 0; i < 16; ++i) {
       std::this_thread::sleep_for(20ms);
@@ -334,11 +332,12 @@ TEST_CASE("statistics: copies that take long make a loop copy-bound", "[statisti
 
 TEST_CASE("statistics: batches held in every slot are told from a slow loader",
           "[statistics][host]") {
-  loader loader{
-      make_identity_dataset(8 * batch_size, 16),
-      sequential{},
-      make_host_device(),
-      {.batch_size = batch_size, .readers = 1, .batches_per_slot = 1, .staging_slots = 2}};
+  loader loader{make_identity_dataset(8 * batch_size, 16),
+                sequential{},
+                make_host_device(),
+                {.batch_size = batch_size,
+                 .readers = 1,
+                 .expert = {.batches_per_slot = 1, .staging_slots = 2}}};
   auto range = loader.epoch(0);
   auto first = range.next();
   auto second = range.next();

@@ -92,7 +92,7 @@ TEST_CASE("verdict: a control group's quota makes a loop decode-bound, and no re
   loader loader{std::make_shared<const computed_samples>(),
                 sequential{},
                 make_host_device(),
-                {.batch_size = 8, .readers = 2, .epochs = 1}};
+                {.batch_size = 8, .epochs = 1, .readers = 2}};
   const loader_statistics seen = read_epoch(loader, 0);
   const loader_verdict verdict = judge(seen);
   INFO(report(seen));
@@ -125,7 +125,7 @@ TEST_CASE("verdict: a page cache that is cold makes a loop storage-bound, until 
     loader loader{open_records({path}, {{"x", element_type::u8, {record_bytes}}}),
                   sequential{},
                   make_host_device(),
-                  {.batch_size = 16, .readers = 2, .epochs = 2}};
+                  {.batch_size = 16, .epochs = 2, .readers = 2}};
     cold = read_epoch(loader, 0);
     warm = read_epoch(loader, 1);
     if (2 * (cold.sampled_cpu + cold.sampled_queue) < cold.sampled_reading) break;

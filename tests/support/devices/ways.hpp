@@ -110,11 +110,11 @@ inline loader_options on_way(way through, const dataset& data, loader_options op
       break;
     case way::cached_half:
       options.placement = placement::cached;
-      options.max_device_cache_bytes = bytes_of(data.size() / 2);
+      options.memory.cache = bytes_of(data.size() / 2);
       break;
     case way::cached_few:
       options.placement = placement::cached;
-      options.max_device_cache_bytes = bytes_of(std::min<std::uint64_t>(2, data.size()));
+      options.memory.cache = bytes_of(std::min<std::uint64_t>(2, data.size()));
       break;
     case way::decoded:
       options.placement = placement::stream;

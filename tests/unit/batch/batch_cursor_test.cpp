@@ -25,9 +25,10 @@ namespace {
 /// 18 samples in batches of 4 4 4 | 4 2, rings of 2 slots.
 struct feeding {
   std::shared_ptr<recording_device> device = std::make_shared<recording_device>();
-  stages parts{device, make_identity_dataset(18, 8),
-               loader_options{
-                   .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
+  stages parts{
+      device, make_identity_dataset(18, 8),
+      loader_options{.batch_size = 4,
+                     .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
   transfer moving{
       std::make_unique<copy_transfer>(device, parts.format->layout, parts.format->layout),
       parts.staging, parts.ring};

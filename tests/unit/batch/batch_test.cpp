@@ -27,9 +27,10 @@ namespace {
 
 /// Two slots of one batch each, read in place; epoch 2 of shuffled identity data.
 struct leasing {
-  stages parts{make_host_device(), make_identity_dataset(10, 8),
-               loader_options{.batch_size = 4, .batches_per_slot = 1, .staging_slots = 2},
-               shuffle{.seed = 1}};
+  stages parts{
+      make_host_device(), make_identity_dataset(10, 8),
+      loader_options{.batch_size = 4, .expert = {.batches_per_slot = 1, .staging_slots = 2}},
+      shuffle{.seed = 1}};
   std::shared_ptr<epoch_run> run = std::make_shared<epoch_run>(2);
 
   batch take(std::uint64_t ticket) {

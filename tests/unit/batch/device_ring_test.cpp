@@ -30,7 +30,7 @@ namespace {
 
 /// 8 tickets of 3 batches of 4 samples, rings of 2 slots.
 const loader_options small{
-    .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2};
+    .batch_size = 4, .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
 
 /// The content of a ticket 0 of three batches.
 slot_content whole_slot(const std::shared_ptr<epoch_run>& run) {

@@ -22,8 +22,8 @@ TEST_CASE("device ring: it knows when batches are held in every slot, how many a
   const auto device = std::make_shared<recording_device>();
   const stages parts{
       device, make_identity_dataset(96, 8),
-      loader_options{
-          .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
+      loader_options{.batch_size = 4,
+                     .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
   device_ring& ring = *parts.ring;
   const auto run = std::make_shared<epoch_run>(0);
   const stream_ref stream = device->make_stream();

@@ -39,9 +39,10 @@ struct asked_ring {
   [[nodiscard]] bool was_late() const { return (*parts.ring)[slot].released_late; }
 
   std::shared_ptr<recording_device> device = std::make_shared<recording_device>();
-  stages parts{device,
-               make_identity_dataset(96, 8),
-               {.batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
+  stages parts{
+      device,
+      make_identity_dataset(96, 8),
+      {.batch_size = 4, .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}}};
   slot_index slot = parts.ring->acquire().value();
   std::atomic<int> left;
   std::atomic<int> asked{0};

@@ -205,11 +205,10 @@ TEST_CASE(
   const image_shards shards;
   const dataset_ptr data = subset(shards.open(), over_and_over(800));
   const std::vector<std::size_t> row_bytes{12 * 10 * 3, 4};
-  const loader_options options{
-      .batch_size = 4,
-      .readers = readers,
-      .batches_per_slot = 1,
-      .max_device_cache_bytes = detail::device_row_cache::bytes(row_bytes, 40)};
+  const loader_options options{.batch_size = 4,
+                               .readers = readers,
+                               .memory = {.cache = detail::device_row_cache::bytes(row_bytes, 40)},
+                               .expert = {.batches_per_slot = 1}};
   const run whole = deliver(data, decode_on::device, sequential{}, options, 1);
   REQUIRE(whole.error == std::nullopt);
   const scripted on;

@@ -96,29 +96,29 @@ TEST_CASE("decoding_choice: fewer blocks are ahead where the cache's limit leave
           "[loader][host]") {
   const std::size_t all = chosen{many_blocks(), {}}.bytes.store;
   for (const std::size_t limit : {all, all - 1, all / 2, all / 10}) {
-    const chosen made{many_blocks(), {.max_device_cache_bytes = limit}};
+    const chosen made{many_blocks(), {.memory = {.cache = limit}}};
     CAPTURE(all, limit, made.blocks->ahead);
     CHECK(made.bytes.store <= limit);
     CHECK(made.bytes.store >= limit / 8 * 7 - 40'000);  // but for one step
     CHECK(made.blocks->group == std::max(40U, made.blocks->ahead / 3));
   }
-  const chosen least{many_blocks(), {.max_device_cache_bytes = 1}};
+  const chosen least{many_blocks(), {.memory = {.cache = 1}}};
   CHECK(least.blocks->ahead == 1);
   CHECK(least.blocks->group == 40);  // a slot's
-  CHECK_FALSE(too_many(least.bytes, {.max_device_cache_bytes = 1}).empty());
+  CHECK_FALSE(too_many(least.bytes, {.memory = {.cache = 1}}).empty());
 }
 
 TEST_CASE("decoding_choice: decoding leaves device memory to the slots where it is limited",
           "[loader][host]") {
   const std::size_t all = chosen{many_blocks(), {}}.bytes.decoder;
   const std::size_t slots = chosen{many_blocks(), {}}.slot_bytes;
-  const chosen half{many_blocks(), {.max_device_bytes = all}};
+  const chosen half{many_blocks(), {.memory = {.device = all}}};
   CHECK(half.bytes.decoder <= all / 2);
   CHECK(half.bytes.decoder > all / 3);
-  const chosen little{many_blocks(), {.max_device_bytes = slots + all / 8}};
+  const chosen little{many_blocks(), {.memory = {.device = slots + all / 8}}};
   CHECK(little.bytes.decoder <= all / 8);
-  CHECK(chosen{many_blocks(), {.max_device_bytes = slots}}.blocks->ahead == 1);
-  CHECK(chosen{many_blocks(), {.max_device_bytes = 10 * (slots + all)}}.blocks->ahead == 6144);
+  CHECK(chosen{many_blocks(), {.memory = {.device = slots}}}.blocks->ahead == 1);
+  CHECK(chosen{many_blocks(), {.memory = {.device = 10 * (slots + all)}}}.blocks->ahead == 6144);
 }
 
 TEST_CASE("decoding_choice: a plan says whether the device could decode what readers do",

@@ -30,7 +30,8 @@ TEST_CASE("loader options: the defaults are valid, and come back unchanged", "[l
   CHECK(defaults.batch_size == 1);
   CHECK(defaults.partial_batch == partial_batch::keep);
   CHECK(defaults.readers == automatic_readers);
-  CHECK(validated({.batch_size = 7, .readers = 0, .staging_slots = 2}).staging_slots == 2);
+  CHECK(validated({.batch_size = 7, .readers = 0, .expert = {.staging_slots = 2}})
+            .expert.staging_slots == 2);
 }
 
 TEST_CASE("loader options: a batch of nothing is refused", "[loader][host]") {
@@ -49,20 +50,21 @@ TEST_CASE("loader options: a number of readers that cannot be is refused, with t
 
 TEST_CASE("loader options: a ring of one slot cannot overlap anything, and is refused",
           "[loader][host]") {
-  CHECK(refusal({.staging_slots = 1}) ==
-        "loader_options::staging_slots is 1: say 2 to 4096, or 0 for automatic");
-  CHECK(refusal({.device_slots = 1}) ==
-        "loader_options::device_slots is 1: say 2 to 4096, or 0 for automatic");
-  CHECK(refusal({.device_slots = 4097}) ==
-        "loader_options::device_slots is 4097: say 2 to 4096, or 0 for automatic");
-  CHECK_NOTHROW(validated({.staging_slots = 4096, .device_slots = 2}));
+  CHECK(refusal({.expert = {.staging_slots = 1}}) ==
+        "loader_options::expert.staging_slots is 1: say 2 to 4096, or 0 for automatic");
+  CHECK(refusal({.expert = {.device_slots = 1}}) ==
+        "loader_options::expert.device_slots is 1: say 2 to 4096, or 0 for automatic");
+  CHECK(refusal({.expert = {.device_slots = 4097}}) ==
+        "loader_options::expert.device_slots is 4097: say 2 to 4096, or 0 for automatic");
+  CHECK_NOTHROW(validated({.expert = {.staging_slots = 4096, .device_slots = 2}}));
 }
 
 TEST_CASE("loader options: a limit of destruction below zero is refused", "[loader][host]") {
   loader_options options;
-  options.leave_reads_after = std::chrono::milliseconds{-3};
+  options.expert.leave_reads_after = std::chrono::milliseconds{-3};
   CHECK(refusal(options) ==
-        "loader_options::leave_reads_after is -3 ms: say how long destruction may wait, or 0 for "
+        "loader_options::expert.leave_reads_after is -3 ms: say how long destruction may wait, or "
+        "0 for "
         "no limit");
 }
 
@@ -130,11 +132,9 @@ TEST_CASE(
         "loader_options::transforms: field 'x': to_layout is 2, which is no value of its type: "
         "say one of hwc, chw");
   CHECK(with([&](auto& of) {
-          of.expected_fields = {{"x", no_type}};
-        }) == "loader_options::expected_fields: field 'x': type is 13" + types);
-  CHECK(with([&](auto& of) {
-          of.batch_transform = batch_transform{.fields = {{"x", no_type, {}}}, .run = [](auto) {}};
-        }) == "loader_options::batch_transform: field 'x': type is 13" + types);
+          of.expert.batch_transform =
+              batch_transform{.fields = {{"x", no_type, {}}}, .run = [](auto) {}};
+        }) == "loader_options::expert.batch_transform: field 'x': type is 13" + types);
 }
 
 TEST_CASE("loader options: a loader refuses a dataset whose types or concurrency are no values",

@@ -98,7 +98,7 @@ TEST_CASE("loader state: a state of format 1 is read, and its run goes on", "[lo
   const loader_state state = loader_state::from_json(text);
   CHECK(state.unreadable == 0);
   CHECK(state.skipped == 0);
-  loader_options options{.batch_size = 8, .readers = no_readers, .transform_seed = 5};
+  loader_options options{.batch_size = 8, .readers = no_readers, .seed = 5};
   options.transforms = {{.field = "row", .scale = 0.5}};
   loader loader{make_identity_dataset(100, 8), shuffle{.seed = 42}, make_host_device(), options};
   loader.seek(state);

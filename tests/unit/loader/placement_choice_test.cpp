@@ -55,7 +55,7 @@ placement_choice choose(placement wanted, std::size_t budget, std::uint64_t samp
                         const device_capabilities& device = with_copies) {
   told_dataset data;
   data.samples = samples;
-  return choose_placement(data, device, {.placement = wanted, .max_device_cache_bytes = budget});
+  return choose_placement(data, device, {.placement = wanted, .memory = {.cache = budget}});
 }
 
 std::string refusal(placement wanted, std::size_t budget, std::uint64_t samples = 100) {
@@ -107,7 +107,7 @@ TEST_CASE("placement choice: resident takes what it needs, up to the budget", "[
   check(choose(placement::resident, 0), placement::resident, 100, room(100));
   check(choose(placement::resident, room(100)), placement::resident, 100, room(100));
   CHECK(refusal(placement::resident, room(100) - 1) ==
-        "loader_options::placement is resident, but max_device_cache_bytes is 78847, too small for "
+        "loader_options::placement is resident, but memory.cache is 78847, too small for "
         "the "
         "dataset; its 100 samples take 78848 bytes: raise it, or choose placement::cached");
 }
@@ -117,11 +117,11 @@ TEST_CASE("placement choice: cached needs a budget of a row or more", "[loader][
   check(choose(placement::cached, room(100) - 1), placement::cached, 99, room(99));
   check(choose(placement::cached, room(100)), placement::resident, 100, room(100));
   CHECK(refusal(placement::cached, 0) ==
-        "loader_options::placement is cached, but max_device_cache_bytes is 0: say how much device "
+        "loader_options::placement is cached, but memory.cache is 0: say how much device "
         "memory "
         "rows may take; its 100 samples take 78848 bytes");
   CHECK(refusal(placement::cached, room(1) - 1) ==
-        "loader_options::placement is cached, but max_device_cache_bytes is 1279, too small for a "
+        "loader_options::placement is cached, but memory.cache is 1279, too small for a "
         "single "
         "sample; its 100 samples take 78848 bytes");
 }

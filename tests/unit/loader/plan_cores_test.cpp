@@ -23,7 +23,7 @@ core_list planned(core_list near, const loader_options& options) {
 
 loader_options tuned_to(int readers) {
   loader_options options{.readers = 1};
-  options.tuning.max_readers = readers;
+  options.expert.tuning.max_readers = readers;
   return options;
 }
 
@@ -52,5 +52,4 @@ TEST_CASE("plan: a loader's threads run anywhere, if nobody knows or wants bette
   CHECK(planned({allowed.back() + 1}, {.placement = placement::gather}).empty());
   if (allowed.size() == 1) FEEDLINE_SKIP("this process may use one core alone");
   CHECK(planned({allowed.front()}, {.readers = no_readers}).empty());
-  CHECK(planned({allowed.front()}, {.readers = 1, .near_device = false}).empty());
 }

@@ -168,12 +168,12 @@ TEST_CASE(
 }
 
 TEST_CASE("plan: what is asked for is what is settled", "[loader][host]") {
-  const loader_plan planned = plan(6'400, {.batch_size = 64,
-                                           .readers = 3,
-                                           .batches_per_slot = 5,
-                                           .staging_slots = 7,
-                                           .device_slots = 2,
-                                           .request_bytes = 7'920});
+  const loader_plan planned = plan(
+      6'400,
+      {.batch_size = 64,
+       .readers = 3,
+       .expert = {
+           .batches_per_slot = 5, .request_bytes = 7'920, .staging_slots = 7, .device_slots = 2}});
   CHECK(planned.batches_per_slot == 5);
   CHECK(planned.staging_slots == 7);
   CHECK(planned.device_slots == 2);
@@ -187,7 +187,7 @@ TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or ne
   CHECK(plan(6'400, {.batch_size = 64}).slots_grow);
   CHECK(plan(6'400, {.batch_size = 64}, in_place).slots_grow);
   CHECK(plan(6'400, {.batch_size = 64, .placement = placement::resident}).slots_grow);
-  CHECK_FALSE(plan(6'400, {.batch_size = 64, .batches_per_slot = 5}).slots_grow);
+  CHECK_FALSE(plan(6'400, {.batch_size = 64, .expert = {.batches_per_slot = 5}}).slots_grow);
   CHECK_FALSE(plan(6'400, {.batch_size = 6'400}).slots_grow);
   CHECK_FALSE(resolve(*test::make_identity_rows(6'400, 16), sequential{}, with_copies,
                       {.batch_size = 64, .placement = placement::gather})
@@ -195,13 +195,14 @@ TEST_CASE("plan: slots grow unless their size was asked for, is one batch, or ne
 }
 
 TEST_CASE("plan: a slot holds no more batches than an epoch", "[loader][host]") {
-  CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 1'000}).batches_per_slot == 10);
+  CHECK(plan(640, {.batch_size = 64, .expert = {.batches_per_slot = 1'000}}).batches_per_slot ==
+        10);
 }
 
 TEST_CASE("plan: where batches are read in place there is no device memory, nor its limits",
           "[loader][host]") {
-  const loader_plan planned =
-      plan(6'400, {.batch_size = 64, .device_slots = 9, .max_device_bytes = 1}, in_place);
+  const loader_plan planned = plan(
+      6'400, {.batch_size = 64, .memory = {.device = 1}, .expert = {.device_slots = 9}}, in_place);
   CHECK(planned.device_slots == 0);
   CHECK(planned.device_bytes == 0);
   CHECK(planned.staging_slots == 4);
@@ -209,12 +210,12 @@ TEST_CASE("plan: where batches are read in place there is no device memory, nor 
 
 TEST_CASE("plan: a request is at least a sample, at most a slot, and their number is bounded",
           "[loader][host]") {
-  CHECK(plan(640, {.batch_size = 64, .request_bytes = 1}).request_samples == 1);
-  CHECK(plan(640, {.batch_size = 64, .batches_per_slot = 2, .request_bytes = 1 << 30})
+  CHECK(plan(640, {.batch_size = 64, .expert = {.request_bytes = 1}}).request_samples == 1);
+  CHECK(plan(640, {.batch_size = 64, .expert = {.batches_per_slot = 2, .request_bytes = 1 << 30}})
             .request_samples == 128);
   const loader_plan planned = plan(
-      10'000'000,
-      {.batch_size = 1'000'000, .batches_per_slot = 1, .staging_slots = 4'096, .request_bytes = 1});
+      10'000'000, {.batch_size = 1'000'000,
+                   .expert = {.batches_per_slot = 1, .request_bytes = 1, .staging_slots = 4'096}});
   CHECK(planned.staging_slots * divide_up<std::uint64_t>(1'000'000, planned.request_samples) <=
         60'000);
 }
@@ -224,11 +225,13 @@ TEST_CASE("plan: readers share small slots, unless requests were sized by the us
   CHECK(plan(6'400, {.batch_size = 64, .readers = 8}).min_requests == 32);
   CHECK(plan(6'400, {.batch_size = 64, .readers = 1}).min_requests == 4);
   CHECK(plan(6'400, {.batch_size = 64, .readers = 0}).min_requests == 0);
-  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .request_bytes = 1'000}).min_requests == 0);
-  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .batches_per_slot = 2}).min_requests == 0);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .expert = {.request_bytes = 1'000}})
+            .min_requests == 0);
+  CHECK(plan(6'400, {.batch_size = 64, .readers = 8, .expert = {.batches_per_slot = 2}})
+            .min_requests == 0);
   for (const std::size_t slots : {2U, 100U, 4'096U}) {
     const loader_plan planned =
-        plan(640'000, {.batch_size = 1, .readers = 1'024, .staging_slots = slots});
+        plan(640'000, {.batch_size = 1, .readers = 1'024, .expert = {.staging_slots = slots}});
     CHECK(slots * detail::request_partition::more_requests(planned.min_requests) <= 5'000);
   }
 }
@@ -288,7 +291,7 @@ TEST_CASE("plan: a dataset that cannot be batched is refused", "[loader][host]")
 TEST_CASE("plan: rings that fit in no address space are refused before anything is allocated",
           "[loader][host]") {
   CHECK(refusal_of({std::uint64_t{1} << 62, {{"x", element_type::u8, {}}}},
-                   {.batch_size = std::uint64_t{1} << 61, .device_slots = 4'096}) ==
+                   {.batch_size = std::uint64_t{1} << 61, .expert = {.device_slots = 4'096}}) ==
         "4096 slots of 2305843009213693952 bytes do not fit in 64 bits: lower batch_size, "
         "batches_per_slot or the number of slots");
 }
@@ -299,10 +302,10 @@ TEST_CASE("plan: a budget makes slots smaller, then fewer, and is never overdraw
   for (const std::size_t budget : {2 * batch, 2 * batch + 1, 3 * batch, 5 * batch, 40 * batch,
                                    std::size_t{32} << 20, std::size_t{1} << 40}) {
     CAPTURE(budget);
-    const loader_plan staged = plan(60'000, {.batch_size = 64, .max_staging_bytes = budget});
+    const loader_plan staged = plan(60'000, {.batch_size = 64, .memory = {.pinned = budget}});
     CHECK(staged.staging_bytes <= budget);
     CHECK(staged.staging_slots >= 2);
-    const loader_plan on_device = plan(60'000, {.batch_size = 64, .max_device_bytes = budget});
+    const loader_plan on_device = plan(60'000, {.batch_size = 64, .memory = {.device = budget}});
     CHECK(on_device.device_bytes <= budget);
     CHECK(on_device.device_slots >= 2);
   }
@@ -312,7 +315,7 @@ TEST_CASE("plan: under a budget four slots are kept as long as each can hold a b
           "[loader][host]") {
   const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
   const auto within = [&](std::size_t batches) {
-    const auto planned = plan(60'000, {.batch_size = 64, .max_staging_bytes = batches * batch});
+    const auto planned = plan(60'000, {.batch_size = 64, .memory = {.pinned = batches * batch}});
     return std::pair{planned.staging_slots, planned.batches_per_slot};
   };
   CHECK(within(41) == std::pair{std::size_t{4}, std::uint64_t{10}});
@@ -323,7 +326,7 @@ TEST_CASE("plan: a staging budget of less than four batches makes pieces smaller
           "[loader][host]") {
   const std::size_t batch = plan(60'000, {.batch_size = 64}).batch_bytes;
   const auto within = [&](std::size_t budget) {
-    const auto planned = plan(60'000, {.batch_size = 64, .max_staging_bytes = budget});
+    const auto planned = plan(60'000, {.batch_size = 64, .memory = {.pinned = budget}});
     CHECK(planned.staging_bytes <= budget);
     return std::pair{planned.staging_slots, planned.piece_samples};
   };
@@ -334,17 +337,17 @@ TEST_CASE("plan: a staging budget of less than four batches makes pieces smaller
 
 TEST_CASE("plan: a budget too small is refused with the bytes that are needed", "[loader][host]") {
   // Two slots of one sample of 1,280 bytes.
-  CHECK(refusal(60'000, {.batch_size = 64, .max_staging_bytes = 2'559}) ==
-        "max_staging_bytes is 2559 bytes, but 2 slots of 1280 bytes need 2560: raise it");
-  CHECK(refusal(60'000, {.batch_size = 64, .staging_slots = 3, .max_staging_bytes = 2'560}) ==
-        "max_staging_bytes is 2560 bytes, but 3 slots of 1280 bytes need 3840: raise it, or lower "
+  CHECK(refusal(60'000, {.batch_size = 64, .memory = {.pinned = 2'559}}) ==
+        "memory.pinned is 2559 bytes, but 2 slots of 1280 bytes need 2560: raise it");
+  CHECK(refusal(60'000,
+                {.batch_size = 64, .memory = {.pinned = 2'560}, .expert = {.staging_slots = 3}}) ==
+        "memory.pinned is 2560 bytes, but 3 slots of 1280 bytes need 3840: raise it, or lower "
         "the number of slots");
-  CHECK_NOTHROW(plan(60'000, {.batch_size = 64, .max_staging_bytes = 2'560}));
+  CHECK_NOTHROW(plan(60'000, {.batch_size = 64, .memory = {.pinned = 2'560}}));
   CHECK(refusal(60'000, {.batch_size = 64,
-                         .batches_per_slot = 10,
-                         .device_slots = 3,
-                         .max_device_bytes = 1'000'000}) ==
-        "max_device_bytes is 1000000 bytes, but 3 slots of 506880 bytes need "
+                         .memory = {.device = 1'000'000},
+                         .expert = {.batches_per_slot = 10, .device_slots = 3}}) ==
+        "memory.device is 1000000 bytes, but 3 slots of 506880 bytes need "
         "1520640: raise it, or lower batch_size, batches_per_slot or the number of slots");
 }
 
@@ -357,24 +360,4 @@ TEST_CASE("plan: readers are chosen by the machine, or one where reads take turn
   const test::serialized_dataset serial{make_identity_dataset(640, 8)};
   CHECK(resolve(serial, sequential{}, in_place, {}).report.readers == 1);
   CHECK(resolve(serial, sequential{}, in_place, {.readers = 4}).report.readers == 4);
-}
-
-TEST_CASE("plan: a field that is expected but not there is refused, with those there are",
-          "[loader][host]") {
-  const auto message = refusal(10, {.expected_fields = {{"row"}, {"image"}}});
-  CHECK(message.find("'image'") != std::string::npos);
-  CHECK(message.find("id: uint64[], row: uint8[784]") != std::string::npos);
-}
-
-TEST_CASE("plan: an expected field of another type is refused, and both types are named",
-          "[loader][host]") {
-  const auto message = refusal(10, {.expected_fields = {{"row", element_type::f32}}});
-  CHECK(message.find("'row' as float32") != std::string::npos);
-  CHECK(message.find("row: uint8[784]") != std::string::npos);
-}
-
-TEST_CASE("plan: expected fields that are there change nothing", "[loader][host]") {
-  const auto expecting =
-      plan(1000, {.batch_size = 10, .expected_fields = {{"row", element_type::u8}, {"id"}}});
-  CHECK(to_string(expecting) == to_string(plan(1000, {.batch_size = 10})));
 }

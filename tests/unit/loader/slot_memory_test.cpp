@@ -44,7 +44,8 @@ TEST_CASE(
 TEST_CASE("slot memory: a user's function needs memory between assembly and slot, on any device",
           "[loader][host]") {
   loader_options options = converting();
-  options.batch_transform = batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
+  options.expert.batch_transform =
+      batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
   slot_memory made = sizes(placement::stream, 0, options, true);
   made.settle(3);
   CHECK_FALSE(made.in_place());
@@ -101,10 +102,10 @@ TEST_CASE("slot memory: the largest form of a batch counts, be it read, converte
     CHECK(largest({.batch_size = 64}, reads_staging) == 64 * 784 + 256);
     CHECK(largest(converting(), reads_staging) == 64 * 784 * 4 + 256);
     loader_options options = converting();
-    options.batch_transform =
+    options.expert.batch_transform =
         batch_transform{.fields = {{"x", element_type::f64, {10}}}, .run = {}};
     CHECK(largest(options, reads_staging) == 64 * 784 * 4 + 256);
-    options.batch_transform->fields.front().shape = {1000};
+    options.expert.batch_transform->fields.front().shape = {1000};
     CHECK(largest(options, reads_staging) == 64 * 1000 * 8);
   }
 }
@@ -133,7 +134,7 @@ TEST_CASE("slot memory: a part of a batch holds whole pairs where samples are mi
     for (std::size_t samples = 1; samples < 40; ++samples) {
       loader_options options = converting();
       options.batch_size = batch_size;
-      options.piece_bytes = samples * 785;
+      options.expert.piece_bytes = samples * 785;
       const std::uint64_t apart = sizes(placement::stream, 0, options).piece_samples(1);
       options.mixing = mixing{.image = "image", .mixup_alpha = 1};
       const std::uint64_t pairs = sizes(placement::stream, 0, options).piece_samples(1);
@@ -166,7 +167,7 @@ TEST_CASE(
   CHECK(cached == (4 * (512U << 10) / 785) / 64 * 64);
   CHECK(sizes(placement::gather, 1).requests(400).request_samples() == 400 * 64);
   for (const auto where : {placement::gather, placement::resident, placement::cached}) {
-    const auto said = sizes(where, 0.5, {.batch_size = 64, .request_bytes = 10 * 785});
+    const auto said = sizes(where, 0.5, {.batch_size = 64, .expert = {.request_bytes = 10 * 785}});
     CHECK(said.requests(400).request_samples() == 10);
   }
   CHECK(sizes(placement::resident, 1, {.batch_size = 1}).requests(1).request_samples() == 1);

@@ -27,7 +27,7 @@ const device_capabilities with_copies{.name = "gpu"};
 template <class Change>
 loader_options budget(int readers, std::size_t bytes, Change more) {
   loader_options options{.batch_size = 64, .readers = 2};
-  options.tuning = {.max_readers = readers, .max_pinned_bytes = bytes};
+  options.expert.tuning = {.max_readers = readers, .max_pinned_bytes = bytes};
   more(options);
   return options;
 }
@@ -84,8 +84,8 @@ TEST_CASE("tuned plan: a small budget makes pieces small, and a smaller one is r
   const loader_plan tuned = plan(budget(4, bytes));
   CHECK(tuned.staging_bytes <= bytes);
   CHECK(tuned.first_staging_slots >= 2);
-  CHECK(refusal(budget(4, 1'000)).find("tuning.max_pinned_bytes is 1000 bytes, but 2 slots of") ==
-        0);
+  CHECK(refusal(budget(4, 1'000))
+            .find("expert.tuning.max_pinned_bytes is 1000 bytes, but 2 slots of") == 0);
 }
 
 TEST_CASE("tuned plan: the budget holds where slots are put together on the device, too",
@@ -126,18 +126,21 @@ TEST_CASE("tuned plan: nothing is tuned where no readers read", "[loader][host]"
 TEST_CASE("tuned plan: a budget that contradicts itself or other options is refused",
           "[loader][host]") {
   CHECK(refusal(budget(-1, 0)) ==
-        "loader_options::tuning.max_readers is -1: say 1 to 1024, or 0 to leave readers as they "
+        "loader_options::expert.tuning.max_readers is -1: say 1 to 1024, or 0 to leave readers as "
+        "they "
         "are");
   CHECK(refusal(budget(1025, 0)) ==
-        "loader_options::tuning.max_readers is 1025: say 1 to 1024, or 0 to leave readers as they "
+        "loader_options::expert.tuning.max_readers is 1025: say 1 to 1024, or 0 to leave readers "
+        "as they "
         "are");
   CHECK(refusal(budget(1, 0)) ==
-        "loader_options::tuning.max_readers is 1, but readers is 2, with which the search begins: "
+        "loader_options::expert.tuning.max_readers is 1, but readers is 2, with which the search "
+        "begins: "
         "lower it, or leave it out");
-  CHECK(refusal(budget(4, 64 * mib, [](loader_options& each) { each.max_staging_bytes = 1; })) ==
-        "loader_options::max_staging_bytes and tuning.max_pinned_bytes both limit staging "
+  CHECK(refusal(budget(4, 64 * mib, [](loader_options& each) { each.memory.pinned = 1; })) ==
+        "loader_options::memory.pinned and expert.tuning.max_pinned_bytes both limit staging "
         "memory: with tuning, leave out the first");
   CHECK(refusal(budget(0, 1 * mib, [](loader_options& each) {
-          each.staging_slots = 4'096;
-        })).find("tuning.max_pinned_bytes is 1048576 bytes, but 4096 slots of") == 0);
+          each.expert.staging_slots = 4'096;
+        })).find("expert.tuning.max_pinned_bytes is 1048576 bytes, but 4096 slots of") == 0);
 }

@@ -82,10 +82,10 @@ TEST_CASE(
                make_identity_dataset(12 * tickets, 8),
                {.batch_size = 4,
                 .readers = readers,
-                .batches_per_slot = 3,
-                .staging_slots = slots,
-                .device_slots = 2,
-                .request_bytes = 5 * 16}};
+                .expert = {.batches_per_slot = 3,
+                           .request_bytes = 5 * 16,
+                           .staging_slots = slots,
+                           .device_slots = 2}}};
   epoch_schedule schedule{parts.plan.batches_per_epoch, 1};
   slot_scheduler under_test{parts.slots, schedule, *parts.staging};
   under_test.active().set(1);

@@ -32,7 +32,8 @@ namespace {
 constexpr std::byte untouched{0xEE};
 
 /// Batches of 4 samples of 8 + 13 bytes, 3 batches a slot; requests of a batch.
-const loader_options small{.batch_size = 4, .batches_per_slot = 3, .request_bytes = 5 * 21};
+const loader_options small{.batch_size = 4,
+                           .expert = {.batches_per_slot = 3, .request_bytes = 5 * 21}};
 
 struct filling {
   explicit filling(dataset_ptr data = make_identity_dataset(96, 13), sampler order = sequential{},
@@ -230,7 +231,7 @@ TEST_CASE(
   };
   filling on{make_identity_rows(96, 13),
              ending_sampler{},
-             {.batch_size = 4, .batches_per_slot = 3, .request_bytes = 12 * 22}};
+             {.batch_size = 4, .expert = {.batches_per_slot = 3, .request_bytes = 12 * 22}}};
   REQUIRE(on.parts.writer.reads_across_batches());
   const slot_index slot = on.open(0);
   CHECK(on.fill(slot, 0));  // all of the slot

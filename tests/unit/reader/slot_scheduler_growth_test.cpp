@@ -29,10 +29,10 @@ namespace {
 /// Batches of 4 samples; requests of one batch.
 loader_options batches_of_four(std::uint64_t batches_per_slot = 0) {
   return {.batch_size = 4,
-          .batches_per_slot = batches_per_slot,
-          .staging_slots = 2,
-          .device_slots = 2,
-          .request_bytes = 4 * 16};
+          .expert = {.batches_per_slot = batches_per_slot,
+                     .request_bytes = 4 * 16,
+                     .staging_slots = 2,
+                     .device_slots = 2}};
 }
 
 /// One reader, which takes as long for a request as the test says.

@@ -27,11 +27,10 @@ using feedline::test::stages;
 namespace {
 
 /// Batches of 4 samples of 16 bytes, 3 batches a slot; requests of 5 samples: 3 a slot.
-const loader_options small{.batch_size = 4,
-                           .batches_per_slot = 3,
-                           .staging_slots = 2,
-                           .device_slots = 2,
-                           .request_bytes = 5 * 16};
+const loader_options small{
+    .batch_size = 4,
+    .expert = {
+        .batches_per_slot = 3, .request_bytes = 5 * 16, .staging_slots = 2, .device_slots = 2}};
 
 struct opening {
   explicit opening(std::uint64_t samples = 96, std::uint64_t epochs = 1)

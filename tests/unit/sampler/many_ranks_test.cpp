@@ -147,7 +147,7 @@ TEST_CASE("many ranks: each of 4096 ranks finds its place in a billion samples b
                   {.batch_size = batch,
                    .shard = {.rank = rank, .world = world},
                    .readers = no_readers,
-                   .batches_per_slot = 1}};
+                   .expert = {.batches_per_slot = 1}}};
   };
   loader_state state = loader_of(0).state();
   state.epoch = 7;

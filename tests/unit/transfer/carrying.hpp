@@ -29,10 +29,10 @@ inline constexpr std::size_t row_bytes = 13;
 inline loader_options small(way through) {
   return test::on_way(through, *make_identity_rows(samples, row_bytes),
                       {.batch_size = 4,
-                       .batches_per_slot = 3,
-                       .staging_slots = 3,
-                       .device_slots = 3,
-                       .request_bytes = 4 * (8 + row_bytes + 1)});
+                       .expert = {.batches_per_slot = 3,
+                                  .request_bytes = 4 * (8 + row_bytes + 1),
+                                  .staging_slots = 3,
+                                  .device_slots = 3}});
 }
 
 /// Rings, and what a loader would put between them; the test plays slot scheduler and reader.

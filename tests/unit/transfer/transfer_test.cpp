@@ -30,7 +30,7 @@ namespace {
 
 /// 18 samples in batches of 4 4 4 | 4 2, rings of 2 slots.
 const loader_options small{
-    .batch_size = 4, .batches_per_slot = 3, .staging_slots = 2, .device_slots = 2};
+    .batch_size = 4, .expert = {.batches_per_slot = 3, .staging_slots = 2, .device_slots = 2}};
 
 template <class Device>
 struct transferring {

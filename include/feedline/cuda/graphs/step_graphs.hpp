@@ -22,7 +22,7 @@ inline namespace FEEDLINE_ABI {
 /// A place is the addresses of the batch's fields and the number of its samples. There are at most
 /// `loader_plan::device_slots` times `batches_per_slot` of them, and one more for each slot that an
 /// epoch's smaller last batch comes in. Each has a graph, of some kilobytes for each kernel: where
-/// slots hold hundreds of batches, `loader_options::batches_per_slot` bounds their number.
+/// slots hold hundreds of batches, `expert_options::batches_per_slot` bounds their number.
 ///
 /// What a step passes by value is captured with it: a learning rate that changes, or the number of
 /// the step, lies in device memory. `clear` lets all be captured anew.
