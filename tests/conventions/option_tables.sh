@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # option_tables.sh SOURCE [update]: the tables in docs/guide/options.md are what the headers say.
 #
-# A line <!-- members: HEADER#STRUCT [PREFIX] --> stands above each table. The table has a row for
-# each member of the struct: PREFIX and its name, its default, and its comment (`///` above it, or
-# `///<` after it). "update" writes the tables into the page.
+# A line <!-- members: HEADER#STRUCT [PREFIX] --> is above each table. The table has a row for each
+# member of the struct: PREFIX and its name, its default, and its comment (`///` above it, or `///<`
+# after it). The prefix = is the struct's name and "::". "update" writes the tables into the page.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 cd "$1"
@@ -69,8 +69,9 @@ while IFS= read -r line; do
   if [[ -n $table && $line == '|'* ]]; then continue; fi
   table=
   printf '%s\n' "$line" >>"$written"
-  if [[ $line =~ ^'<!-- members: '([^#]+)#([a-z_]+)( ([a-z_.]+))?' -->'$ ]]; then
-    table=$(members "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]:-}")
+  if [[ $line =~ ^'<!-- members: '([^#]+)#([a-z_]+)( ([a-z_.=]+))?' -->'$ ]]; then
+    prefix=${BASH_REMATCH[4]:-}
+    table=$(members "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${prefix/=/${BASH_REMATCH[2]}::}")
     count=$(grep -c '' <<<"$table")
     if ((count < 4)); then
       echo "FAILED: ${BASH_REMATCH[1]} has no struct ${BASH_REMATCH[2]} of two members or more" >&2
