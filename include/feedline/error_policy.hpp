@@ -31,7 +31,7 @@ enum class error_action : std::uint8_t {
 /// Which samples are left out, and the order of the others, depend on the data alone: not on
 /// readers, slots, placement or device, nor on where a run was resumed (`loader_state`).
 struct error_policy {
-  error_action action = error_action::fail;
+  error_action action = error_action::fail;  ///< what becomes of a sample that cannot be read
   std::uint64_t substitute = 0;  ///< with `error_action::substitute`: its index in the dataset
   /// How often a sample that cannot be read is tried again before that, with any action; 0: not at
   /// all. Tries are counted by sample, whatever it is read together with: if a read of several

@@ -1,4 +1,4 @@
-// The code that docs/guide/cuda-graphs.md shows.
+// The code that docs/guide/interop.md shows.
 
 // [includes]
 #include <feedline/cuda/graphs/step_graphs.hpp>

@@ -74,6 +74,34 @@ if(NOT boost_count EQUAL 1 OR NOT boost_headers MATCHES "^src/detail/[a-z_]+\\.h
     "Boost is included by '${boost_headers}': it belongs in one header of src/detail")
 endif()
 
+file(GLOB decisions ${SOURCE}/docs/decisions/0*.md)
+list(LENGTH decisions decision_count)
+if(decision_count GREATER 30)
+  list(APPEND faults "docs/decisions has ${decision_count} pages: merge those that answer one \
+question, and move what was replaced to archive/")
+endif()
+
+# What pages cite stays. A result that a newer one replaces is in the history.
+file(GLOB_RECURSE pages ${SOURCE}/README.md ${SOURCE}/docs/*.md)
+list(FILTER pages EXCLUDE REGEX "/archive/")
+set(cited "")
+foreach(page IN LISTS pages)
+  file(READ ${page} text)
+  string(APPEND cited "${text}")
+endforeach()
+file(GLOB results RELATIVE ${SOURCE}/tests/bench/results ${SOURCE}/tests/bench/results/*)
+list(LENGTH results result_count)
+if(result_count GREATER 25)
+  list(APPEND faults
+    "tests/bench/results has ${result_count} files: delete those that newer ones replace")
+endif()
+foreach(result IN LISTS results)
+  string(FIND "${cited}" "${result}" at)
+  if(at EQUAL -1)
+    list(APPEND faults "no document cites tests/bench/results/${result}: cite or delete it")
+  endif()
+endforeach()
+
 if(faults)
   list(JOIN faults "\n  " text)
   message(FATAL_ERROR "the house rules are broken:\n  ${text}")

@@ -20,7 +20,7 @@ inline namespace FEEDLINE_ABI {
 
 /// How `bucket_by_length` is to go about it.
 struct bucket_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Rising; a sample goes to the bucket of as many boundaries as are no more than its length, so N
   /// boundaries make N + 1 buckets. None: they are chosen so that buckets have about equally many
   /// samples.

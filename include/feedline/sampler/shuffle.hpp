@@ -55,7 +55,7 @@ struct chunk_window {
 /// not divide the lanes, ranks share some. The order then depends on the number of lanes and the
 /// global batch's size too. Where samples lie in no chunks, lanes change nothing.
 struct shuffle {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
   std::uint64_t lanes = 1;  ///< that divide the global batch; a multiple of the world
 

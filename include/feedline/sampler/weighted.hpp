@@ -16,7 +16,7 @@ inline namespace FEEDLINE_ABI {
 
 /// How `weighted` draws.
 struct weighted_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Positions in an epoch. 0: as many as there are weights, with replacement only.
   std::uint64_t epoch_size = 0;
   /// Whether a sample may stand in an epoch more than once.

@@ -17,7 +17,7 @@ namespace feedline::detail {
 // the words that it lies in, and the work ends: so damaged files do no harm.
 //
 // What is decoded here liblz4 decodes to the same bytes, and blocks of any encoder are decoded. Of
-// damaged ones liblz4 takes some that are refused here (docs/decisions/0081). Warps are as those of
+// damaged ones liblz4 takes some that are refused here (docs/decisions/0077). Warps are as those of
 // `zstd_decoder`.
 
 /// Memory that a warp shares while it decodes.

@@ -33,7 +33,7 @@ namespace {
 /// What a staging slot brings, at most, once it is decoded: so blocks come evenly.
 constexpr std::size_t max_block_slot_bytes = std::size_t{64} << 20;
 /// What a call decodes, about: it takes some milliseconds however few blocks there are
-/// (docs/decisions/0075).
+/// (docs/decisions/0072).
 constexpr std::size_t wanted_group_bytes = std::size_t{400} << 20;
 /// Of either.
 constexpr std::uint64_t max_blocks = 2048;

@@ -22,7 +22,7 @@ using feedline::detail::epoch_share;
 using feedline::detail::order_of;
 using feedline::detail::share_of;
 
-// 4096 ranks, one after the other: what docs/guide/many-nodes.md says.
+// 4096 ranks, one after the other: what docs/guide/several-processes.md says.
 
 namespace {
 
