@@ -15,8 +15,8 @@ set(faults "")
 # packages that it finds keep (their folders, files and versions); languages that it enables.
 set(may_come "^(FEEDLINE_|feedline_|FETCHCONTENT_|CMAKE_PROJECT_VERSION(_[A-Z]+)?="
   "|FIND_PACKAGE_MESSAGE_DETAILS_|(Boost|boost_headers|spdlog|fmt)_(DIR|FOUND|INCLUDE_DIR)="
-  "|_?(HDF5|JPEG|PNG|ZLIB|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
-  "|pkgcfg_lib_|PC_|PKG_CONFIG_|_CMAKE_C(UDA)?_|CMAKE_C(UDA)?_)")
+  "|(HDF5|JPEG|PNG|ZLIB|MPI|MPIEXEC|CUDAToolkit|CUDA)_|CMAKE_HAVE_(LIBC_)?PTHREAD"
+  "|pkgcfg_lib_|PC_|PKG_CONFIG_|CMAKE_C(UDA)?_)")
 list(JOIN may_come "" may_come)
 
 # configure(BUILD ARGUMENT…): configures `around`, and again, as a user's next run does.
