@@ -71,6 +71,12 @@ class FeedlineRecipe(ConanFile):
 
     def generate(self):
         CMakeDeps(self).generate()
+        # What is not among the requirements is not looked for on the machine.
+        without = "libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2".split()
+        if not self.options.with_images:
+            without += ["libjpeg", "libpng"]
+        if not self.options.with_npz:
+            without += ["libzip"]
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables.update({
             "FEEDLINE_CUDA": "ON" if self.options.with_cuda else "OFF",
@@ -78,12 +84,8 @@ class FeedlineRecipe(ConanFile):
             "FEEDLINE_TESTS": False,
             "FEEDLINE_PROGRAMS": False,
             "FEEDLINE_SAMPLES": False,
-            "FEEDLINE_WITHOUT": "libdeflate;lz4;zstd;blosc;libaec;bzip2;lzo;zfp;blosc2"
-                                + ("" if self.options.with_npz else ";libzip"),
+            "FEEDLINE_WITHOUT": ";".join(without),
         })
-        for library in ("JPEG", "PNG"):
-            if not self.options.with_images:
-                toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_" + library] = True
         toolchain.generate()
 
     def build(self):

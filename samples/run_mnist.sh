@@ -83,7 +83,7 @@ build=$PWD/build/samples
 mkdir -p "$build"
 stage="configuring"
 echo "run_mnist.sh: configuring $build"
-cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF -D CMAKE_UNITY_BUILD=ON \
+cmake --preset release -B "$build" -D FEEDLINE_TESTS=OFF \
   >"$build/configure.log" 2>&1 ||
   { cat "$build/configure.log"; exit 1; }
 tail -n 4 "$build/configure.log" | grep feedline

@@ -61,8 +61,7 @@ stage="building"
 echo "tests/python.sh: building and installing the package; on two cores this takes some 10" \
   "minutes the first time"
 quietly "${pip[@]}" install --no-build-isolation --no-deps --force-reinstall \
-  --config-settings=cmake.define.FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" \
-  --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON .
+  --config-settings=cmake.define.FEEDLINE_WERROR="${FEEDLINE_WERROR:-OFF}" .
 echo "tests/python.sh: built in $SECONDS s"
 
 # From another folder, so that what is imported is what was installed.

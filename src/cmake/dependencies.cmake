@@ -2,6 +2,18 @@
 
 include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
+set(FEEDLINE_WITHOUT "" CACHE STRING
+  "Optional libraries to build without, though they are there: libjpeg libpng lz4 zstd …")
+set(feedline_optional_filters libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2)
+set(feedline_optional_libraries libjpeg libpng libzip ${feedline_optional_filters})
+foreach(library IN LISTS FEEDLINE_WITHOUT)
+  if(NOT library IN_LIST feedline_optional_libraries)
+    list(JOIN feedline_optional_libraries " " known_text)
+    message(FATAL_ERROR "FEEDLINE_WITHOUT names '${library}', and can name ${known_text}; "
+      "FEEDLINE_CUDA=OFF and FEEDLINE_HDF5=OFF leave out CUDA and HDF5")
+  endif()
+endforeach()
+
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -38,22 +50,33 @@ if(NOT FEEDLINE_HDF5 STREQUAL "OFF")
 endif()
 
 # What images are decoded with. Without its library a format's files are refused as they are met.
+set(feedline_image_libraries "")  # as find_package names them
+set(found "")
+set(missing "")
 foreach(library JPEG PNG)
-  find_package(${library})
-  set(FEEDLINE_HAS_${library} ${${library}_FOUND})
+  string(TOLOWER "lib${library}" name)
+  set(FEEDLINE_HAS_${library} OFF)
+  if(NOT name IN_LIST FEEDLINE_WITHOUT)
+    find_package(${library})
+    set(FEEDLINE_HAS_${library} ${${library}_FOUND})
+  endif()
   if(FEEDLINE_HAS_${library})
     list(APPEND feedline_image_libraries ${library})
+    list(APPEND found ${name})
+  else()
+    list(APPEND missing ${name})
   endif()
 endforeach()
+list(JOIN found " " found_text)
+list(JOIN missing " " missing_text)
+message(STATUS "Images are decoded with [${found_text}]; not there: [${missing_text}]")
 
 # Libraries that decode HDF5's filters. Those that are not there leave their filter to the HDF5
 # library and its plugins.
-set(FEEDLINE_WITHOUT "" CACHE STRING
-  "Optional libraries to build without, though they are there: libdeflate lz4 zstd …")
 set(FEEDLINE_HDF5_LIBRARIES "")  # of these, those that are there
 if(FEEDLINE_HAS_HDF5)
   set(missing "")
-  foreach(library libdeflate lz4 zstd blosc libaec bzip2 lzo zfp blosc2)
+  foreach(library IN LISTS feedline_optional_filters)
     if(NOT library IN_LIST FEEDLINE_WITHOUT AND (FEEDLINE_GPL OR NOT library STREQUAL "lzo"))
       feedline_find_library(${library})
     endif()

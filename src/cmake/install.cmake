@@ -30,6 +30,8 @@ else()
   endforeach()
 endif()
 
+target_include_directories(feedline_core
+  PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set(feedline_components "")
 foreach(component core cuda hdf5 images formats feedline)
   if(TARGET feedline_${component})

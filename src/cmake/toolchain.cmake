@@ -5,31 +5,52 @@ include(${CMAKE_CURRENT_LIST_DIR}/feedline-libraries.cmake)
 
 set(FEEDLINE_HAS_CUDA OFF)
 if(NOT FEEDLINE_CUDA STREQUAL "OFF")
-  # CMake looks on the PATH alone, where a toolkit's usual place is not always. And it remembers
-  # that it found nothing: a toolkit that is installed later must be found.
-  if(NOT CMAKE_CUDA_COMPILER)
+  # A toolkit that is installed later must be found, and CMake remembers that it found none. What a
+  # project around feedline has found out is left as it is.
+  if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
     unset(CMAKE_CUDA_COMPILER CACHE)
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_COMPILER)
+    # CMake looks on the PATH alone, where a toolkit's usual place is not always.
     find_program(feedline_nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
+    set(feedline_names_nvcc OFF)
     if(feedline_nvcc AND NOT DEFINED ENV{CUDACXX})
+      set(feedline_names_nvcc ON)
       set(ENV{CUDACXX} ${feedline_nvcc})
     endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(feedline_names_nvcc)
+      unset(ENV{CUDACXX})
+    endif()
+    if(NOT CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)
+    endif()
   endif()
-  include(CheckLanguage)
-  check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    # Before enable_language: it would settle on its own oldest architecture otherwise.
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})  # CMake takes either
-      set(CMAKE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real;90-virtual" CACHE STRING
-          "Turing and newer: machine code for the data-centre parts, PTX for the rest")
+    set(feedline_architectures_given OFF)
+    if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})  # CMake takes either
+      set(feedline_architectures_given ON)
     endif()
     enable_language(CUDA)
     feedline_know_cuda20()
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(FEEDLINE_HAS_CUDA ON)
+    # If none are given, the language caches the compiler's oldest: a project around feedline needs
+    # that for its own targets. Feedline's targets are compiled for Turing and newer: machine code
+    # for the data-centre parts, PTX for the rest.
+    if(NOT feedline_architectures_given)
+      set(FEEDLINE_CUDA_OLDEST "${CMAKE_CUDA_ARCHITECTURES}" CACHE INTERNAL
+          "What CMAKE_CUDA_ARCHITECTURES is if nobody gives it")
+    endif()
+    if(CMAKE_CUDA_ARCHITECTURES STREQUAL FEEDLINE_CUDA_OLDEST)
+      set(CMAKE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real;90-virtual")
+    endif()
+    message(STATUS "feedline's kernels are compiled for ${CMAKE_CUDA_ARCHITECTURES}")
   elseif(FEEDLINE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "FEEDLINE_CUDA is ON, but no CUDA compiler was found: "
-      "put nvcc on the PATH or set CUDACXX")
+      "put nvcc on the PATH or set CUDACXX, and configure with -U CMAKE_CUDA_COMPILER")
   endif()
 endif()
 

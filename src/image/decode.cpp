@@ -120,7 +120,7 @@ class image_decoder final : public decoder {
                             const std::string& library) -> image_reader& {
       if (reader) return *reader;
       throw image_error{"this feedline was built without " + library + "; install " + library +
-                        "-dev, and build feedline anew"};
+                        "-dev, and build feedline again"};
     };
     if (is_jpeg(file)) return present(worker.jpeg, "libjpeg");
     if (is_png(file)) return present(worker.png, "libpng");

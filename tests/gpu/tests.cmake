@@ -71,6 +71,8 @@ if(FEEDLINE_HAS_JPEG AND FEEDLINE_HAS_PNG)  # which images are written with
   set_source_files_properties(gpu/decode/jpeg_coefficients_test.cpp PROPERTIES COMPILE_DEFINITIONS
     "FEEDLINE_JPEG_CORPUS=\"${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/jpeg_pixels\"")
   target_link_libraries(feedline_gpu_tests PRIVATE feedline::images JPEG::JPEG PNG::PNG ZLIB::ZLIB)
+else()
+  feedline_skip_tests("feedline_gpu_tests: images" "libjpeg and libpng")
 endif()
 add_dependencies(feedline_gpu_tests feedline_cuda_context_program feedline_sticky_error_program)
 set_source_files_properties(gpu/sticky_error_test.cpp PROPERTIES COMPILE_DEFINITIONS

@@ -211,7 +211,7 @@ namespace {
 [[noreturn]] void refuse_hdf5(const std::string& path) {
   throw dataset_error{{.path = path, .field = {}},
                       "an HDF5 file, and this feedline was built without the HDF5 library; install "
-                      "libhdf5-dev, and build feedline anew"};
+                      "libhdf5-dev, and build feedline again"};
 }
 
 }  // namespace

@@ -1,5 +1,15 @@
 # Images: folders and shards of them, JPEG and PNG, and decoding and resizing as GPUs do it.
 
+feedline_add_tests(feedline_images_left_out_tests SOURCES
+  ${PROJECT_SOURCE_DIR}/src/image/decode.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/resampler.cpp
+  unit/image/left_out_test.cpp
+)
+if(NOT FEEDLINE_HAS_JPEG OR NOT FEEDLINE_HAS_PNG)
+  feedline_skip_tests(feedline_image_tests "libjpeg and libpng")
+  return()
+endif()
+
 feedline_add_tests(feedline_image_tests
   LIBRARIES feedline::formats JPEG::JPEG PNG::PNG ZLIB::ZLIB
   SOURCES

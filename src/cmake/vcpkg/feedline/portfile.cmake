@@ -6,12 +6,12 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS options
   FEATURES
     cuda FEEDLINE_CUDA
     hdf5 FEEDLINE_HDF5
-    tools FEEDLINE_PROGRAMS
-  INVERTED_FEATURES
-    images CMAKE_DISABLE_FIND_PACKAGE_JPEG
-    images CMAKE_DISABLE_FIND_PACKAGE_PNG)
+    tools FEEDLINE_PROGRAMS)
 # What is not among the port's dependencies is not looked for on the machine.
 set(without "libdeflate\\;lz4\\;zstd\\;blosc\\;libaec\\;bzip2\\;lzo\\;zfp\\;blosc2")
+if(NOT "images" IN_LIST FEATURES)
+  string(APPEND without "\\;libjpeg\\;libpng")
+endif()
 if(NOT "npz" IN_LIST FEATURES)
   string(APPEND without "\\;libzip")
 endif()

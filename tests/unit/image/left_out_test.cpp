@@ -1,0 +1,50 @@
+#include <feedline/error.hpp>
+#include <feedline/image/decode.hpp>
+
+#include "support/checks/catch.hpp"
+#include "support/checks/message_of.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+// This program has the sources that decode images as a build has them that leaves libjpeg and
+// libpng out.
+
+using namespace feedline;
+
+namespace {
+
+template <std::size_t Size>
+std::string refusal(const std::array<std::uint8_t, Size>& file) {
+  const decoder_ptr decoder = make_image_decoder({.height = 8, .width = 8});
+  const std::span<const std::byte> stored = std::as_bytes(std::span{file});
+  const field spec = decoder->describe(stored);
+  std::vector<std::byte> pixels(sample_bytes(spec));
+  return test::message_of<dataset_error>([&] { decoder->decode(stored, spec, pixels); });
+}
+
+}  // namespace
+
+TEST_CASE("images: a feedline built without libjpeg refuses a JPEG, and names the library",
+          "[dataset][host]") {
+  CHECK(refusal(std::array<std::uint8_t, 6>{0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10}) ==
+        "the image cannot be decoded: this feedline was built without libjpeg; install "
+        "libjpeg-dev, and build feedline again");
+}
+
+TEST_CASE("images: a feedline built without libpng refuses a PNG, and names the library",
+          "[dataset][host]") {
+  CHECK(refusal(std::array<std::uint8_t, 9>{0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0x1a, 0x0a, 0x00}) ==
+        "the image cannot be decoded: this feedline was built without libpng; install libpng-dev, "
+        "and build feedline again");
+}
+
+TEST_CASE("images: a feedline built without libjpeg and libpng refuses what is no image as ever",
+          "[dataset][host]") {
+  CHECK(refusal(std::array<std::uint8_t, 4>{'G', 'I', 'F', '8'}) ==
+        "the image cannot be decoded: it is neither JPEG nor PNG: it begins with 47 49 46 38");
+}
