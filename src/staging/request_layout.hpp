@@ -11,8 +11,8 @@
 
 namespace feedline::detail {
 
-/// The part of a loader's plan that readers use; `loader_plan` has the same names and says what they
-/// mean.
+/// The part of a loader's plan that readers use. `loader_plan` has the same names and explains
+/// them.
 struct slot_plan {
   std::uint64_t samples_per_epoch = 0;
   std::uint64_t batch_size = 0;

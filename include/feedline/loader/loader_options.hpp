@@ -27,8 +27,9 @@ inline constexpr int automatic_readers = -1;
 /// work.
 inline constexpr int no_readers = 0;
 
-/// How a loader is built. Every member has a default; `loader::plan()` tells what the automatic ones
-/// became. In braces (`{.batch_size = 256, .readers = 4}`) C++ requires the order of declaration.
+/// How a loader is built. Every member has a default, and `loader::plan()` tells what the automatic
+/// ones became. In braces, `{.batch_size = 256, .readers = 4}`, C++ requires the order of
+/// declaration.
 struct loader_options {
   /// Samples in a batch, at least 1; with a `shard`, in the batch of one rank.
   std::uint64_t batch_size = 1;

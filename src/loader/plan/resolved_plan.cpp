@@ -92,7 +92,7 @@ slot_memory memory_of(const dataset& dataset, const device_capabilities& device,
           decoding.loads_bytes()};
 }
 
-/// Resolves one plan. The choices are made once, at construction. The sizes of the rings follow from
+/// Resolves one plan. The choices are made once, at construction. The sizes of rings follow from
 /// them, and are worked out again where tuning asks what a larger budget makes of them.
 class planner {
  public:

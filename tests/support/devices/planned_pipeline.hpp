@@ -6,7 +6,7 @@
 
 namespace feedline::test {
 
-/// A loader's pipeline, with the plan that a loader resolves for it: for tests of what a loader does
+/// A loader's pipeline with the plan that a loader resolves for it, for tests of what a loader does
 /// not show.
 struct planned_pipeline : detail::pipeline {
   planned_pipeline(const dataset_ptr& data, const sampler& order, const device_ptr& device,
