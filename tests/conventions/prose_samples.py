@@ -82,6 +82,6 @@ OLD_PAGES = [
     "- copies that wait\n  anew",
 ]
 PLAIN_PAGES = [
-    "What `map` does: see `behind`.",
+    "What `map` does: see `behind` and [reads](left-behind.md).",
     "```\nbehind anew\n```\n\n    of(behind)\n",
 ]

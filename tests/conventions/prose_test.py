@@ -39,8 +39,11 @@ def patterns():
 
 
 def without_code(text):
-    """Text in backticks becomes one quote, which stands for a name; so do names of parameters."""
-    return re.sub(r"(@t?param(?:\[\w+\])?\s+)\S+", r"\1`", re.sub(r"`[^`]*`", "`", text))
+    """Text in backticks becomes one quote, which stands for a name; so do names of parameters and
+    the addresses of links."""
+    text = re.sub(r"`[^`]*`", "`", text)
+    text = re.sub(r"\]\([^)]*\)", "]`", text)
+    return re.sub(r"(@t?param(?:\[\w+\])?\s+)\S+", r"\1`", text)
 
 
 def findings(prose, known):
@@ -117,10 +120,10 @@ def main():
                 print(f"{hit[0]}:{hit[1]}: {hit[2]!r}: {hit[3]}")
         return
     counts = {top: len(hits) for top, hits in found.items()}
-    if sys.argv[2:3] == ["--lower"]:
-        write_allowed({top: min(count, counts.get(top, 0)) for top, count in read_allowed().items()})
-        return
     allowed = read_allowed()
+    if sys.argv[2:3] == ["--lower"]:
+        write_allowed({top: min(limit, counts.get(top, 0)) for top, limit in allowed.items()})
+        return
     faults = []
     for top in sorted(set(counts) | set(allowed)):
         count, limit = counts.get(top, 0), allowed.get(top, 0)
