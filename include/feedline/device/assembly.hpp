@@ -29,7 +29,7 @@ struct field_conversion {
 
   operation what = operation::copy;
   element_type from = element_type::u8;
-  /// F32, f16 or bf16; also an integer or boolean if `from` is one. Same as `from` for `copy`.
+  /// F32, f16 or bf16; also an integer or boolean if `from` is one. Ignored by `copy`.
   element_type to = element_type::u8;
   bool channels_last = false;     ///< whether the dataset's row has its channels last
   bool to_channels_last = false;  ///< whether the batch's row has its channels last
