@@ -34,7 +34,7 @@ enum class error_action : std::uint8_t {
 /// not depend on readers, slots, placement or device, nor on the batch at which training was
 /// resumed (`loader_state`).
 struct error_policy {
-  error_action action = error_action::fail;
+  error_action action = error_action::fail;  ///< action for a sample that cannot be read
   /// With `error_action::substitute`: the replacement sample's index in the dataset.
   std::uint64_t substitute = 0;
   /// Number of times that an unreadable sample is tried again before the action is taken, for any

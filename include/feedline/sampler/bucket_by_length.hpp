@@ -20,7 +20,7 @@ inline namespace FEEDLINE_ABI {
 
 /// Options for `bucket_by_length`.
 struct bucket_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Ascending. A sample goes to bucket k, where k is the number of boundaries ≤ its length, so N
   /// boundaries make N + 1 buckets. Empty: boundaries are chosen so that buckets have about equally
   /// many samples.

@@ -21,7 +21,7 @@ inline namespace FEEDLINE_ABI {
 
 /// Options for `class_balanced`.
 struct class_balanced_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;        ///< seed of the order; 0 is a seed like any other
   std::uint64_t epoch_size = 0;  ///< positions in an epoch; 0: the number of labels
   /// Labels are 0 to `classes` - 1, and each must have samples. 0: the classes are the labels that
   /// occur, whatever their values.

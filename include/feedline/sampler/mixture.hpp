@@ -13,7 +13,7 @@ inline namespace FEEDLINE_ABI {
 
 /// Options for `mixture`.
 struct mixture_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Positions in an epoch. 0: total number of samples of all parts.
   std::uint64_t epoch_size = 0;
 };

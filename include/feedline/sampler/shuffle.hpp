@@ -55,7 +55,7 @@ struct chunk_window {
 /// divide the lanes, ranks share some lanes. The order then also depends on the number of lanes and
 /// on the global batch's size. If samples are not stored in chunks, lanes change nothing.
 struct shuffle {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
   std::uint64_t lanes = 1;  ///< number of lanes; divides the global batch, a multiple of the world
 

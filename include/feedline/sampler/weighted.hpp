@@ -16,7 +16,7 @@ inline namespace FEEDLINE_ABI {
 
 /// Options for `weighted`.
 struct weighted_options {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   /// Positions in an epoch. 0: the number of weights, allowed only with replacement.
   std::uint64_t epoch_size = 0;
   /// Whether a sample may come more than once in an epoch.
