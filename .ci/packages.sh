@@ -9,7 +9,7 @@
 #            check the model of the protocol; git, for a project that fetches feedline
 #   checks   clang 14 (a second compiler, libFuzzer), clang-format 14 and clang-tidy 14: the
 #            versions are named so that a check gives the same answer everywhere; doxygen for the
-#            reference; ccache
+#            reference; ccache; python3 for the test of prose
 #   python   Python's headers and virtual environments, for tests/python.sh
 #   coverage gcovr, for tests/coverage.sh
 #   debs     what Debian packages are made and checked with
@@ -35,7 +35,8 @@ feedline_packages_of() {
     coverage) echo "gcovr" ;;
     debs) echo "libcli11-dev dpkg-dev file lintian" ;;
     checks)
-      echo "clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 doxygen ccache"
+      echo "clang-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 doxygen ccache" \
+        "python3"
       ;;
     *)
       echo "feedline_install_packages: no group '$1'; there are build, samples, tests, checks," \

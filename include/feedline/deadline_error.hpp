@@ -11,22 +11,22 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// The batch that was not there by a deadline, and what it seemed to wait for.
+/// The batch that missed a deadline, and the probable cause of the delay.
 struct awaited_batch {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;               ///< number within the epoch
-  std::chrono::nanoseconds waited = {};  ///< by the call that gave up
-  std::optional<std::uint64_t> sample =
-      {};  ///< the first of those that are being read, by the reader that has been at its request
-           ///< the longest; empty: no read is under way
-  bool all_held = false;  ///< batches are held in every slot: none comes until some are ended
+  std::chrono::nanoseconds waited = {};  ///< time that the failed call waited
+  /// First sample of the read that has been under way the longest; empty if no read is under way.
+  std::optional<std::uint64_t> sample = {};
+  /// Whether batches are held in every slot: no batch arrives until some are ended.
+  bool all_held = false;
 };
 
-/// A batch was not there by the deadline that `epoch_range::next` was given. Nothing is lost: the
-/// next call waits for the same batch.
+/// A batch was not ready by the deadline given to `epoch_range::next`. Nothing is lost: the next
+/// call waits for the same batch.
 ///
-/// `what()` names the batch, how long it was waited for, and what each reader is reading, and for
-/// how long; or what else holds the batch up.
+/// `what()` names the batch and the time waited. It also says what each reader is reading and for
+/// how long, or what else delays the batch.
 class deadline_error : public error {
  public:
   deadline_error(const awaited_batch& missed, const std::string& message)

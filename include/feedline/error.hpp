@@ -13,36 +13,35 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Root of everything feedline throws. `what()` says what failed, where, in whose words, and what
-/// to do.
+/// Root of all exceptions that feedline throws. `what()` says what failed, where, the message of
+/// the component that failed, and what to do.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that cannot be: found before any thread starts, or at the call
-/// itself.
+/// The caller asked for something invalid. Thrown before any thread starts, or by the call itself.
 class usage_error : public error {
  public:
   using error::error;
 };
 
-/// A thread cannot be started: `what()` says which, of how many, and what to do. Threads started
-/// before it have ended.
+/// A thread cannot be started. `what()` names the thread, says how many were wanted, and what to
+/// do. Threads that were started before it have ended.
 class thread_error : public error {
  public:
   using error::error;
 };
 
-/// Where in a dataset something is wrong. Every member may be unknown (empty).
+/// Location of a fault in a dataset. Every member may be unknown (empty).
 struct dataset_location {
-  std::string path;                          ///< file, or empty for memory
+  std::string path;                          ///< file; empty for memory
   std::string field;                         ///< field name, or the dataset's name within the file
   std::optional<std::uint64_t> sample = {};  ///< index of the sample in the dataset
   std::optional<std::uint64_t> offset = {};  ///< byte offset in the file
 };
 
-/// A dataset cannot be opened, or a sample of it cannot be read.
+/// A dataset cannot be opened, or one of its samples cannot be read.
 ///
 /// `what()` is "PATH: field 'F', sample N, byte N: MESSAGE", with the parts that are known.
 class dataset_error : public error {
@@ -50,7 +49,7 @@ class dataset_error : public error {
   dataset_error(dataset_location where, std::string_view message);
 
   [[nodiscard]] const dataset_location& where() const noexcept { return where_; }
-  /// The MESSAGE of `what()`, without the place.
+  /// The MESSAGE part of `what()`, without the location.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const std::string& path() const noexcept { return where_.path; }
   [[nodiscard]] const std::string& field() const noexcept { return where_.field; }
@@ -62,19 +61,20 @@ class dataset_error : public error {
   std::string message_;
 };
 
-/// The HDF5 library refused. `what()` carries its innermost message.
+/// The HDF5 library reported an error. `what()` contains its innermost message.
 class hdf5_error : public dataset_error {
  public:
   using dataset_error::dataset_error;
 };
 
-/// A device refused a call.
+/// A device call failed.
 class device_error : public error {
  public:
   using error::error;
 };
 
-/// The CUDA runtime refused a call. `what()` names the call, the place, and CUDA's own words.
+/// A CUDA runtime call failed. `what()` names the call, its location in the code, and CUDA's own
+/// message.
 class cuda_error : public device_error {
  public:
   cuda_error(int code, const std::string& message) : device_error{message}, code_{code} {}
@@ -86,7 +86,7 @@ class cuda_error : public device_error {
   int code_;
 };
 
-/// What kind of memory a device gives.
+/// Kind of memory that a device allocates.
 enum class memory_kind : std::uint8_t {
   staging,  ///< host memory the device can copy from asynchronously (pinned)
   device,   ///< memory the consumer's kernels read
@@ -95,13 +95,13 @@ enum class memory_kind : std::uint8_t {
 /// "staging" or "device".
 [[nodiscard]] std::string_view to_string(memory_kind kind) noexcept;
 
-/// An allocation did not fit. Nothing was allocated.
+/// An allocation failed. Nothing was allocated.
 class out_of_memory : public device_error {
  public:
   out_of_memory(std::size_t bytes, memory_kind kind, const std::string& message)
       : device_error{message}, bytes_{bytes}, kind_{kind} {}
 
-  /// Bytes asked for.
+  /// Number of bytes requested.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] memory_kind kind() const noexcept { return kind_; }
 
@@ -110,35 +110,36 @@ class out_of_memory : public device_error {
   memory_kind kind_;
 };
 
-/// The stages of the path that can fail while an epoch runs, and the way back (`result_ring`).
+/// Stages that can fail while an epoch runs. `results` is the stage of `result_ring`.
 enum class stage : std::uint8_t { reader, staging, transfer, batch, results };
 
 /// "reader", "staging", "transfer", "batch" or "results".
 [[nodiscard]] std::string_view to_string(stage stage) noexcept;
 
-/// Where on the path an epoch failed.
+/// Location in the pipeline at which an epoch failed.
 struct stage_location {
   feedline::stage stage = feedline::stage::reader;
   std::uint64_t epoch = 0;
-  /// Slot's number within the epoch, or behind the place of a seek; of a result, its number.
+  /// Slot's number within the epoch, counted from the batch that `seek` went to, if any. For a
+  /// result, its number.
   std::uint64_t ticket = 0;
-  /// The first batch of the epoch that cannot be delivered; of a result, as its tag says.
+  /// The first batch of the epoch that cannot be delivered. For a result, the batch in its tag.
   std::uint64_t batch = 0;
-  std::optional<std::uint64_t> sample = {};  ///< index in the dataset, where the cause knows it
-  std::string path;                          ///< file, where the cause knows it
+  std::optional<std::uint64_t> sample = {};  ///< index in the dataset, if the cause knows it
+  std::string path;                          ///< file, if the cause knows it
 };
 
-/// An epoch cannot go on. Thrown by the consumer's step that would have delivered the failing
-/// batch, and by every step after it until `loader::seek`; all batches before that one were
-/// delivered. An error in a part of an epoch that was left is never reported.
+/// An epoch cannot continue. Thrown by the consumer's step that would have delivered the failing
+/// batch, and by every later step until `loader::seek`. All batches before the failing one were
+/// delivered. An error in an abandoned part of an epoch is never reported.
 class stage_error : public error {
  public:
-  /// @param cause The original exception; its message is quoted, it is kept for `cause()`.
+  /// @param cause The original exception. `what()` quotes its message; `cause()` returns it.
   stage_error(stage_location where, std::exception_ptr cause);
 
   [[nodiscard]] const stage_location& where() const noexcept { return where_; }
 
-  /// The exception the stage met; never null.
+  /// The exception that stopped the stage; never null.
   [[nodiscard]] const std::exception_ptr& cause() const noexcept { return cause_; }
 
  private:

@@ -1,14 +1,14 @@
 #pragma once
 
-/// All of the core. What is above it has headers of its own:
+/// All headers of the core. These parts have headers of their own:
 ///
 ///     feedline/cuda/device.hpp                              feedline::cuda
 ///     feedline/hdf5/dataset.hpp, feedline/hdf5/ragged.hpp   feedline::hdf5
 ///     feedline/image/decode.hpp, feedline/image/folder.hpp  feedline::images
 ///     feedline/formats/open.hpp                             feedline::formats
 ///
-/// And what only some programs need, of the core: feedline/interop/mdspan.hpp, and
-/// feedline/interop/cuda_mdspan.hpp for device code.
+/// Some core headers are not included here, because few programs need them:
+/// feedline/interop/mdspan.hpp, and feedline/interop/cuda_mdspan.hpp for device code.
 
 #include <feedline/batch/batch.hpp>
 #include <feedline/batch/stream_use.hpp>

@@ -8,7 +8,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A number that counts one kind of thing: a sample's index is no ticket, though both are integers.
+/// A number that counts one kind of thing: a sample's index is not a ticket, though both are
+/// integers.
 template <class Tag>
 struct index {
   std::uint64_t value = 0;
@@ -16,16 +17,16 @@ struct index {
   friend constexpr auto operator<=>(const index&, const index&) noexcept = default;
 };
 
-/// Which sample of the dataset: 0 to `size() - 1`.
+/// Index of a sample in the dataset: 0 to `size() - 1`.
 using sample_index = index<struct sample_tag>;
 
-/// Which place in an epoch's order: 0 to the sampler's `size() - 1`.
+/// Position in an epoch's order: 0 to the sampler's `size() - 1`.
 using position = index<struct position_tag>;
 
-/// Which slot of an epoch, in the order of delivery: from 0.
+/// Number of a slot within an epoch, in the order of delivery, from 0.
 using ticket = index<struct ticket_tag>;
 
-/// Which place in a ring: 0 to the ring's depth - 1.
+/// Index of a slot in a ring: 0 to the ring's depth - 1.
 using slot_index = index<struct slot_tag>;
 
 }  // namespace FEEDLINE_ABI

@@ -22,7 +22,7 @@ bool run_epoch(feedline::loader& loader, std::uint64_t epoch) {
 // [going_on]
 void run_past_bad_batches(feedline::loader& loader, std::uint64_t epoch) {
   while (!run_epoch(loader, epoch)) {
-    feedline::loader_state state = loader.state();  // the batch that cannot be had
+    feedline::loader_state state = loader.state();  // the batch that failed
     ++state.batch;
     loader.seek(state);
   }

@@ -282,7 +282,7 @@ TEST_CASE("torch: what a batch or libtorch lacks is refused, and the batch is un
                   " GPUs: use a libtorch with CUDA, or take batches on the host device");
   CHECK(message_of<usage_error>([] {
           (void)libtorch::torch_device({device_kind::other, 0});
-        }) == "a batch lies on a device that libtorch has no word for");
+        }) == "a batch is on a device for which libtorch has no device type");
 
   const scripted on;  // says that it is a GPU
   feedline::loader elsewhere{

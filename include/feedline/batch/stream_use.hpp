@@ -10,27 +10,27 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A batch in use on another stream than the one it was taken on, shared with its other users.
+/// Use of a batch on a stream other than the one it was taken on, shared with its other users.
 ///
 ///     auto batch = std::make_shared<const feedline::batch>(std::move(*range.next()));
 ///     feedline::stream_use use{batch, feedline::stream_ref{side_stream}};
 ///     log_images((*use)["image"].data<std::uint8_t>(), side_stream);
 ///
-/// As it begins, `stream` waits for all work issued so far on the batch's own stream, the batch's
-/// arrival among it. The batch's memory is recycled once all uses and all other holders of the
-/// batch are gone, behind the work issued on each stream until its use ended. So work that uses the
-/// batch is issued before the use ends. The host waits for nothing, and the batch's own stream
-/// never waits for `stream`.
+/// When the use begins, `stream` is made to wait for all work issued so far on the batch's own
+/// stream, including the batch's arrival. The batch's memory is recycled once all uses and all
+/// other holders of the batch are gone, after the work issued on each stream until its use ended.
+/// So issue all work that uses the batch before the use ends. The host waits for nothing, and the
+/// batch's own stream never waits for `stream`.
 ///
-/// On the batch's own stream a use is only a holder of the batch.
+/// If `stream` is the batch's own stream, the use only holds the batch.
 ///
 /// The stream must live until the use has ended. If the use ends while the stream is captured, the
-/// stream must live until the loader's next batch was taken, or the loader is gone, after the
-/// capture.
+/// stream must live until the capture has ended and either the loader's next batch was taken or the
+/// loader was destroyed.
 ///
-/// Threads: one at a time; any thread may begin and end it. In a child of fork it may be destroyed,
-/// which does nothing there. If the device refuses a call as it ends, the loader's next step throws
-/// stage_error.
+/// Threads: one at a time; any thread may begin and end a use. In a child of fork it may be
+/// destroyed, which does nothing there. If the device refuses a call when the use ends, the
+/// loader's next step throws stage_error.
 class stream_use {
  public:
   /// @throws usage_error if there is no batch, the device cannot use the stream, one of the two
@@ -42,10 +42,10 @@ class stream_use {
   stream_use& operator=(const stream_use&) = delete;
   ~stream_use();
 
-  /// The batch; not of a use that was moved from.
+  /// The batch. Not available on a use that was moved from.
   [[nodiscard]] const batch& operator*() const noexcept { return *batch_; }
   [[nodiscard]] const batch* operator->() const noexcept { return batch_.get(); }
-  /// The stream that was named.
+  /// The stream given to the constructor.
   [[nodiscard]] stream_ref stream() const noexcept { return stream_; }
 
  private:

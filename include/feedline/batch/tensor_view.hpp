@@ -12,14 +12,15 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// One field of one batch: borrowed memory with a type and a shape. Dense, row-major, 256-byte
-/// aligned, in the memory of the batch's device. Valid while the batch lives.
+/// One field of one batch: borrowed memory with a type and a shape. The elements are dense,
+/// row-major and 256-byte aligned, in the memory of the batch's device. Valid while the batch
+/// lives.
 ///
-/// That memory is the consumer's while it holds the batch: it may be written, on the batch's stream
-/// (`mutable_data`), and is overwritten by a later batch after that.
+/// The memory belongs to the consumer while it holds the batch. The consumer may write it on the
+/// batch's stream (`mutable_data`). A later batch overwrites it after the lease has ended.
 class tensor_view {
  public:
-  /// @param spec    Outlives the view.
+  /// @param spec    Must outlive the view.
   /// @param samples The batch dimension.
   tensor_view(const field& spec, std::uint64_t samples, std::size_t bytes,
               const std::byte* data) noexcept
@@ -31,31 +32,31 @@ class tensor_view {
   /// The batch dimension first: {64, 28, 28}; {64} for a scalar field.
   [[nodiscard]] std::vector<std::uint64_t> shape() const;
 
-  /// The first dimension: samples in the batch.
+  /// The first dimension: number of samples in the batch.
   [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
 
-  /// All bytes; on a device other than the host the address is the device's.
+  /// All bytes. On a device other than the host this is a device address.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
 
   /// The first element.
-  /// @throws usage_error if T is not the field's type, naming both.
+  /// @throws usage_error if T is not the field's type, naming both types.
   template <element T>
   [[nodiscard]] const T* data() const {
     expect(element_type_of<T>());
     return reinterpret_cast<const T*>(data_);
   }
 
-  /// The same, to be written by the batch's consumer. @throws usage_error as `data`.
+  /// Same as `data`, for the batch's consumer to write to. @throws usage_error like `data`.
   template <element T>
   [[nodiscard]] T* mutable_data() const {
-    return const_cast<T*>(data<T>());  // batches lie in memory that is not constant
+    return const_cast<T*>(data<T>());  // the memory of batches is not constant
   }
-  /// All bytes, to be written by the batch's consumer.
+  /// All bytes, for the batch's consumer to write to.
   [[nodiscard]] std::span<std::byte> mutable_bytes() const noexcept {
     return {const_cast<std::byte*>(data_), bytes_};
   }
 
-  /// All elements, for a consumer on the host. @throws usage_error as `data`.
+  /// All elements, for a consumer on the host. @throws usage_error like `data`.
   template <element T>
   [[nodiscard]] std::span<const T> values() const {
     return {data<T>(), bytes_ / sizeof(T)};

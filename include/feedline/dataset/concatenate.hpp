@@ -8,8 +8,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Datasets one after the other, as one. Their fields must be equal: names, types, shapes, order.
-/// @throws usage_error if there is none, or the fields differ, naming the first difference.
+/// Concatenates datasets. Their fields must be equal: names, types, shapes, order.
+/// @throws usage_error if there is no dataset, or the fields differ, naming the first difference.
 [[nodiscard]] dataset_ptr concatenate(std::vector<dataset_ptr> parts);
 
 }  // namespace FEEDLINE_ABI

@@ -6,8 +6,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A dataset whose samples may depend on what they are read for. Derive from it, in place of
-/// `dataset`, for random augmentation on the CPU:
+/// A dataset whose samples may depend on the epoch and the loader's seed. Derive from it instead of
+/// `dataset` for random augmentation on the CPU:
 ///
 ///     class noise : public feedline::contextual_dataset {
 ///      public:
@@ -24,14 +24,14 @@ inline namespace FEEDLINE_ABI {
 ///       }
 ///     };
 ///
-/// Threads: as `dataset`.
+/// Threads: same as `dataset`.
 class contextual_dataset : public dataset {
  public:
   void read_for(std::span<const sample_index> samples, std::span<const std::span<std::byte>> out,
                 const read_context& context) const override = 0;
   [[nodiscard]] bool varies_by_epoch() const override = 0;
 
-  /// Outside of a loader: there is no epoch.
+  /// Reads outside of a loader, without an epoch.
   void read(std::span<const sample_index> samples,
             std::span<const std::span<std::byte>> out) const final {
     read_for(samples, out, read_context{samples});

@@ -55,24 +55,24 @@ enum class element_type : std::uint8_t {
   return 0;
 }
 
-/// Whether its elements are whole numbers: an integer, or a boolean.
+/// Whether the elements are whole numbers: integers or booleans.
 [[nodiscard]] constexpr bool is_whole(element_type type) noexcept {
   return type <= element_type::i64 || type == element_type::boolean;
 }
 
-/// NumPy's word for the type: "uint8", "float32", …; "bfloat16" where NumPy has none.
+/// NumPy's name of the type: "uint8", "float32", …; "bfloat16", which NumPy does not have.
 [[nodiscard]] std::string_view to_string(element_type type) noexcept;
 
-/// What element type a C++ type stands for that C++20 does not have. Specialize it for types of
-/// your own, of that type's size:
+/// Maps a C++ type that is not in C++20 to an element type. Specialize it for types of your own,
+/// which must have the element type's size:
 ///
 ///     template <>
 ///     struct feedline::element_traits<my_half> {
 ///       static constexpr element_type type = element_type::f16;
 ///     };
 ///
-/// It is there for std::float16_t and std::bfloat16_t where the compiler has them; for CUDA's
-/// __half and __nv_bfloat16 include `feedline/cuda/half.hpp`.
+/// Specializations exist for std::float16_t and std::bfloat16_t if the compiler has them. For
+/// CUDA's __half and __nv_bfloat16 include `feedline/cuda/half.hpp`.
 template <class T>
 struct element_traits {};
 
@@ -104,8 +104,8 @@ concept has_element_traits = requires {
 }  // namespace detail
 inline namespace FEEDLINE_ABI {
 
-/// A C++ type that one element type stands for: an integer of 1 to 8 bytes, float, double, bool,
-/// std::byte (as u8), or one that has `element_traits`.
+/// A C++ type that corresponds to one element type: an integer of 1 to 8 bytes, float, double,
+/// bool, std::byte (as u8), or a type that has `element_traits`.
 template <class T>
 concept element =
     detail::has_element_traits<std::remove_cv_t<T>> ||
@@ -113,8 +113,8 @@ concept element =
 float > || std::is_same_v<std::remove_cv_t<T>, double> ||
     std::is_same_v<std::remove_cv_t<T>, bool> || std::is_same_v<std::remove_cv_t<T>, std::byte>;
 
-/// The element type of a C++ type; integers by size and sign, so `long` and `long long` are both
-/// i64.
+/// The element type of a C++ type. Integers are mapped by size and sign, so `long` and `long long`
+/// are both i64.
 template <element T>
 [[nodiscard]] constexpr element_type element_type_of() noexcept {
   using U = std::remove_cv_t<T>;

@@ -11,20 +11,20 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// A named component of a sample: what one sample holds under that name.
+/// A named component of a sample.
 ///
 ///     field{"image", element_type::u8, {28, 28}}   // 784 bytes a sample
 ///     field{"label", element_type::u8, {}}         // a scalar: 1 byte a sample
 struct field {
   std::string name;
   element_type type = element_type::u8;
-  std::vector<std::uint64_t> shape =
-      {};  ///< of one sample, without the batch dimension; empty is a scalar
+  /// Shape of one sample, without the batch dimension; empty: a scalar.
+  std::vector<std::uint64_t> shape = {};
 
   friend bool operator==(const field&, const field&) = default;
 };
 
-/// Bytes that one sample's value takes: product of the shape times the element's size.
+/// Size of one sample's value: product of the shape times the element's size.
 /// @throws usage_error if the product does not fit in 64 bits, or is 0.
 [[nodiscard]] std::size_t sample_bytes(const field& field);
 

@@ -7,8 +7,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// How the shape of an image field is to be read. A shape of two extents is one channel, {height,
-/// width}, in either.
+/// Order of the dimensions in an image field's shape. A shape of two dimensions is one channel,
+/// {height, width}, in either layout.
 enum class image_layout : std::uint8_t {
   hwc,  ///< {height, width, channels}
   chw,  ///< {channels, height, width}

@@ -13,30 +13,30 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Moves memory that is written already onto huge pages, as far as it fills them and the system has
-/// them; what is smaller than 4 MiB stays. Addresses and bytes are what they were. Takes some 0.3 s
-/// a GB. For large arrays of your own that a dataset borrows; after a `fork`, what processes share
-/// becomes a copy for this one.
+/// Moves memory that was already written onto huge pages, as far as it fills whole pages and the
+/// system provides them. Memory smaller than 4 MiB is not moved. Addresses and bytes stay the same.
+/// Takes about 0.3 s a GB. Use it for your own large arrays that a dataset borrows. After a `fork`,
+/// this process gets its own copy of shared memory.
 void move_to_huge_pages(std::span<const std::byte> bytes) noexcept;
 
-/// One field's values for all samples: dense rows, sample after sample, and what keeps them alive.
+/// One field's values for all samples: dense rows, sample after sample, with their owner.
 struct memory_field {
   field spec;
   std::span<const std::byte> bytes;  ///< a whole number of samples
-  std::shared_ptr<const void> owner =
-      nullptr;  ///< null: the caller keeps the bytes alive and unchanged
+  /// Null: the caller keeps the bytes alive and unchanged.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
-/// A field over the caller's array, which must outlive the dataset and not change.
-/// @param shape Of one sample; empty is one element a sample.
+/// A field that borrows the caller's array, which must outlive the dataset and not change.
+/// @param shape Shape of one sample; empty: one element a sample.
 template <element T>
 [[nodiscard]] memory_field borrow(std::string name, std::span<const T> values,
                                   std::vector<std::uint64_t> shape = {}) {
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, std::as_bytes(values)};
 }
 
-/// A field that takes over a vector, which is moved to huge pages (above): random rows of a large
-/// one are found sooner then. @param shape As in `borrow`.
+/// A field that owns a vector. The vector is moved to huge pages (see above), which makes access to
+/// random rows of a large one faster. @param shape Same as in `borrow`.
 template <element T>
 requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
     own(std::string name, std::vector<T> values, std::vector<std::uint64_t> shape = {}) {
@@ -46,9 +46,9 @@ requires(!std::same_as<T, bool>) [[nodiscard]] memory_field
   return {{std::move(name), element_type_of<T>(), std::move(shape)}, bytes, std::move(owner)};
 }
 
-/// A dataset of arrays in memory. Reads copy rows, in parallel, with no lock.
-/// @throws usage_error if there is no field, two share a name, or a field's bytes are no whole
-/// number of samples; dataset_error if the fields' numbers of samples differ, naming both.
+/// A dataset of arrays in memory. Reads copy rows, in parallel, without a lock.
+/// @throws usage_error if there is no field, two share a name, or a field's bytes are not a whole
+/// number of samples; dataset_error if the fields have different numbers of samples, naming both.
 [[nodiscard]] dataset_ptr make_memory_dataset(std::vector<memory_field> columns);
 
 }  // namespace FEEDLINE_ABI

@@ -11,19 +11,20 @@ inline namespace FEEDLINE_ABI {
 
 /// Whether a dataset's `read` may run on several threads at once.
 enum class read_concurrency : std::uint8_t {
-  parallel,    ///< any number of threads
-  serialized,  ///< one at a time: whoever calls `read_in_turn` takes turns, readers of different
-               ///< loaders too
+  parallel,  ///< any number of threads
+  /// One thread at a time: callers of `read_in_turn` take turns, including readers of different
+  /// loaders.
+  serialized,
 };
 
-/// The turns of one dataset that is read by one thread at a time: for the base classes of datasets.
-/// Any number of threads.
+/// Turns of one dataset that is read by one thread at a time; used by base classes of datasets.
+/// Threads: any number.
 class read_turns {
  public:
-  /// Waits for the calling thread's turn, and holds it; holds nothing where reads are parallel. A
-  /// thread whose turn it is may take another within it, for a dataset's `read` may come round to
-  /// the same dataset.
-  /// @param of Whose `concurrency()` is asked, once.
+  /// Waits for the calling thread's turn, and holds it. Holds nothing if reads are parallel. A
+  /// thread that holds its turn may take another one, because a dataset's `read` may end up reading
+  /// the same dataset again.
+  /// @param of The dataset; its `concurrency()` is asked once.
   template <class Dataset>
   [[nodiscard]] std::unique_lock<std::recursive_mutex> take(const Dataset& of) const {
     state known = known_.load(std::memory_order_relaxed);

@@ -12,38 +12,40 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What one sample is read for: which sample of which epoch a loader delivers. Whatever hangs on
-/// this alone is the same for any number of readers, any slot size, placement and device.
+/// The sample and epoch that a loader delivers with a read. Everything that depends on this alone
+/// is the same for any number of readers, any slot size, placement and device.
 struct sample_context {
   std::uint64_t seed = 0;              ///< `loader_options::seed`
-  std::optional<std::uint64_t> epoch;  ///< empty: no loader reads, and there is no epoch
-  sample_index
-      sample;  ///< as the loader numbers them: of the dataset that the loader was given, so
-               ///< that copies within a concatenation differ
-  std::optional<feedline::position> position;  ///< in the epoch's order, which all ranks share; of
-                                               ///< a repeat, behind its end; empty as `epoch`
+  std::optional<std::uint64_t> epoch;  ///< empty: the read is not by a loader, so there is no epoch
+  /// The loader's number of the sample: its index in the dataset that the loader was given. So
+  /// copies within a concatenation differ.
+  sample_index sample;
+  /// Position in the epoch's order, which all ranks share. A repeat's position is past the epoch's
+  /// end. Empty if `epoch` is.
+  std::optional<feedline::position> position;
 
-  /// Numbers for this sample in this epoch, keyed by (seed, epoch, sample) as those of the device's
-  /// transforms are; without an epoch, those of epoch 0.
-  /// @param stream As `sample_random`'s.
+  /// Random numbers for this sample in this epoch, keyed by (seed, epoch, sample) like those of the
+  /// device's transforms. Without an epoch they are those of epoch 0.
+  /// @param stream Same as in `sample_random`.
   [[nodiscard]] sample_random random(std::uint64_t stream = 0) const noexcept {
     return {seed, epoch.value_or(0), sample.value, stream};
   }
 };
 
-/// What a run of samples is read for. Borrows: it is valid during the call that it is given to.
+/// Context of a read of several samples. It borrows its arrays, so it is valid only during the call
+/// that it is passed to.
 class read_context {
  public:
-  /// Outside of a loader: seed 0, no epoch, no positions.
-  /// @param samples Which are read, of the dataset that is asked.
+  /// A read outside of a loader: seed 0, no epoch, no positions.
+  /// @param samples Indices of the samples in the dataset that is read.
   explicit read_context(std::span<const sample_index> samples) noexcept : samples_{samples} {}
 
-  /// In an epoch. @param first Where the first sample stands; the others stand behind it.
+  /// A read in an epoch. @param first Position of the first sample; the others follow it.
   read_context(std::uint64_t seed, std::uint64_t epoch, std::span<const sample_index> samples,
                position first) noexcept
       : seed_{seed}, epoch_{epoch}, samples_{samples}, first_{first} {}
 
-  /// In an epoch. @param positions Where each sample stands.
+  /// A read in an epoch. @param positions Position of each sample.
   read_context(std::uint64_t seed, std::uint64_t epoch, std::span<const sample_index> samples,
                std::span<const position> positions) noexcept
       : seed_{seed}, epoch_{epoch}, samples_{samples}, positions_{positions} {}
@@ -51,11 +53,12 @@ class read_context {
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   /// Empty outside of a loader.
   [[nodiscard]] std::optional<std::uint64_t> epoch() const noexcept { return epoch_; }
-  /// The loader's own numbers of the run's samples: a dataset within another is asked for samples
-  /// under other numbers, in the same order.
+  /// The loader's own numbers of the samples. A dataset within another is asked for the same
+  /// samples under other numbers, in the same order.
   [[nodiscard]] std::span<const sample_index> samples() const noexcept { return samples_; }
 
-  /// Of one sample. @param place In the run; less than `samples().size()`.
+  /// Context of one sample. @param place Index of the sample in this read; less than
+  /// `samples().size()`.
   [[nodiscard]] sample_context operator[](std::size_t place) const noexcept {
     sample_context one{seed_, epoch_, samples_[place], std::nullopt};
     if (epoch_)
@@ -63,7 +66,7 @@ class read_context {
     return one;
   }
 
-  /// Of some of the run's samples, where only these are asked of another dataset.
+  /// Context of some of the samples, for a call to another dataset with only these.
   [[nodiscard]] read_context part(std::size_t first, std::size_t count) const noexcept {
     read_context some{*this};
     some.samples_ = samples_.subspan(first, count);
@@ -77,7 +80,7 @@ class read_context {
   std::optional<std::uint64_t> epoch_;
   std::span<const sample_index> samples_;
   position first_;
-  std::span<const position> positions_;  ///< empty: they follow each other from `first_` on
+  std::span<const position> positions_;  ///< empty: consecutive from `first_` on
 };
 
 }  // namespace FEEDLINE_ABI

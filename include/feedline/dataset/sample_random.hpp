@@ -8,8 +8,8 @@
 
 namespace feedline::detail {
 
-/// What all random choices for a sample in an epoch hang on, on the device and on the CPU: a hash
-/// of the three, so that they depend on nothing else.
+/// Key of all random choices for a sample in an epoch, on the device and on the CPU: a hash of the
+/// three arguments, so that choices depend on nothing else.
 [[nodiscard]] constexpr std::uint64_t sample_key(std::uint64_t seed, std::uint64_t epoch,
                                                  std::uint64_t sample) noexcept {
   return mix(mix(mix(seed + golden_gamma) + epoch * golden_gamma) + sample * golden_gamma);
@@ -20,24 +20,24 @@ namespace feedline::detail {
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Random numbers for one sample in one epoch: counter-based, so that they are the same whichever
-/// thread draws them, in whatever order samples are read.
+/// Random numbers for one sample in one epoch. They are counter-based, so they are the same on any
+/// thread that draws them and for any order of reads.
 ///
 ///     feedline::sample_random random = context.random();
 ///     const std::uint64_t left = random.below(width - crop + 1);
 ///     const bool flipped = random.chance(0.5);
 ///
-/// Draw n is splitmix64's output for (key + n), the key a hash of (seed, epoch, sample, stream):
-/// the same numbers on every platform, kept across versions. It is a UniformRandomBitGenerator;
-/// what the standard's distributions make of it differs between standard libraries, what the
-/// functions below make of it does not. Not for secrets. One thread each; copies go on by
-/// themselves.
+/// Draw n is splitmix64's output for (key + n), where key is a hash of (seed, epoch, sample,
+/// stream). The numbers are the same on every platform and are kept across versions. The class is a
+/// UniformRandomBitGenerator. Results of the standard library's distributions differ between
+/// standard libraries; results of the functions below do not. Not for cryptography. Threads: one; a
+/// copy draws independently.
 class sample_random {
  public:
   using result_type = std::uint64_t;
 
-  /// @param stream Numbers of their own for each: where two functions draw for the same sample, a
-  ///               crop and a noise, each takes another stream, or both draw the same numbers.
+  /// @param stream Selects independent numbers. If two functions draw for the same sample, such as
+  /// a crop and a noise, give each its own stream, or both draw the same numbers.
   constexpr sample_random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t sample,
                           std::uint64_t stream = 0) noexcept
       : key_{detail::mix(
@@ -49,11 +49,11 @@ class sample_random {
 
   /// The next draw: 64 random bits.
   constexpr result_type operator()() noexcept { return at(drawn_++); }
-  /// Draw `number`, from 0; what was drawn before makes no difference.
+  /// Draw `number`, from 0, independent of earlier draws.
   [[nodiscard]] constexpr result_type at(std::uint64_t number) const noexcept {
     return detail::mix(key_ + (number + 1) * detail::golden_gamma);
   }
-  /// Leaves draws out.
+  /// Skips draws.
   constexpr void discard(std::uint64_t draws) noexcept { drawn_ += draws; }
 
   [[nodiscard]] constexpr std::uint64_t u64() noexcept { return (*this)(); }
@@ -61,21 +61,21 @@ class sample_random {
     return static_cast<std::uint32_t>((*this)() >> 32);
   }
 
-  /// 0 to `bound` - 1, each as likely as the others. @param bound At least 1; 0 is taken for 1.
+  /// Uniform in 0 to `bound` - 1. @param bound At least 1; 0 is treated as 1.
   [[nodiscard]] constexpr std::uint64_t below(std::uint64_t bound) noexcept {
     if (bound <= 1) return 0;
-    const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound: so many draws are too many
+    const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound; reject so many
     for (;;) {
       const std::uint64_t drawn = (*this)();
       if (drawn >= uneven) return drawn % bound;
     }
   }
 
-  /// In [0, 1): a multiple of 2^-24.
+  /// Uniform in [0, 1): a multiple of 2^-24.
   [[nodiscard]] constexpr float uniform() noexcept {
     return static_cast<float>((*this)() >> 40) * 0x1p-24F;
   }
-  /// In [low, high), or `high` where rounding leads there.
+  /// Uniform in [low, high); may be `high` because of rounding.
   [[nodiscard]] constexpr float uniform(float low, float high) noexcept {
     return low + (high - low) * uniform();
   }

@@ -9,11 +9,11 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Chosen samples of a dataset, in the order given; a sample may be chosen twice.
+/// Selects samples of a dataset, in the given order; a sample may be selected twice.
 /// @throws usage_error if an index is not in the dataset, naming it.
 [[nodiscard]] dataset_ptr subset(dataset_ptr of, std::vector<sample_index> samples);
 
-/// Samples [first, first + count) of a dataset.
+/// Selects the samples [first, first + count) of a dataset.
 /// @throws usage_error if they are not all in the dataset.
 [[nodiscard]] dataset_ptr subset(dataset_ptr of, sample_index first, std::uint64_t count);
 

@@ -8,14 +8,15 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Datasets of equal size as one: sample i has the fields of sample i of each. So what lies in
-/// several places, or was padded by itself, is fed together:
+/// Combines datasets of equal size: sample i has the fields of sample i of each. Use it if the
+/// fields are stored separately, or if one of them was padded by itself:
 ///
 ///     auto train = feedline::zip({feedline::pad(tokens), labels});
 ///
-/// Its chunks are the largest of the parts'; it is read by one thread at a time if one of them is.
-/// @throws usage_error if there is none, one is null, or a field's name is there twice;
-///         dataset_error if their sizes differ, naming a field of the first that differs.
+/// The chunks are the largest of the parts' chunks. The result is read by one thread at a time if
+/// one of the parts is.
+/// @throws usage_error if there is no dataset, one is null, or a field's name occurs twice;
+/// dataset_error if sizes differ, naming a field of the first part that differs.
 [[nodiscard]] dataset_ptr zip(std::vector<dataset_ptr> parts);
 
 }  // namespace FEEDLINE_ABI

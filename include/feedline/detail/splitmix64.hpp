@@ -5,8 +5,9 @@
 namespace feedline::detail {
 
 /// splitmix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators",
-/// OOPSLA 2014): its increment, 2^64 over the golden ratio, odd; and its output function, a
-/// bijection. Orders and random choices that are promised never to change are made of them.
+/// OOPSLA 2014). `golden_gamma` is its increment, 2^64 divided by the golden ratio, odd. `mix` is
+/// its output function, a bijection. Sample orders and random choices that are promised never to
+/// change are built on these two.
 inline constexpr std::uint64_t golden_gamma = 0x9E37'79B9'7F4A'7C15;
 
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {

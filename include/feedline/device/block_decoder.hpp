@@ -14,51 +14,54 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// One field of one block in a table of loads, in front of blocks that arrived.
+/// One field of one block in a table of loads, which precedes blocks that arrived.
 struct block_load {
   std::uint32_t field = 0;
-  std::uint32_t place = 0;    ///< of the store, to decode it to
-  std::uint32_t bytes = 0;    ///< as it is stored
-  std::uint32_t at = 0;       ///< where it lies behind `landing_buffer`, in units of 16 bytes
-  std::uint32_t skipped = 0;  ///< as `encoded_blocks::stored_block`
-  std::uint32_t missing = 0;  ///< not 0: it could not be read, so that nothing lies there
-  std::uint16_t height = 0;   ///< as `encoded_blocks::stored_block`
+  std::uint32_t place = 0;    ///< index in the store to decode to
+  std::uint32_t bytes = 0;    ///< size as stored
+  std::uint32_t at = 0;       ///< offset in `landing_buffer` in units of 16 bytes
+  std::uint32_t skipped = 0;  ///< same as in `encoded_blocks::stored_block`
+  std::uint32_t missing = 0;  ///< not 0: the block could not be read, so there is no data
+  std::uint16_t height = 0;   ///< same as in `encoded_blocks::stored_block`
   std::uint16_t width = 0;
 };
 
-/// Where a device keeps decoded blocks, and how many are decoded at once.
+/// Memory in which a device keeps decoded blocks, and limits of a `decode` call.
 struct block_store {
   struct field {
-    std::byte* blocks = nullptr;  ///< device memory: place p's rows at blocks + p × block_bytes
+    std::byte* blocks = nullptr;  ///< device memory; block p's rows are at blocks + p × block_bytes
     std::size_t block_bytes = 0;
     std::vector<block_step> steps;
-    std::size_t max_stored_bytes = 0;  ///< of a block
+    std::size_t max_stored_bytes = 0;  ///< largest size of a stored block
   };
 
   std::vector<field> fields;
-  /// Device memory: of field f in place p at [p × fields + f]; 0: it was decoded, else not.
+  /// Device memory: the state of field f of block p is at [p × fields + f]. 0: it was decoded; else
+  /// not.
   std::uint32_t* states = nullptr;
   std::uint32_t places = 0;
-  std::uint32_t rows = 0;                           ///< of a block
-  std::uint32_t max_loads = 0;                      ///< of a call of `decode`
+  std::uint32_t rows = 0;  ///< rows in a block
+  /// Maximum number of loads in a call of `decode`.
+  std::uint32_t max_loads = 0;
   std::shared_ptr<const encoded_blocks> reference;  ///< decodes on the host
 };
 
-/// Decodes blocks that arrived in device memory into a store, and says which samples miss theirs.
-/// Its memory, for one `decode` at a time, is allocated as it is made: these calls are on streams
-/// of one order, and `find_bad`, which needs none, behind those of its samples' blocks. One thread.
+/// Decodes blocks that arrived in device memory into a store, and finds the samples whose blocks
+/// are missing. Working memory for one `decode` at a time is allocated at construction, so calls of
+/// `decode` are ordered with each other on their streams. `find_bad` needs no such memory; it is
+/// issued after the `decode` calls for its samples' blocks. Threads: one.
 class block_decoder {
  public:
-  /// What was staged and copied.
+  /// Input of `decode`, staged and copied.
   struct work {
     const std::byte* landing_buffer = nullptr;  ///< device memory
     const std::byte* staged = nullptr;          ///< host memory: the loads, read during the call
-    std::size_t loads_at = 0;                   ///< of the `block_load`s, in both
+    std::size_t loads_at = 0;                   ///< offset of the `block_load`s in both
     std::uint32_t loads = 0;                    ///< at least 1
   };
-  /// What is to be checked.
+  /// Input of `find_bad`.
   struct check {
-    const std::uint32_t* sources = nullptr;  ///< device memory: for each sample place × rows + row
+    const std::uint32_t* sources = nullptr;  ///< device memory: for each sample block × rows + row
     std::uint32_t samples = 0;               ///< at least 1
     std::uint32_t* first_bad = nullptr;      ///< device memory: the result
   };
@@ -68,16 +71,16 @@ class block_decoder {
   block_decoder& operator=(const block_decoder&) = delete;
   virtual ~block_decoder() = default;
 
-  /// Issues the decoding of all loads on `stream`, and returns. A block that does not decode to
-  /// exactly its bytes gets a state that is not 0; nothing is written but to its place.
+  /// Issues the decoding of all loads on `stream` and returns. A block that does not decode to
+  /// exactly its size gets a state other than 0. Each block is written only to its own memory.
   /// @throws device_error.
   virtual void decode(const work& what, stream_ref stream) = 0;
-  /// Issues on `stream` what finds the first sample with a block whose state, in any field, is not
-  /// 0, and writes its number; 0xFFFFFFFF if there is none. @throws device_error.
+  /// Issues work on `stream` that finds the first sample with a block whose state is not 0 in any
+  /// field. It writes the sample's number, or 0xFFFFFFFF if there is none. @throws device_error.
   virtual void find_bad(const check& what, stream_ref stream) = 0;
 };
 
-/// What a device can decode.
+/// Decoders that a device offers.
 class block_decoders {
  public:
   block_decoders() = default;
@@ -85,9 +88,11 @@ class block_decoders {
   block_decoders& operator=(const block_decoders&) = delete;
   virtual ~block_decoders() = default;
 
-  /// Why it does not undo these steps, naming the first that it does not; empty if it does.
+  /// Returns why the device cannot undo these steps, naming the first unsupported one; empty if it
+  /// can undo them all.
   [[nodiscard]] virtual std::string refusal(std::span<const block_step> steps) const = 0;
-  /// Device memory that a decoder for the store takes, besides the store. Its pointers may be null.
+  /// Device memory that a decoder for the store needs besides the store. Pointers in `store` may be
+  /// null.
   [[nodiscard]] virtual std::size_t device_bytes(const block_store& store) const = 0;
   /// @throws out_of_memory, device_error.
   [[nodiscard]] virtual std::unique_ptr<block_decoder> make(const block_store& store) const = 0;

@@ -19,31 +19,31 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a pipeline must know of a device before it is built.
+/// Properties of a device that a pipeline needs before it is built.
 struct device_capabilities {
-  std::string name;            ///< for people: "host", "cuda:0 NVIDIA H200"
+  std::string name;            ///< human-readable: "host", "cuda:0 NVIDIA H200"
   bool reads_staging = false;  ///< the consumer reads staging slots in place: nothing is copied
-  device_id id = {};           ///< for those whom batches are handed to
+  device_id id = {};           ///< identifies the device to other libraries
   std::shared_ptr<const block_decoders> decodes = nullptr;  ///< null: it decodes no blocks
-  std::vector<unsigned> near_cores = {};  ///< of the host, on the NUMA node that the device is
-                                          ///< attached to, ascending; empty: unknown
-  /// Memory that `map` is given begins and ends at multiples of so many bytes, a power of two: the
-  /// pages that are pinned. 1: anywhere.
+  /// Host cores on the NUMA node that the device is attached to, ascending; empty: unknown.
+  std::vector<unsigned> near_cores = {};
+  /// Granularity of `map`, in bytes, a power of two: memory given to `map` begins and ends at its
+  /// multiples (pages that are pinned). 1: no restriction.
   std::size_t map_granularity = 1;
 };
 
-/// An event's handle; what it points to is the device's affair.
+/// An event's handle. The device decides what it points to.
 enum class event_handle : std::uintptr_t { none = 0 };
 
-/// Everything the pipeline knows of a device: memory, streams, events, copies there and back, one
-/// kind of work.
+/// Everything that the pipeline needs from a device: memory, streams, events, copies in both
+/// directions, and the assembly of slots.
 ///
-/// An event is either never recorded, pending, or done. `wait` on a never recorded event waits for
-/// nothing, and `is_done` on it is true. Recording again replaces what the event stands for; waits
-/// issued before keep what they saw.
+/// An event is never recorded, pending, or done. `wait` on an event that was never recorded waits
+/// for nothing, and `is_done` returns true. Recording again gives the event a new meaning; waits
+/// issued before keep the old one.
 ///
-/// Threads: every function may be called by any thread, several at once. A stream may be called on
-/// by several threads too, since a batch may be destroyed on any; one event is recorded by one at a
+/// Threads: any thread may call any function, several at once. Several threads may also use one
+/// stream, since a batch may be destroyed on any thread. One event is recorded by one thread at a
 /// time. Backends: `host_device`, `cuda_device`; tests have a scripted one.
 class device {
  public:
@@ -54,96 +54,97 @@ class device {
 
   [[nodiscard]] virtual device_capabilities capabilities() const = 0;
 
-  /// Allocates zeroed memory, aligned to 256 bytes or more. Blocks; may wait for the device.
+  /// Allocates zeroed memory, aligned to 256 bytes or more. Blocks, and may wait for the device.
   /// @param bytes At least 1.
   /// @throws out_of_memory naming bytes and kind; device_error for anything else.
   [[nodiscard]] virtual void* allocate(memory_kind kind, std::size_t bytes) = 0;
-  /// Frees what `allocate` gave with the same kind and bytes. Null is nothing.
+  /// Frees memory from `allocate`, given the same kind and bytes. Null is ignored.
   virtual void free(memory_kind kind, void* memory, std::size_t bytes) noexcept = 0;
 
-  /// Makes a stream of the pipeline's own, which waits for no other implicitly.
+  /// Creates a stream for the pipeline. It does not wait implicitly for any other stream.
   [[nodiscard]] virtual stream_ref make_stream() = 0;
-  /// The same, for short work that others wait for: where the device is full it begins before what
-  /// waits on other streams. `make_stream()` on a device that knows no priorities.
+  /// Same, for short work that others wait for: if the device is full, this work starts before work
+  /// that waits on other streams. Returns `make_stream()` on a device without priorities.
   [[nodiscard]] virtual stream_ref make_high_priority_stream() { return make_stream(); }
-  /// Ends a stream; work on it still runs to its end.
+  /// Destroys a stream. Work already issued on it still completes.
   virtual void destroy_stream(stream_ref stream) noexcept = 0;
 
-  /// Makes an event, not recorded.
+  /// Creates an event that is not recorded.
   [[nodiscard]] virtual event_handle make_event() = 0;
   virtual void destroy_event(event_handle event) noexcept = 0;
 
   /// Issues a copy from staging or device memory to device memory on `stream` and returns. Neither
-  /// may be written until it is done.
+  /// memory may be written until the copy is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
   /// Issues a copy from device to staging memory on `stream` and returns. The source may be any
-  /// memory that the device reads, the consumer's included. Neither may be written, and the target
-  /// not be read, until it is done.
+  /// memory that the device can read, including the consumer's. Until the copy is done, neither
+  /// memory may be written, and the destination may not be read.
   virtual void copy_back(void* to, const void* from, std::size_t bytes, stream_ref stream) = 0;
 
-  /// Issues on `stream` the work that puts a slot together, and returns: first the arrived rows
-  /// that are to be kept are, then each sample's rows are converted into the slot, then samples are
-  /// mixed. Deterministic to the bit: `assemble_on_host` says what comes out.
+  /// Issues the work that assembles a slot on `stream`, and returns. First it stores the arrived
+  /// rows that are to be cached. Then it converts each sample's rows into the slot. Then it mixes
+  /// samples. Deterministic to the bit: `assemble_on_host` defines the result.
   virtual void assemble(const assembly& work, stream_ref stream) = 0;
 
-  /// Makes host memory readable by work on the device, until `unmap`; returns its address there.
-  /// Blocks; pins the pages, and nothing beside them.
-  /// @param memory Begins and ends at multiples of `device_capabilities::map_granularity`: what
-  ///               shares a page with other memory is copied instead. Empty: nothing is done.
-  /// @throws out_of_memory, device_error; usage_error if `memory` lies otherwise.
+  /// Makes host memory readable by work on the device until `unmap`, and returns its device
+  /// address. Blocks. Pins the pages of the memory, and no others.
+  /// @param memory Begins and ends at multiples of `device_capabilities::map_granularity`. Callers
+  /// copy data that shares a page with other memory instead. Empty: does nothing.
+  /// @throws out_of_memory, device_error; usage_error if `memory` is not aligned so.
   [[nodiscard]] virtual const std::byte* map(std::span<const std::byte> memory) = 0;
-  /// Ends what `map` did, for the same memory. No work that reads it may be pending.
+  /// Undoes `map` for the same memory. No work that reads it may be pending.
   virtual void unmap(std::span<const std::byte> memory) noexcept = 0;
 
-  /// Marks the place on `stream` after all work issued on it so far.
+  /// Records on `stream` the point after all work issued on it so far.
   virtual void record(event_handle event, stream_ref stream) = 0;
-  /// Lets `stream` go no further until the event is done; the host does not wait.
+  /// Makes `stream` wait until the event is done. The host does not wait.
   virtual void wait(stream_ref stream, event_handle event) = 0;
-  /// Asks whether the event is done; never blocks. @throws device_error if the work before it
+  /// Returns whether the event is done; never blocks. @throws device_error if the work before it
   /// failed.
   [[nodiscard]] virtual bool is_done(event_handle event) = 0;
-  /// Blocks the host until the event is done, without using the CPU. @throws device_error as
+  /// Blocks the host until the event is done, without using the CPU. @throws device_error like
   /// `is_done`.
   virtual void sync(event_handle event) = 0;
 
-  /// Whether events can tell times: the next two functions. By default they cannot.
+  /// Whether events can measure time with the next two functions. False by default.
   [[nodiscard]] virtual bool tells_times() const noexcept { return false; }
-  /// Makes an event that also notes when it is done. Not called where no times are told.
+  /// Creates an event that also records when it is done. Called only if the device measures times.
   [[nodiscard]] virtual event_handle make_timed_event() { return make_event(); }
-  /// The time from when one event was done to when a later one was; both were made by
-  /// `make_timed_event` and recorded, one by one. Nothing while one of them is pending; never
-  /// blocks. @throws device_error if the work before them failed.
+  /// Time between the completion of two events. Both were created by `make_timed_event` and were
+  /// recorded one after the other. Empty while one of them is pending; never blocks. @throws
+  /// device_error if the work before them failed.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> elapsed(
       [[maybe_unused]] event_handle begin, [[maybe_unused]] event_handle end) {
     return std::nullopt;
   }
 
-  /// Called once by each thread that the pipeline starts, before any other call: what the device
-  /// sets for the thread may stay. Other threads are left as they were by every call. By default
-  /// nothing.
+  /// Called once by each thread that the pipeline starts, before any other call. The device may
+  /// leave settings in such a thread. Every other call leaves its thread's settings unchanged. Does
+  /// nothing by default.
   virtual void begin_thread() noexcept {}
 
   /// Begins a range of the calling thread that profilers show, until `end_range`. Ranges nest.
-  /// Costs next to nothing where no profiler is attached. By default nothing.
+  /// Costs next to nothing if no profiler is attached. Does nothing by default.
   virtual void begin_range([[maybe_unused]] const char* name) noexcept {}
   virtual void end_range() noexcept {}
 
-  /// Whether work on a consumer's stream is written down for later (a CUDA graph) instead of done
-  /// now: then nothing is recorded on it, and it is let wait for nothing. By default never.
+  /// Whether work on a consumer's stream is captured for later (a CUDA graph) instead of executed
+  /// now. If so, nothing is recorded on the stream, and it is not made to wait. False by default.
   [[nodiscard]] virtual bool is_capturing([[maybe_unused]] stream_ref stream) { return false; }
 
-  /// The stream to name where another thread than the one that was given `stream` records behind
-  /// the work on it: for streams whose name means another one on each thread. By default itself.
+  /// Returns the stream to use if a thread other than the one that was given `stream` records an
+  /// event after the work on it. This matters for streams whose name means a different stream on
+  /// each thread. Returns `stream` by default.
   [[nodiscard]] virtual stream_ref for_any_thread(stream_ref stream) const { return stream; }
 
-  /// Checks that a consumer may use `stream` with this device; called once an epoch, by the
-  /// consumer, and by who pushes results on another stream than before.
-  /// @throws usage_error if it needs a stream and has none, or the stream is another device's, or
-  /// is being captured so that the device cannot tell.
+  /// Checks that a consumer may use `stream` with this device. Called once an epoch by the
+  /// consumer, and by a thread that pushes results when it changes its stream.
+  /// @throws usage_error if the device needs a stream and there is none, if the stream belongs to
+  /// another device, or if it is being captured in a way that prevents the check.
   virtual void check(stream_ref stream) const = 0;
 };
 
-/// How devices are handed about: a loader and its batches keep theirs alive.
+/// Shared ownership of a device: a loader and its batches keep theirs alive.
 using device_ptr = std::shared_ptr<device>;
 
 }  // namespace FEEDLINE_ABI

@@ -7,17 +7,17 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Whose memory batches lie in.
+/// Kind of the device whose memory holds batches.
 enum class device_kind : std::uint8_t {
   host,
   cuda,
-  other,  ///< what libraries that exchange tensors have no word for
+  other,  ///< a device type that DLPack has no code for
 };
 
-/// A device as other libraries know it.
+/// A device as other libraries identify it.
 struct device_id {
   device_kind kind = device_kind::other;
-  int ordinal = 0;  ///< of a GPU, as CUDA counts
+  int ordinal = 0;  ///< CUDA's number of the GPU
 
   friend bool operator==(const device_id&, const device_id&) = default;
 };

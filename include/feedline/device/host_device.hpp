@@ -6,8 +6,8 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// The CPU as a device, and the reference for every other: the consumer reads staging slots in
-/// place, with no copy. Needs no stream. Memory is ordinary host memory, page-aligned.
+/// The CPU as a device, and the reference for all other devices. The consumer reads staging slots
+/// directly, without a copy. Needs no stream. Memory is ordinary host memory, page-aligned.
 [[nodiscard]] device_ptr make_host_device();
 
 }  // namespace FEEDLINE_ABI

@@ -7,29 +7,29 @@
 #include <cstddef>
 #include <type_traits>
 
-struct CUstream_st;  ///< CUDA's: what a `cudaStream_t` points to
+struct CUstream_st;  ///< CUDA's type: a `cudaStream_t` points to it
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Whether pointers to a class are a device's streams. For device backends, whose streams point to
-/// another class than CUDA's:
+/// Whether pointers to a class are streams of a device. Specialize it for device backends whose
+/// streams are of another class than CUDA's:
 ///
 ///     template <>
 ///     inline constexpr bool feedline::is_stream<my_stream> = true;
 template <class Class>
 inline constexpr bool is_stream = std::is_same_v<Class, CUstream_st>;
 
-/// Borrows a stream of the consumer's: the queue its kernels run on. It owns nothing: the stream
-/// must outlive every batch taken on it.
+/// Borrows a stream of the consumer, the queue that its kernels run on. A stream_ref owns nothing:
+/// the stream must outlive every batch taken on it.
 ///
 ///     feedline::stream_ref{compute_stream}        // a cudaStream_t
 ///     feedline::stream_ref{cudaStreamPerThread}   // the calling thread's default stream
 ///     feedline::stream_ref{}                      // no stream: the consumer runs on the host
 ///
-/// A stream is never spelled 0 or nullptr: whether that is the legacy or the per-thread default
-/// stream depends on a compiler flag, so it does not compile. Say `cudaStreamLegacy` or
-/// `cudaStreamPerThread`. Nor does a pointer to anything else than a stream.
+/// A stream cannot be spelled 0 or nullptr: a compiler flag decides whether these mean the legacy
+/// or the per-thread default stream, so they do not compile. Write `cudaStreamLegacy` or
+/// `cudaStreamPerThread`. A pointer to anything but a stream does not compile either.
 class stream_ref {
  public:
   /// No stream: for devices whose consumer is the host.
@@ -49,7 +49,7 @@ class stream_ref {
   /// Whether there is a stream.
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  /// For device backends: borrows a handle whose type is known to the backend alone.
+  /// For device backends: borrows a handle whose type only the backend knows.
   [[nodiscard]] static stream_ref from_raw(void* handle) noexcept {
     stream_ref stream;
     stream.handle_ = handle;

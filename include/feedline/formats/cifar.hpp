@@ -9,19 +9,19 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Opens files of CIFAR-10's binary version, one after the other as one sequence: fields "label"
+/// Opens files of CIFAR-10's binary version as one sequence, in the given order: fields "label"
 /// (u8, 0 to 9) and "image" (u8[3, 32, 32]: red, green and blue planes).
 ///
-/// The files are read where they lie, mapped or not (`map_files`), with no lock and no memory of
-/// their own. Format: "Binary version" in A. Krizhevsky, The CIFAR-10 dataset.
-/// @param files Patterns may be among them: see `expand_paths`.
-/// @throws dataset_error naming the file: unreadable, no whole number of records, a label that is
-/// none.
+/// Samples are read directly from the files, mapped or not (`map_files`), without a lock and
+/// without extra memory. Format: "Binary version" in A. Krizhevsky, The CIFAR-10 dataset.
+/// @param files Paths or patterns: see `expand_paths`.
+/// @throws dataset_error naming the file: unreadable, not a whole number of records, an invalid
+/// label.
 /// @throws usage_error if there is no file.
 [[nodiscard]] dataset_ptr open_cifar10(const std::vector<std::string>& files);
 
-/// CIFAR-100's binary version: fields "coarse_label" (u8, 0 to 19), "fine_label" (u8, 0 to 99) and
-/// "image". Otherwise as above.
+/// Opens files of CIFAR-100's binary version: fields "coarse_label" (u8, 0 to 19), "fine_label"
+/// (u8, 0 to 99) and "image". Otherwise as above.
 [[nodiscard]] dataset_ptr open_cifar100(const std::vector<std::string>& files);
 
 }  // namespace FEEDLINE_ABI

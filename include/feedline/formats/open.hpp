@@ -14,110 +14,114 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a file or folder holds, as far as its bytes tell.
+/// Format of a file or folder, as far as its bytes show it.
 enum class file_format : std::uint8_t {
   unknown,
   hdf5,
   npy,
   npz,
-  idx,           ///< plain or compressed by gzip
-  tar,           ///< a shard in the WebDataset manner
-  tokens,        ///< a shard of tokens with llm.c's header, or Megatron's index (.idx) of one
+  idx,  ///< uncompressed or compressed by gzip
+  tar,  ///< a shard in the WebDataset convention
+  /// A shard of tokens with llm.c's header, or the index (.idx) of a Megatron dataset.
+  tokens,
   cifar10,       ///< binary version
   cifar100,      ///< binary version
-  image_folder,  ///< a folder of any kind
+  image_folder,  ///< any folder
 };
 
 /// "HDF5", "NumPy array", …
 [[nodiscard]] std::string_view to_string(file_format format) noexcept;
 
-/// Looks at a file's content; its name says nothing. CIFAR has no magic number: a file of such a
-/// size with such labels is taken for one, if it is nothing else.
+/// Detects the format from a file's content; its name is ignored. CIFAR has no magic number: a file
+/// with a matching size and valid labels is taken for CIFAR if it matches no other format.
 /// @throws dataset_error if it cannot be read.
 [[nodiscard]] file_format detect_format(const std::string& path);
 
-/// How `open` opens; what a format has no use for is as it is here.
+/// Options for `open`. Formats that do not use `image`, `label_type` or `external` ignore them.
+/// Formats that do not use `like` or `tokens_per_sample` refuse them.
 struct open_options {
-  /// Which fields, in the order wanted; empty: all. HDF5: datasets, and members of their records,
-  /// by their paths. NumPy archive: members. Tar, folder of images, CIFAR: of the fields that there
-  /// are. NumPy array and IDX: the field's name.
+  /// Fields to open, in the wanted order; empty: all. HDF5: paths of datasets, and of members of
+  /// their records. NumPy archive: members. Tar, folder of images, CIFAR: names of existing fields.
+  /// NumPy array and IDX: the field's name.
   std::vector<std::string> fields = {};
-  /// HDF5, instead of `fields`: the path of one dataset, "train/images"; opened are all that have
-  /// as many samples, and where some of these share a name, only those of its group. Empty: all of
-  /// the file.
+  /// HDF5, instead of `fields`: the path of one dataset, "train/images". This opens all datasets
+  /// with the same number of samples. If some of these share a name, only those in the path's group
+  /// are opened. Empty: all datasets of the file.
   std::string like = {};
   image_options image = {};                     ///< for images in folders and tar shards
   element_type label_type = element_type::i32;  ///< for folders' labels and tar shards' `.cls`
-  /// For shards of tokens, to be given there; NumPy arrays of one dimension are shards of tokens
-  /// where it is given. Other formats refuse it.
+  /// Required for shards of tokens. If it is set, NumPy arrays of one dimension are shards of
+  /// tokens. Other formats refuse it.
   std::uint64_t tokens_per_sample = 0;
-  /// HDF5: as `hdf5_options::external`.
+  /// HDF5: same as `hdf5_options::external`.
   external_files external = external_files::same_folder;
 };
 
-/// Opens whatever a file or folder holds, with the reader that suits its content. Target
-/// `feedline::formats`. Files may be mapped, and then there is a handler of SIGBUS: see
-/// `map_files`.
+/// Opens a file or folder with the reader for its content. Target `feedline::formats`. Files may be
+/// mapped, which installs a handler of SIGBUS: see `map_files`.
 ///
 ///     auto train = feedline::open("train.h5");
 ///     auto some = feedline::open("all.h5", {.like = "train/images"});  // and what belongs to it
 ///     auto other = feedline::open("imagenet/train", {.image = {.shorter_side = 256}});
 ///
-/// Each reader has options that are not here: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
-/// `open_tar`, `open_tokens`, `open_cifar10`, `open_image_folder`. Fields are called, where no name
-/// is given: as in the file (members of nested records that share a name, by all of their path:
-/// "position.x"); of a NumPy array, as its file without the suffix; of IDX, "image", or "label" if
-/// it has one dimension. A tar shard's are all that the first shard has: "image" (.jpg, .jpeg,
-/// .png), "label" (.cls), and arrays by their extension without ".npy"; every sample must have
-/// them.
+/// Each reader has further options: `open_hdf5`, `open_npy`, `open_npz`, `open_idx_file`,
+/// `open_tar`, `open_tokens`, `open_cifar10`, `open_image_folder`. Without `fields` the names are
+/// those in the file. Members of nested records that share a name have their whole path:
+/// "position.x". A NumPy array is named like its file without the suffix. An IDX file is named
+/// "image", or "label" if it has one dimension. A tar shard has all fields of the first shard:
+/// "image" (.jpg, .jpeg, .png), "label" (.cls), and arrays named by their extension without ".npy";
+/// every sample must have them.
 ///
-/// Where no fields are named, the log tells what is left out, and `list_fields` lists it: members
-/// of a tar shard of other kinds, files in a folder that are no images, an HDF5 file's values of
-/// variable length, single values and references, members of a NumPy archive that are no arrays.
-/// @param path May be a pattern, as of `expand_paths`: then all that match, one after the other.
-/// @throws dataset_error naming the path: of no known format (with those there are), an address
-///         such as "s3://bucket/x", HDF5 datasets or members that do not belong together, or that
-///         cannot be read while no fields are named, a tar shard with fields that not every sample
-///         or shard has, and all that its reader refuses.
-/// @throws usage_error if a field is asked for that there is not, or the options do not suit the
-/// format.
+/// Without `fields`, the log reports all content that is left out, and `list_fields` lists it:
+/// other kinds of members of a tar shard, files in a folder that are not images, an HDF5 file's
+/// values of variable length, single values and references, members of a NumPy archive that are not
+/// arrays.
+/// @param path May be a pattern of `expand_paths`. All matching files are then opened as one
+/// sequence.
+/// @throws dataset_error naming the path: not of a known format (with a list of them), an address
+/// such as "s3://bucket/x", HDF5 datasets or members that do not belong together, or that cannot be
+/// read while no fields are named, a tar shard with fields that not every sample or shard has, and
+/// all errors of the format's reader.
+/// @throws usage_error if a requested field does not exist, or the options do not suit the format.
 [[nodiscard]] dataset_ptr open(const std::string& path, const open_options& options = {});
 
-/// A field that a file offers, as `list_fields` finds it.
+/// A field of a file, as reported by `list_fields`.
 struct listed_field {
-  std::string name;  ///< as `open` calls it; of HDF5, its path, as `open_options::fields` has it
-  std::uint64_t samples = 0;  ///< how many the file has of it
-  field spec = {};            ///< name, type and shape as `open` gives them
-  /// Each sample is a run of elements, any number of them, and `spec` is one element:
-  /// `open_hdf5_ragged` reads it, and `open` leaves it out.
+  /// Name that `open` gives it; for HDF5, its path as in `open_options::fields`.
+  std::string name;
+  std::uint64_t samples = 0;  ///< number of samples in the file
+  field spec = {};            ///< name, type and shape that `open` gives it
+  /// Each sample is a run of elements of any length, and `spec` is one element. `open_hdf5_ragged`
+  /// reads such a field, and `open` leaves it out.
   bool is_ragged = false;
-  /// Why it cannot be read; then `name` alone says something. Empty: it can be.
+  /// Reason why it cannot be read; only `name` is meaningful then. Empty: it can be read.
   std::string refusal = {};
-  /// Why it is no field, so that `open` leaves it out: `name` then tells what it is, such as ".txt"
-  /// of a tar shard's members, and `samples` how many there are, or 0. Empty: it is not so.
+  /// Reason why it is not a field and `open` leaves it out. `name` then describes it, such as
+  /// ".txt" for members of a tar shard, and `samples` is their number, or 0. Empty: it is a field.
   std::string left_out = {};
-  /// Of a folder's labels: names of the classes 0, 1, …
+  /// For labels of a folder: names of the classes 0, 1, …
   std::vector<std::string> classes = {};
 };
 
-/// What a file or folder of any format holds that `open` knows. Target `feedline::formats`.
+/// Lists the content of a file or folder of any format that `open` knows. Target
+/// `feedline::formats`.
 ///
 ///     for (const auto& found : feedline::list_fields("train.npz"))
 ///       if (found.left_out.empty()) std::cout << found.name << ": " << found.samples << '\n';
 ///
-/// Of HDF5, NumPy files and archives no samples are read; it takes as long as `open` for the
-/// others. Fields of HDF5 files and NumPy archives that do not belong together are listed all the
-/// same, and so are values of variable length, and what `open` leaves out. `list_hdf5_fields`
-/// (`feedline/hdf5/dataset.hpp`) tells more of HDF5.
-/// @param file One file or folder; no pattern.
-/// @param options As for `open`, but that `fields` and `like` choose nothing. Shards of tokens are
-///        listed with one token a sample, unless `tokens_per_sample` says otherwise.
-/// @throws dataset_error as `open`; fields that cannot be read are no error, where the rest can be.
+/// For HDF5, NumPy files and archives no samples are read; for the others it takes as long as
+/// `open`. Fields of HDF5 files and NumPy archives are listed even if they do not belong together.
+/// Values of variable length are listed too, and so is everything that `open` leaves out.
+/// `list_hdf5_fields` (`feedline/hdf5/dataset.hpp`) gives more details of HDF5 files.
+/// @param file One file or folder; not a pattern.
+/// @param options Same as for `open`, except that `fields` and `like` have no effect. Shards of
+/// tokens are listed with one token a sample, unless `tokens_per_sample` is set.
+/// @throws dataset_error like `open`. Fields that cannot be read are not an error if others can be.
 [[nodiscard]] std::vector<listed_field> list_fields(const std::string& file,
                                                     const open_options& options = {});
 
-/// Files of one format, one after the other as one sequence; patterns may be among them. Arrays and
-/// IDX files have the field name of the first. Folders of images have one list of classes over all
+/// Opens files of one format as one sequence, in the given order; they may be patterns. Arrays and
+/// IDX files get the field name of the first. Folders of images have one list of classes over all
 /// of them.
 /// @throws as above, and dataset_error if formats or fields differ; usage_error if there is no
 ///         path.

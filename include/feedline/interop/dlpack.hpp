@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-struct DLManagedTensorVersioned;  ///< DLPack's: what a capsule "dltensor_versioned" points to
-struct DLManagedTensor;           ///< DLPack's: what a capsule "dltensor" points to
+struct DLManagedTensorVersioned;  ///< DLPack's type: a capsule "dltensor_versioned" points to it
+struct DLManagedTensor;           ///< DLPack's type: a capsule "dltensor" points to it
 
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
@@ -21,53 +21,54 @@ struct dlpack_deleter {
   void operator()(DLManagedTensor* tensor) const noexcept;
 };
 
-/// A tensor of DLPack 1 (https://dmlc.github.io/dlpack), and one of DLPack before its versions.
-/// `release()` hands it to whoever calls its deleter.
+/// A tensor of DLPack 1 (https://dmlc.github.io/dlpack), and one of DLPack before it had versions.
+/// `release()` gives it to a consumer that calls its deleter.
 using dlpack_tensor = std::unique_ptr<DLManagedTensorVersioned, dlpack_deleter>;
 using unversioned_dlpack_tensor = std::unique_ptr<DLManagedTensor, dlpack_deleter>;
 
-/// One field of a batch as a tensor that other libraries take, with no copy.
+/// One field of a batch as a tensor for other libraries, without a copy.
 ///
 ///     auto batch = std::make_shared<const feedline::batch>(std::move(*range.next()));
 ///     feedline::dlpack_tensor image = feedline::to_dlpack(batch, "image");
 ///     at::Tensor images = at::fromDLPackVersioned(image.release());
 ///
 /// The tensor holds the batch. Shape {samples, …}, dense, row-major, aligned to 256 bytes, in the
-/// memory of `batch::device`; writable, so neither read-only nor a copy; version 1.0. All tensors
-/// of one batch share its memory, and that is recycled when the last of them and of the batch's
-/// other holders is gone.
+/// memory of `batch::device`. The tensor is writable: its flags say neither read-only nor copied.
+/// DLPack version 1.0. All tensors of one batch share its memory, which is recycled when the last
+/// tensor and the last other holder of the batch are gone.
 ///
-/// Streams: `stream` is where the tensor is used. It waits for all work issued so far on the stream
-/// the batch was taken on; the host does not wait. The memory is overwritten behind the work issued
-/// on both streams until the tensor's deleter was called. Whoever uses the tensor on a third stream
-/// orders that work before one of these two. `stream_use` has the rules.
+/// Streams: `stream` is the stream on which the tensor is used. It is made to wait for all work
+/// issued so far on the stream the batch was taken on; the host does not wait. The memory is
+/// overwritten only after the work issued on both streams until the call of the tensor's deleter.
+/// If you use the tensor on a third stream, order that work before one of these two. See
+/// `stream_use` for the rules.
 ///
-/// Threads: the deleter may be called by any thread, but not by a callback of CUDA's
-/// (`cudaLaunchHostFunc`). It never throws. It waits for nothing, but where it is the last to hold
-/// memory of a loader that is gone, as `batch` says.
+/// Threads: any thread may call the deleter, except a CUDA callback (`cudaLaunchHostFunc`). The
+/// deleter never throws. It does not wait, unless it releases the last memory of a destroyed
+/// loader: see `batch`.
 ///
-/// @param stream None: the stream the batch was taken on, or none. Nothing is ordered then.
-/// @throws usage_error if the batch has no such field, or lies in memory that DLPack has no name
-/// for; as `stream_use`.
+/// @param stream Empty: the stream the batch was taken on, or none. Nothing is ordered then.
+/// @throws usage_error if the batch has no such field, or is in memory for which DLPack has no
+/// device type; also like `stream_use`.
 [[nodiscard]] dlpack_tensor to_dlpack(std::shared_ptr<const batch> of, std::string_view field,
                                       std::optional<stream_ref> stream = std::nullopt);
-/// The same for consumers that know no versions.
+/// Same, for consumers that do not support versions.
 [[nodiscard]] unversioned_dlpack_tensor to_unversioned_dlpack(
     std::shared_ptr<const batch> of, std::string_view field,
     std::optional<stream_ref> stream = std::nullopt);
 
-/// What Python's `__dlpack_device__` returns, by DLPack's numbers: {1, 0} is the host, {2, n} is
-/// GPU n of CUDA's.
+/// The result of Python's `__dlpack_device__` in DLPack's numbers: {1, 0} is the host, {2, n} is
+/// CUDA GPU n.
 struct dlpack_device {
   std::int32_t type = 0;
   std::int32_t id = 0;
 
   friend bool operator==(const dlpack_device&, const dlpack_device&) = default;
 };
-/// Where a batch lies. @throws usage_error as `to_dlpack`.
+/// The device whose memory holds the batch. @throws usage_error like `to_dlpack`.
 [[nodiscard]] dlpack_device dlpack_device_of(const batch& of);
 
-/// The stream that `__dlpack__(stream=…)` of Python's array API names, for `to_dlpack`.
+/// Converts the stream number of `__dlpack__(stream=…)` of Python's array API for `to_dlpack`.
 ///
 /// | number | on a GPU                   | on the host |
 /// | ------ | -------------------------- | ----------- |
@@ -78,9 +79,9 @@ struct dlpack_device {
 /// | > 2    | a `cudaStream_t`           | refused     |
 /// | others | refused                    | refused     |
 ///
-/// With -1 the caller orders its work behind the stream that the batch was taken on, and that
-/// stream behind its work before the tensor is deleted.
-/// @throws usage_error for what is refused.
+/// With -1 the caller does the ordering. It orders its work after the stream that the batch was
+/// taken on. Before it deletes the tensor, it orders that stream after its work.
+/// @throws usage_error if the number is refused.
 [[nodiscard]] std::optional<stream_ref> dlpack_stream(const batch& of,
                                                       std::optional<std::int64_t> number);
 

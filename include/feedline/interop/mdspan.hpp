@@ -20,8 +20,8 @@
 namespace FEEDLINE_EXPORT feedline {
 namespace detail {
 
-/// The shape of a field of a batch, as `Index` counts.
-/// @throws usage_error if it has another rank, or more elements than `Index` counts.
+/// The shape of a field of a batch in numbers of type `Index`.
+/// @throws usage_error if it has another rank, or more elements than `Index` can count.
 template <std::size_t Rank, class Index>
 [[nodiscard]] std::array<Index, Rank> extents_of(const tensor_view& view) {
   const auto shape = view.shape();
@@ -40,7 +40,7 @@ template <std::size_t Rank, class Index>
   return extents;
 }
 
-/// A view as the standard library's mdspan, or CCCL's.
+/// A view converted to the standard library's mdspan, or CCCL's.
 template <class Mdspan, std::size_t... Dimensions>
 [[nodiscard]] Mdspan mdspan_of(const tensor_view& view, std::index_sequence<Dimensions...>) {
   using extents = typename Mdspan::extents_type;
@@ -53,16 +53,17 @@ inline namespace FEEDLINE_ABI {
 
 #ifdef __cpp_lib_mdspan
 
-/// One field of a batch as the standard library's mdspan: dense, row-major, the samples first.
-/// There where the standard library has it (`__cpp_lib_mdspan`).
+/// One field of a batch as the standard library's mdspan: dense, row-major, samples first.
+/// Available if the standard library has mdspan (`__cpp_lib_mdspan`).
 ///
 ///     auto images = feedline::to_mdspan<const float, 4>(batch["image"]);
 ///     float first = images[0, 0, 0, 0];
 ///
-/// Valid while the batch lives. Of a batch on a GPU it is for device code: see `to_cuda_mdspan`.
-/// @tparam T The field's type; without const, for who writes, as `tensor_view::mutable_data`.
-/// @tparam Rank The field's dimensions and the samples'.
-/// @tparam Index That extents are of.
+/// Valid while the batch lives. For a batch on a GPU, it is usable only in device code: see
+/// `to_cuda_mdspan`.
+/// @tparam T The field's type; without const for writing, like `tensor_view::mutable_data`.
+/// @tparam Rank Number of the field's dimensions plus one for the samples.
+/// @tparam Index Type of the extents.
 /// @throws usage_error if the field has another type or rank, or too many elements.
 template <class T, std::size_t Rank, class Index = std::size_t>
 requires element<T>

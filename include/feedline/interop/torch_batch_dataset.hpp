@@ -16,14 +16,14 @@
 
 namespace FEEDLINE_EXPORT feedline::libtorch {
 
-/// A dataset of feedline's for `torch::data::make_data_loader`: a batch is a tensor for each field,
-/// in the order of `fields()`, its samples along the first dimension, in host memory. So nothing is
-/// left to collate. To have one sample of another form, `.map` it.
+/// A feedline dataset for `torch::data::make_data_loader`. A batch is one tensor for each field, in
+/// the order of `fields()`, with the samples along the first dimension, in host memory. So nothing
+/// is left to collate. For another form of the samples, use `.map`.
 ///
 ///     auto data = feedline::libtorch::batch_dataset{feedline::open("train.h5")};
 ///     auto loader = torch::data::make_data_loader(data, sampler, options);
 ///
-/// Copies share the dataset. Threads: as libtorch's loader has it, a copy for each worker; datasets
+/// Copies share the dataset. Threads: libtorch's loader uses one copy for each worker; datasets
 /// that are read by one thread at a time take turns.
 class batch_dataset
     : public torch::data::datasets::BatchDataset<batch_dataset, std::vector<torch::Tensor>> {
@@ -33,7 +33,7 @@ class batch_dataset
     if (!of_) throw usage_error{"batch_dataset needs a dataset, and was given null"};
   }
 
-  /// Reads straight into new tensors. @throws usage_error if an index is not below the size;
+  /// Reads directly into new tensors. @throws usage_error if an index is not below the size;
   /// dataset_error naming the sample that cannot be read.
   std::vector<torch::Tensor> get_batch(c10::ArrayRef<std::size_t> indices) override {
     std::vector<sample_index> samples;

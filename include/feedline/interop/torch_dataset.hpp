@@ -19,16 +19,16 @@
 
 namespace FEEDLINE_EXPORT feedline::libtorch {
 
-/// A field whose samples lie along the first dimension of a tensor, for `make_memory_dataset`:
+/// A field for `make_memory_dataset` from a tensor whose first dimension is the samples:
 ///
 ///     torch::data::datasets::MNIST mnist{"data/mnist"};
 ///     const auto train = feedline::make_memory_dataset({
 ///         feedline::libtorch::own("image", mnist.images()),
 ///         feedline::libtorch::own("label", mnist.targets())});
 ///
-/// Shares the tensor's memory, and keeps it alive; it must not change. A tensor that is not dense,
-/// or lies on a device, is copied to the host first.
-/// @throws usage_error if the tensor has no dimension, or a type that feedline lacks.
+/// Shares the tensor's memory and keeps it alive; the memory must not change. A tensor that is not
+/// dense, or is on a device, is first copied to the host.
+/// @throws usage_error if the tensor has no dimension, or a type that feedline does not have.
 [[nodiscard]] inline memory_field own(std::string name, const torch::Tensor& values) {
   if (values.dim() == 0)
     throw usage_error{"field '" + name + "': a tensor with no dimension has no samples"};
@@ -40,7 +40,7 @@ namespace FEEDLINE_EXPORT feedline::libtorch {
           rows};
 }
 
-/// The tensors of one sample of libtorch's.
+/// The tensors of one libtorch sample.
 [[nodiscard]] inline std::vector<torch::Tensor> tensors_of(const torch::data::Example<>& sample) {
   return {sample.data, sample.target};
 }
@@ -52,7 +52,7 @@ namespace FEEDLINE_EXPORT feedline::libtorch {
   return sample;
 }
 
-/// What `adopt` makes.
+/// Result of `adopt`.
 template <class TorchDataset>
 class adopted_dataset final : public dataset {
  public:
@@ -97,21 +97,22 @@ class adopted_dataset final : public dataset {
                         "the sample has " + found + ", and sample 0 has " + to_string(wanted)};
   }
 
-  mutable TorchDataset of_;  // libtorch reads by functions that are not const
+  mutable TorchDataset of_;  // reading functions of libtorch are not const
   read_concurrency concurrency_;
   std::uint64_t size_ = 0;
   std::vector<field> fields_;
 };
 
-/// A dataset of libtorch's as one of feedline's, the last resort: each sample becomes tensors,
-/// which are then copied. Samples are a `torch::data::Example` of tensors, a `TensorExample`, or a
-/// vector of tensors; all have the types and sizes of sample 0, which is read here.
+/// Wraps a libtorch dataset as a feedline dataset. Use it as a last resort, because each sample
+/// becomes tensors, which are then copied. Samples are a `torch::data::Example` of tensors, a
+/// `TensorExample`, or a vector of tensors. All have the types and sizes of sample 0, which is read
+/// here.
 ///
-/// @param names       Of the fields: one for each tensor of a sample.
-/// @param concurrency `parallel` if the dataset's `get` may be called by several threads at once.
-/// @throws usage_error if the dataset tells no size or is empty, the names are not as many as the
-///         tensors, or a type is one that feedline lacks. Reading throws dataset_error naming a
-///         sample of another type or size; a loader names the samples of what `get` throws.
+/// @param names       Names of the fields: one for each tensor of a sample.
+/// @param concurrency `parallel` if several threads may call the dataset's `get` at once.
+/// @throws usage_error if the dataset does not give a size or is empty, the number of names differs
+/// from that of the tensors, or feedline does not have a type. Reading throws dataset_error naming
+/// a sample of another type or size. If `get` throws, a loader names the samples.
 template <class TorchDataset>
 [[nodiscard]] dataset_ptr adopt(TorchDataset of,
                                 std::vector<std::string> names = {"data", "target"},

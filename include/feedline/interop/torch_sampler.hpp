@@ -15,20 +15,22 @@
 
 namespace FEEDLINE_EXPORT feedline::libtorch {
 
-/// The order of a sampler of libtorch's, as a sampler of a loader:
+/// Converts a libtorch sampler's order to a sampler for a loader:
 ///
 ///     torch::data::samplers::RandomSampler shuffled{60'000};
 ///     feedline::loader loader{train, feedline::libtorch::draw_order(shuffled, 10), gpu, options};
 ///
-/// A sampler of libtorch's is a sequence that is drawn once, whereas a loader asks for any part of
-/// any epoch, from any thread. So all epochs are drawn here, on the calling thread, from its
-/// generator: `torch::manual_seed` before makes them the same again. Costs 4 bytes an index.
+/// A libtorch sampler is a sequence that is drawn once, but a loader asks for any part of any
+/// epoch, from any thread. So all epochs are drawn here, on the calling thread, with its generator.
+/// Call `torch::manual_seed` before to get the same orders again. Takes 4 bytes an index.
 ///
-/// @param from   Reset before each epoch. A `DistributedSampler` is told the number of the epoch;
-///               its indices are those of its rank, so the loader has no `shard`. Not used later.
-/// @param epochs How many to draw, at least 1: epoch e of the loader has order e mod `epochs`.
-/// @throws usage_error if `epochs` is 0, an epoch has no index, or epochs differ in length; what
-///         the sampler throws. A loader throws usage_error if an index is beyond its dataset.
+/// @param from   The sampler, reset before each epoch. A `DistributedSampler` is told the epoch's
+/// number. Its indices are those of its rank, so do not give the loader a `shard`. Not used after
+/// this call.
+/// @param epochs Number of epochs to draw, at least 1: epoch e of the loader uses order e mod
+/// `epochs`.
+/// @throws usage_error if `epochs` is 0, an epoch has no index, or epochs differ in length;
+/// exceptions of the sampler. A loader throws usage_error if an index is beyond its dataset.
 [[nodiscard]] inline explicit_order draw_order(torch::data::samplers::Sampler<>& from,
                                                std::uint64_t epochs = 1) {
   constexpr std::size_t indices_at_once = 4096;

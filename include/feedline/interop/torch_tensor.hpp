@@ -24,15 +24,16 @@
 
 namespace FEEDLINE_EXPORT feedline::libtorch {
 
-/// What the storages of one batch's tensors share: the batch, and its uses on further streams. Any
-/// thread.
+/// State shared by the storages of one batch's tensors: the batch, and its uses on further streams.
+/// Threads: any.
 class tensor_owner {
  public:
   explicit tensor_owner(batch&& of) : batch_{std::make_shared<const batch>(std::move(of))} {}
 
   [[nodiscard]] const batch& held() const noexcept { return *batch_; }
 
-  /// The batch is used on `stream` from now on, until the owner goes. @throws as `stream_use`.
+  /// Declares that the batch is used on `stream` from now on, until this owner is destroyed.
+  /// @throws like `stream_use`.
   void use_on(stream_ref stream) {
     if (stream == batch_->stream()) return;
     const std::scoped_lock lock{mutex_};
@@ -40,7 +41,7 @@ class tensor_owner {
     if (std::none_of(uses_.begin(), uses_.end(), is_it)) uses_.emplace_back(batch_, stream);
   }
 
-  /// What libtorch calls when a storage goes.
+  /// Called by libtorch when a storage is destroyed.
   static void release(void* held) noexcept {
     delete static_cast<std::shared_ptr<tensor_owner>*>(held);
   }
@@ -51,51 +52,52 @@ class tensor_owner {
   std::vector<stream_use> uses_;
 };
 
-/// A batch as tensors of libtorch's, with no copy.
+/// A batch as libtorch tensors, without a copy.
 ///
 ///     for (feedline::batch& batch : loader.epoch(0, feedline::libtorch::current_stream(device))) {
 ///       const feedline::libtorch::batch_tensors fields{std::move(batch)};
 ///       torch::Tensor loss = torch::nll_loss(net->forward(fields["image"]), fields["label"]);
 ///     }
 ///
-/// The batch's memory goes back to the loader when this object, all its tensors and all that share
-/// their storage (views, saved tensors of a graph) have gone, on whatever thread the last one does.
+/// The batch's memory returns to the loader when this object, all its tensors and everything that
+/// shares their storage (views, saved tensors of a graph) are destroyed, on any thread.
 ///
-/// Streams, on a GPU: the stream that is current where a tensor is asked for waits for the batch,
-/// and the memory is overwritten behind the work issued on it until the last tensor has gone. It
-/// need not be the stream the batch was taken on, but nothing is to be ordered if it is. A tensor
-/// that is used on a further stream must be told so: `record_stream`.
+/// Streams, on a GPU: the stream that is current when a tensor is requested waits for the batch.
+/// The memory is overwritten only after the work issued on that stream until the last tensor is
+/// destroyed. The stream may differ from the one the batch was taken on; if it is the same, no
+/// ordering is needed. Before a tensor is used on a further stream, call `record_stream`.
 ///
 /// Threads: any, several at once.
 class batch_tensors {
  public:
-  /// Takes the batch over. @throws usage_error, and leaves the batch, if it lies on a device that
-  /// this libtorch cannot use; if it was moved from.
+  /// Takes ownership of the batch. @throws usage_error, leaving the batch unchanged, if it is on a
+  /// device that this libtorch cannot use, or if it was moved from.
   explicit batch_tensors(feedline::batch&& of)
       : device_{torch_device(of.device())}, owner_{std::make_shared<tensor_owner>(std::move(of))} {}
 
-  /// What is known of the batch: its size, index, epoch, samples and views.
+  /// The batch, for its size, index, epoch, samples and views.
   [[nodiscard]] const feedline::batch& batch() const noexcept { return owner_->held(); }
-  /// Where its tensors lie.
+  /// Device of the tensors.
   [[nodiscard]] c10::Device device() const noexcept { return device_; }
 
-  /// A field, of sizes {samples, …}, dense, row-major. Writable, as a batch is. On a GPU its memory
-  /// is not of libtorch's allocator. @throws usage_error if there is no such field, naming those
-  /// there are, or the current stream is being captured and is not the batch's; device_error.
+  /// A field with sizes {samples, …}, dense, row-major. Writable, like the batch. On a GPU its
+  /// memory is not from libtorch's allocator. @throws usage_error if there is no such field, naming
+  /// the existing ones, or if the current stream is being captured and is not the batch's;
+  /// device_error.
   [[nodiscard]] torch::Tensor operator[](std::string_view field) const {
     return tensor(batch()[field]);
   }
-  /// All fields, in the order of the dataset's. @throws as above.
+  /// All fields, in the order of the dataset's fields. @throws as above.
   [[nodiscard]] std::vector<torch::Tensor> all() const {
     std::vector<torch::Tensor> fields;
     for (std::size_t place = 0; place < batch().field_count(); ++place)
       fields.push_back(tensor(batch().field_at(place)));
     return fields;
   }
-  /// A field of images that lie as height × width × channels, or height × width, as what libtorch's
-  /// convolutions take: sizes {samples, channels, height, width}, strides of
-  /// `torch::MemoryFormat::ChannelsLast`. A view: no copy. @throws as above; usage_error if the
-  /// field has another number of dimensions.
+  /// A field of images as needed by libtorch's convolutions. The images are stored as height ×
+  /// width × channels, or as height × width. The tensor has the sizes {samples, channels, height,
+  /// width} and the strides of `torch::MemoryFormat::ChannelsLast`. It is a view, without a copy.
+  /// @throws as above; usage_error if the field has another number of dimensions.
   [[nodiscard]] torch::Tensor channels_last(std::string_view field) const {
     const torch::Tensor images = (*this)[field];
     if (images.dim() == 4) return images.permute({0, 3, 1, 2});
@@ -122,11 +124,11 @@ class batch_tensors {
   std::shared_ptr<tensor_owner> owner_;
 };
 
-/// Tells that a batch's tensor, or a view of one, is used on one more stream, which waits for the
-/// batch: as `Tensor::record_stream`, which does nothing for memory that is not of libtorch's own
-/// allocator. To be called before the work is issued; once for all tensors of a batch. On the host
-/// it does nothing.
-/// @throws usage_error if the tensor shares no batch's memory; as `stream_use`.
+/// Declares that a batch's tensor, or a view of one, is used on a further stream, and makes that
+/// stream wait for the batch. Use it instead of `Tensor::record_stream`, which does nothing for
+/// memory that is not from libtorch's own allocator. Call it before the work is issued; one call is
+/// enough for all tensors of a batch. On the host it does nothing.
+/// @throws usage_error if the tensor does not share a batch's memory; also like `stream_use`.
 inline void record_stream(const torch::Tensor& used, c10::Stream stream) {
   const auto* const owner =
       used.defined() && used.has_storage()

@@ -19,7 +19,7 @@
 
 namespace FEEDLINE_EXPORT feedline::libtorch {
 
-/// libtorch's word for an element type. It has one for each.
+/// libtorch's name of an element type. It has one for each.
 [[nodiscard]] inline c10::ScalarType scalar_type(element_type type) {
   switch (type) {
     case element_type::u8:
@@ -53,8 +53,9 @@ namespace FEEDLINE_EXPORT feedline::libtorch {
                     std::to_string(static_cast<int>(type))};
 }
 
-/// feedline's word for a type of libtorch's.
-/// @throws usage_error for types that feedline lacks: complex, quantized, 8-bit floating point.
+/// feedline's element type for a libtorch type.
+/// @throws usage_error for types that feedline does not have: complex, quantized, 8-bit floating
+/// point.
 [[nodiscard]] inline element_type element_type_for(c10::ScalarType type) {
   for (int value = 0; value <= static_cast<int>(element_type::boolean); ++value) {
     if (scalar_type(static_cast<element_type>(value)) == type)
@@ -65,14 +66,14 @@ namespace FEEDLINE_EXPORT feedline::libtorch {
                     ": convert the tensor first, as by tensor.to(torch::kFloat32)"};
 }
 
-/// A field of the type and shape of one sample's tensor.
-/// @throws usage_error as `element_type_for`.
+/// A field with the type and shape of one sample's tensor.
+/// @throws usage_error like `element_type_for`.
 [[nodiscard]] inline field field_of(std::string name, const torch::Tensor& sample) {
   return {std::move(name), element_type_for(sample.scalar_type()),
           std::vector<std::uint64_t>(sample.sizes().begin(), sample.sizes().end())};
 }
 
-/// The sizes of a tensor of some samples of a field: {64, 28, 28}; {64} for a scalar field.
+/// Sizes of a tensor with some samples of a field: {64, 28, 28}; {64} for a scalar field.
 [[nodiscard]] inline std::vector<std::int64_t> sizes_of(std::uint64_t samples, const field& of) {
   std::vector<std::int64_t> sizes{static_cast<std::int64_t>(samples)};
   sizes.insert(sizes.end(), of.shape.begin(), of.shape.end());

@@ -7,15 +7,15 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Which other files an HDF5 file may have read for it. It can name any file of the user's: as raw
-/// data (external layout), behind an external link, as the source of a virtual dataset. Whoever
-/// copies or sends on what is read from a file of unknown origin would give that file away.
+/// Other files that may be read for an HDF5 file. An HDF5 file can name any file of the user's: as
+/// raw data (external layout), as the target of an external link, as the source of a virtual
+/// dataset. Copying or sending data read from a file of unknown origin could disclose such a file.
 enum class external_files : std::uint8_t {
   refuse,  ///< none: a field that needs another file is refused, with that file's path
-  /// Those in the folder of the HDF5 file, and in folders within it, symbolic links followed to
-  /// their ends. All others are refused, with their paths.
+  /// Files in the folder of the HDF5 file and in folders within, after symbolic links are resolved.
+  /// All others are refused, with their paths.
   same_folder,
-  allow,  ///< any that the user may read
+  allow,  ///< any file that the user may read
 };
 
 }  // namespace FEEDLINE_ABI

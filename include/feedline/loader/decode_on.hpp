@@ -8,19 +8,20 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Who decodes a dataset's compressed blocks (`dataset::encoded`). Order, bytes and errors are the
-/// same for both.
+/// Selects who decodes a dataset's compressed blocks (`dataset::encoded`). Order, bytes and errors
+/// are the same for both.
 enum class decode_on : std::uint8_t {
-  cpu,     ///< reader threads
-  device,  ///< the device, where it can; else reader threads, and `loader_plan::decode_note` says
-           ///< why. Blocks cross the bus as they are stored, once an epoch. It needs a dataset
-           ///< whose rows lie in such blocks, placement `stream`, an error policy that ends the
-           ///< epoch at once, and where a block has several samples an order that takes blocks
-           ///< window after window (`sequential` without `shard`, or `shuffle` with `within` and
-           ///< one lane). `next` then waits until a slot's blocks are decoded, because only then
-           ///< is it known whether they are whole
-  automatic,  ///< as `device`, but reader threads where an epoch has no more blocks than two calls
-              ///< of the device's decoder take: that would not pay
+  cpu,  ///< reader threads
+  /// The device if it can, else reader threads; `loader_plan::decode_note` then says why. Blocks
+  /// cross the bus as they are stored, once an epoch. This needs a dataset whose rows are stored in
+  /// such blocks, placement `stream`, and an error policy that ends the epoch at once. If a block
+  /// has several samples, it also needs an order that takes blocks window after window:
+  /// `sequential` without `shard`, or `shuffle` with `within` and one lane. `next` then waits until
+  /// a slot's blocks are decoded, because only then is it known whether they are intact.
+  device,
+  /// Like `device`, but reader threads decode if an epoch has no more blocks than two calls of the
+  /// device's decoder take, because the device would not pay off.
+  automatic,
 };
 
 /// "cpu", "device", "automatic".

@@ -22,8 +22,8 @@ inline namespace FEEDLINE_ABI {
 
 class loader;
 
-/// A batch, or none: a `std::optional`, but for `->`, which a temporary does not have: a view of
-/// its batch would outlive it.
+/// A batch, or none. Like `std::optional`, but a temporary has no `->`, because its batch would end
+/// at once.
 ///
 ///     while (const auto batch = range.next()) step((*batch)["image"].data<std::uint8_t>());
 class optional_batch : public std::optional<batch> {
@@ -37,17 +37,17 @@ class optional_batch : public std::optional<batch> {
   const batch* operator->() const&& = delete;
 };
 
-/// One epoch's batches: a C++20 input range, gone through once.
+/// The batches of one epoch: a C++20 input range, for a single pass.
 ///
 ///     for (feedline::batch& batch : loader.epoch(0, stream)) step(batch);
 ///
-/// Each step destroys the batch before it (unless it was moved out) and takes the next. Reading
-/// ahead begins when the range is made. Destroying a range before its end, or assigning another to
-/// it, abandons the rest of the epoch. Moving a range leaves its iterators valid; one that was
-/// moved from throws usage_error when it is used. Adaptors take it: `loader.epoch(0) |
+/// Each step destroys the previous batch (unless it was moved out) and takes the next. Reading
+/// ahead begins when the range is created. Destroying a range before its end, or assigning another
+/// range to it, abandons the rest of the epoch. Moving a range leaves its iterators valid; using a
+/// range that was moved from throws usage_error. Range adaptors accept it: `loader.epoch(0) |
 /// std::views::take(3)`.
 ///
-/// Threads: one, the consumer's. The loader must outlive the range. A child of fork cannot use it.
+/// Threads: the consumer's only. The loader must outlive the range. A child of fork cannot use it.
 class epoch_range {
  public:
   class iterator;
@@ -58,33 +58,33 @@ class epoch_range {
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range();
 
-  /// Takes the first batch; may block until it is there. @throws as `next`; usage_error if called
+  /// Takes the first batch; may block until it is ready. @throws like `next`; usage_error if called
   /// twice.
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The next batch, or nothing at the end of the epoch and after `loader::stop()`: the range by
-  /// hand, where a loop's shape is another. A loop over the range costs less on a device: it marks
-  /// the stream once a slot, this as often as no batch of a slot is held.
+  /// Returns the next batch, or nothing at the end of the epoch and after `loader::stop()`. Use it
+  /// if a range-based loop does not fit. A range-based loop costs less on a device: it records an
+  /// event on the stream once a slot, while `next` does so whenever no batch of a slot is held.
   ///
-  /// May block. While batches are held in every slot, it waits for other threads to end some; if
-  /// after two seconds no other thread has had to do with a batch of this loader, it throws
-  /// usage_error. End a batch, and it can be called again. @throws stage_error; usage_error, also
-  /// if the range was moved from, or in a child of fork.
+  /// May block. If every slot has a live batch, it waits for other threads to end some. If after
+  /// two seconds no other thread has ever used a batch of this loader, it throws usage_error. End a
+  /// batch, and it can be called again. @throws stage_error; usage_error, also if the range was
+  /// moved from, or in a child of fork.
   [[nodiscard]] optional_batch next();
 
-  /// The same, but waits no longer than to a deadline; one that has passed takes what is there.
-  /// With `no_readers` this thread reads: at least one request, and on until the deadline has
-  /// passed; a read under way is not cut short.
-  /// @throws deadline_error, and then nothing is lost: call it again, and it waits for the same
-  /// batch. Else as `next()`.
+  /// Same, but waits no longer than until a deadline. If the deadline has passed, it takes a batch
+  /// only if one is ready. With `no_readers` this thread reads: at least one request, and further
+  /// ones until the deadline has passed. A read under way is not interrupted.
+  /// @throws deadline_error. Nothing is lost then: call it again, and it waits for the same batch.
+  /// Otherwise like `next()`.
   [[nodiscard]] optional_batch next(std::chrono::steady_clock::time_point deadline);
 
-  /// The same, but does not wait once a stop is requested, by any thread: then it returns nothing,
-  /// also where a batch is there. Unlike `loader::stop` that ends nothing: a call with another
-  /// token goes on with the same batch.
+  /// Same, but stops waiting once any thread requests a stop. It then returns nothing, even if a
+  /// batch is ready. Unlike `loader::stop` this ends nothing: a call with another token continues
+  /// with the same batch.
   [[nodiscard]] optional_batch next(std::stop_token stop);
-  /// Both.
+  /// Both of the above.
   [[nodiscard]] optional_batch next(std::stop_token stop,
                                     std::chrono::steady_clock::time_point deadline);
 
@@ -93,7 +93,7 @@ class epoch_range {
   epoch_range(std::shared_ptr<detail::pipeline> pipeline, std::shared_ptr<detail::epoch_run> run,
               stream_ref stream);
 
-  /// What iterators point to: it stays in its place when the range is moved.
+  /// State that iterators point to. Its address stays the same when the range is moved.
   struct state {
     std::shared_ptr<detail::pipeline> pipeline;
     std::shared_ptr<detail::epoch_run> run;
@@ -110,7 +110,7 @@ class epoch_range {
   std::unique_ptr<state> state_;  ///< null once moved from
 };
 
-/// Stands at one batch of a range; move-only, as input iterators may be.
+/// Refers to the current batch of a range. Move-only, as input iterators may be.
 class epoch_range::iterator {
  public:
   using value_type = batch;
@@ -123,10 +123,10 @@ class epoch_range::iterator {
   iterator& operator=(const iterator&) = delete;
   ~iterator() = default;
 
-  /// The batch; may be moved out.
+  /// The batch. It may be moved out.
   [[nodiscard]] batch& operator*() const noexcept { return *state_->current; }
   [[nodiscard]] batch* operator->() const noexcept { return &*state_->current; }
-  /// Ends the lease on this batch and takes the next; may block. @throws as `next`.
+  /// Ends the lease on this batch and takes the next one; may block. @throws like `next`.
   iterator& operator++();
   void operator++(int) { ++*this; }
 

@@ -20,7 +20,7 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Feeds one consumer: reads batches of a dataset ahead, in a sampler's order, into memory its
+/// Feeds one consumer: reads batches of a dataset ahead, in a sampler's order, into memory that its
 /// device can use.
 ///
 ///     feedline::loader loader{train, feedline::shuffle{.seed = 42}, gpu, {.batch_size = 256}};
@@ -28,21 +28,22 @@ inline namespace FEEDLINE_ABI {
 ///       for (feedline::batch& batch : loader.epoch(epoch, feedline::stream_ref{compute_stream}))
 ///         step(batch["image"].data<std::uint8_t>(), batch.size(), compute_stream);
 ///
-/// Owns its threads (readers and one for the transfer) and all sample memory, allocated once.
-/// Destroying it stops them, waiting for a read and a copy that are under way, or leaving behind a
-/// read that takes longer than `expert_options::leave_reads_after`; batches still held stay valid.
+/// A loader owns its threads (readers and one for the transfer) and all sample memory, allocated
+/// once. Its destructor stops the threads. It waits for a read and a copy that are under way, but
+/// gives up on a read that takes longer than `expert_options::leave_reads_after`. Batches that are
+/// still held stay valid.
 ///
-/// Threads: all functions belong to the consumer's thread, but for `stop`, `statistics` and
-/// `trace`, which any thread may call. In a child of fork a loader may only be destroyed; its
-/// memory stays until the child ends.
+/// Threads: all functions are for the consumer's thread, except `stop`, `statistics` and `trace`,
+/// which any thread may call. In a child of fork a loader may only be destroyed; its memory stays
+/// until the child ends.
 ///
-/// A loader that was moved from may be destroyed, assigned to and stopped; all else throws
+/// A loader that was moved from may be destroyed, assigned to and stopped; everything else throws
 /// usage_error.
 class loader {
  public:
   /// @throws usage_error if the options cannot be met, before any thread starts or memory is
   /// allocated; out_of_memory and device_error from the device; thread_error if a thread cannot be
-  /// started; what the dataset's `size` and `fields` throw.
+  /// started; exceptions of the dataset's `size` and `fields`.
   loader(dataset_ptr dataset, sampler sampler, device_ptr device, loader_options options);
 
   loader(loader&&) noexcept = default;
@@ -51,14 +52,14 @@ class loader {
   loader& operator=(const loader&) = delete;
   ~loader();
 
-  /// The batches of one epoch, to be consumed on `stream`. Reading ahead begins now, at the latest.
+  /// The batches of one epoch, to be consumed on `stream`. Reading ahead begins now, if it has not
+  /// begun yet.
   ///
-  /// Epochs are consumed in the order in which they were asked for: a next one may be asked for
-  /// while the current one is consumed; beginning it abandons what is left of those before.
-  /// @param number Of the epoch, from 0, as an integer of any type; what is no integer does not
-  /// compile.
-  /// @throws usage_error if the number is negative or not the one that `seek` went to, the device
-  /// cannot use the stream, or in a child of fork.
+  /// Epochs are consumed in the order of the calls. The next epoch may be requested while the
+  /// current one is consumed. Beginning it abandons the rest of the earlier epochs.
+  /// @param number The epoch's number, from 0, of any integer type; other types do not compile.
+  /// @throws usage_error if the number is negative or differs from the one given to `seek`, the
+  /// device cannot use the stream, or in a child of fork.
   template <std::integral Number>
   requires(!std::same_as<Number, bool>) [[nodiscard]] epoch_range
       epoch(Number number, stream_ref stream = {}) & {
@@ -68,65 +69,66 @@ class loader {
   template <std::integral Number>
   epoch_range epoch(Number number, stream_ref stream = {}) && = delete;
 
-  /// Where the run stands, for `seek`: behind the last batch that was taken. So in the body of a
-  /// loop, the loop's batch counts as done, and so do all that are held. What was read ahead and
-  /// not taken does not count, nor do epochs that were only asked for.
+  /// Returns the current position of training, for `seek`: after the last batch that was taken. So
+  /// in the body of a loop, the loop's batch counts as done, and so do all batches that are held.
+  /// Batches read ahead but not taken do not count, nor do epochs that were only requested.
   ///
-  ///     before the first batch        where the first epoch that was asked for begins, or epoch 0
-  ///     an epoch was left by `break`  behind the last batch taken, until another epoch begins
-  ///     its last batch was taken      that epoch, with no batch left
+  ///     before the first batch        begin of the first epoch that was requested, or of epoch 0
+  ///     an epoch was left by `break`  after the last batch taken, until another epoch begins
+  ///     its last batch was taken      the end of that epoch
   ///     its range has ended           the next epoch, batch 0
-  ///     after an error                the batch that cannot be had
+  ///     after an error                the batch that failed
   ///
-  /// The first call, or that of `seek`, asks the sampler for 128 positions; each costs some copies
-  /// of strings. @throws usage_error in a child of fork; what the sampler throws.
+  /// The first call of `state` or `seek` asks the sampler for 128 positions. Each call copies some
+  /// strings. @throws usage_error in a child of fork; exceptions of the sampler.
   [[nodiscard]] loader_state state() const;
 
-  /// A number of all that the ranks of a run must have alike: the dataset's size and fields, the
-  /// order, batch size, world, `partial_batch`, transforms and their seed, and what becomes of
-  /// samples that cannot be read. Ranks that differ in it would train on batches of different runs:
-  /// compare it between them, by whatever sums their gradients, before the first batch. All builds
-  /// of one version of feedline give the same number; another version may give another one.
+  /// A hash of everything that the ranks of a training run must have in common: the dataset's size
+  /// and fields, the order, batch size, world, `partial_batch`, transforms and their seed, and the
+  /// policy for samples that cannot be read. Ranks with different digests would train on batches of
+  /// different runs. Compare the digests before the first batch, with the same communication
+  /// library that sums the gradients. All builds of one version of feedline give the same number;
+  /// another version may give another one.
   ///
-  /// The first call may ask the sampler for positions, as that of `state`; no call blocks.
-  /// @throws usage_error in a child of fork; what the sampler throws.
+  /// The first call may ask the sampler for positions, like that of `state`. Never blocks.
+  /// @throws usage_error in a child of fork; exceptions of the sampler.
   [[nodiscard]] std::uint64_t order_digest() const;
 
-  /// Goes on where a state was taken, by this loader or another one of the same dataset, order and
-  /// options: the next epoch that is asked for must be `state.epoch`, and begins with batch
-  /// `state.batch`. Its batches, and all epochs behind it, are those that the first run would have
-  /// had, bitwise. Readers, ring sizes, placement, device, and rank and world may be others.
+  /// Continues from a state taken by this loader, or by another one with the same dataset, order
+  /// and options. The next epoch requested must be `state.epoch`; it begins with batch
+  /// `state.batch`. This batch and all later ones, in this and all later epochs, are bitwise equal
+  /// to those of the first run. Readers, ring sizes, placement, device, rank and world may differ.
   ///
   ///     loader.seek(state);
   ///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
   ///       for (feedline::batch& batch : loader.epoch(epoch, stream)) step(batch);
   ///
-  /// After a stage_error the loader goes on from there: seek to a place after the batch that cannot
-  /// be had, or to the same one to try it again. Until then every step throws the error again.
+  /// After a stage_error the loader can continue: seek to a position after the failed batch, or to
+  /// that batch to try it again. Until then every step throws the error again.
   ///
-  ///     loader_state state = loader.state();  // the batch that cannot be had
+  ///     loader_state state = loader.state();  // the batch that failed
   ///     ++state.batch;
   ///     loader.seek(state);
   ///
-  /// Takes the same time wherever the state is, and reads nothing again. Ranges that were asked for
-  /// before it are abandoned: their next step throws usage_error, but for those that ended. Batches
-  /// stay valid. It blocks for nothing.
-  /// @throws usage_error, and then changes nothing, if the state is of a dataset of another size or
-  /// other fields, another order, global batch, `partial_batch`, `seed` or transforms, or
-  /// of a batch after the epoch's end; if its counts of unreadable samples cannot be; if delivery
-  /// has ended, because the device or memory has failed the loader; in a child of fork; what the
-  /// sampler throws.
+  /// Takes the same time for every state, and reads nothing again. Ranges requested earlier are
+  /// abandoned: their next step throws usage_error, unless they have ended. Batches stay valid.
+  /// Does not block.
+  /// @throws usage_error, without changing anything, if the state is of a dataset of another size
+  /// or other fields, another order, global batch, `partial_batch`, `seed` or transforms,
+  /// or of a batch after the epoch's end; if its counts of unreadable samples are impossible; if
+  /// delivery has ended because the device or memory failed; in a child of fork; exceptions of the
+  /// sampler.
   void seek(const loader_state& state);
 
-  /// Which samples could not be read, as far as their batches were taken: what
-  /// `loader_options::errors` was applied to. Behind an epoch's end, those of a last batch that was
-  /// cut off too. With `error_action::fail` there are none: the stage_error tells the sample.
+  /// Samples of the batches taken so far that could not be read, and how `loader_options::errors`
+  /// handled them. After an epoch's end this includes samples of a last batch that was cut off.
+  /// Empty with `error_action::fail`: the stage_error names the sample.
   /// @throws usage_error in a child of fork.
   [[nodiscard]] failure_report failures() const;
 
-  /// What the loader has done so far, and where the time of its stages went. Always measured; any
-  /// thread may call it, at any time but while the loader is made, moved or destroyed. Costs some
-  /// microseconds; takes no lock of the stages'.
+  /// Work done by the loader so far, and the time spent in its stages. Always measured. Any thread
+  /// may call it at any time, except while the loader is created, moved or destroyed. Takes some
+  /// microseconds, and none of the locks that the stages use.
   ///
   ///     const auto before = loader.statistics();
   ///     for (feedline::batch& batch : loader.epoch(epoch, stream)) step(batch);
@@ -135,17 +137,17 @@ class loader {
   /// @throws usage_error in a child of fork.
   [[nodiscard]] loader_statistics statistics() const;
 
-  /// What the loader's threads and streams did, and when: the newest `trace_events` activities of
-  /// each. The files that `write_trace_page` and others make of it are its pictures. What is under
-  /// way, on a thread or a stream, is not in it yet. Any thread; blocks for nothing.
+  /// Activities of the loader's threads and streams with their times: the newest `trace_events` of
+  /// each. `write_trace_page` and similar functions make files of it. Activities still under way
+  /// are not included yet. Any thread may call it; does not block.
   /// @throws usage_error if `expert_options::trace_events` is 0, and in a child of fork.
   [[nodiscard]] feedline::trace trace() const;
 
-  /// Ends all reading ahead: every range ends at its next step, and every later one is empty.
-  /// Blocks for nothing.
+  /// Ends all reading ahead: every range ends at its next step, and every later one is empty. Does
+  /// not block.
   void stop() noexcept;
 
-  /// Sizes, depths and totals as chosen at construction.
+  /// Sizes, depths and totals chosen at construction.
   [[nodiscard]] const loader_plan& plan() const;
 
  private:

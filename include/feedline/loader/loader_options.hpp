@@ -33,7 +33,7 @@ inline constexpr int no_readers = 0;
 struct loader_options {
   /// Samples in a batch, at least 1; with a `shard`, in the batch of one rank.
   std::uint64_t batch_size = 1;
-  /// What happens to a last batch that is not full.
+  /// The policy for a last batch that is not full.
   feedline::partial_batch partial_batch = feedline::partial_batch::keep;
   /// The part of each global batch that this process takes.
   feedline::shard shard = {};
@@ -45,20 +45,20 @@ struct loader_options {
   int readers = automatic_readers;
   /// Where the device takes rows from.
   feedline::placement placement = feedline::placement::automatic;
-  /// Who decodes compressed blocks.
+  /// Whether readers or the device decode compressed blocks.
   feedline::decode_on decode_on = feedline::decode_on::cpu;
-  /// What the device does to fields: at most one transform for each.
+  /// The transforms that the device applies to fields, at most one for each.
   std::vector<field_transform> transforms = {};
   /// Mixup and cutmix of two samples of a batch, after the transforms. Empty: none.
   std::optional<feedline::mixing> mixing = {};
-  /// The seed of all random choices for a sample: those of transforms, and what datasets, maps and
-  /// decoders draw (`sample_context`). 0 is a seed like any other.
+  /// The seed of all random choices for a sample: those of transforms, and those that datasets, maps
+  /// and decoders draw (`sample_context`). 0 is a seed like any other.
   std::uint64_t seed = 0;
-  /// What happens when a sample cannot be read.
+  /// The policy for samples that cannot be read.
   error_policy errors = {};
   /// How much memory the loader may allocate.
   memory_limits memory = {};
-  /// What few programs need.
+  /// Options that few programs need.
   expert_options expert = {};
 };
 

@@ -8,19 +8,22 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Where the rows that batches are made of come from. Order and bytes are the same for all.
+/// Source of the rows that batches are made of. Order and bytes are the same for all placements.
 ///
-/// A device that reads staging memory in place (the host) has its rows beside it already: there
-/// every placement is `stream`.
+/// A device that reads staging memory directly (the host) always uses `stream`, because its rows
+/// are already in its memory.
 enum class placement : std::uint8_t {
-  automatic,  ///< `resident` if the whole dataset fits `memory_limits::cache`,
-              ///< `cached` if a part does, `stream` if there is no such limit
-  stream,     ///< from the dataset, through staging memory, each time
-  gather,     ///< out of the dataset's own memory, pinned, fetched by the device: no reader
-              ///< thread; for datasets that lie in memory (`dataset::rows`)
-  resident,   ///< out of device memory, where all rows stay from their first pass on
-  cached,     ///< out of device memory as far as a limit goes, the rest streamed; each slot is
-              ///< assembled from both
+  /// `resident` if the whole dataset fits in `memory_limits::cache`, `cached` if
+  /// a part of it fits, `stream` if there is no such limit.
+  automatic,
+  stream,  ///< rows are read from the dataset each time, through staging memory
+  /// The device fetches rows from the dataset's own memory, which is pinned, without reader
+  /// threads. For datasets in memory (`dataset::rows`).
+  gather,
+  resident,  ///< rows are in device memory, where all stay after their first pass
+  /// Rows are in device memory up to a limit, and the rest is streamed. Each slot is assembled from
+  /// both.
+  cached,
 };
 
 /// "automatic", "stream", "gather", "resident", "cached".

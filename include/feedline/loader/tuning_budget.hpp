@@ -7,17 +7,20 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a loader may use to find out by itself how many readers and staging slots end its
-/// consumer's waiting (`expert_options::tuning`). What is 0 is not tuned; all 0: nothing is.
+/// Budget within which a loader searches for the number of readers and staging slots that end its
+/// consumer's waiting (`expert_options::tuning`). A member that is 0 is not tuned; if all are 0,
+/// nothing is.
 ///
-/// The loader is made with all threads and all staging memory of the budget. It begins with what it
-/// would have without tuning, or with what `readers` and `staging_slots` say, and tries others
-/// while it works. Order and bytes of batches stay the same. Nothing is tuned where no readers
-/// read.
+/// The loader is created with all threads and all staging memory of the budget. It starts with the
+/// numbers that it would use without tuning, or those given by `readers` and `staging_slots`, and
+/// tries others while it works. Order and bytes of batches stay the same. Nothing is tuned if there
+/// are no readers.
 struct tuning_budget {
-  int max_readers = 0;  ///< reader threads; 0: as many as without tuning. A dataset that is read by
-                        ///< one thread at a time gets no more than that
-  std::size_t max_pinned_bytes = 0;  ///< staging memory; 0: the ring that there is without tuning
+  /// Reader threads; 0: the same number as without tuning. A dataset that is read by one thread at
+  /// a time gets no more than that.
+  int max_readers = 0;
+  /// Staging memory; 0: the same ring as without tuning.
+  std::size_t max_pinned_bytes = 0;
 };
 
 }  // namespace FEEDLINE_ABI

@@ -18,19 +18,20 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a result is about, as its pusher says: the ring carries it, and looks at it for messages
-/// only.
+/// The pusher's description of a result. The ring passes it on, and uses it only in messages.
 struct result_tag {
   std::uint64_t epoch = 0;
   std::uint64_t batch = 0;
-  std::uint64_t kind = 0;  ///< which of several outputs of a batch, or anything else
+  /// Index among several outputs of a batch, or any other number.
+  std::uint64_t kind = 0;
 };
 
-/// A lease on one result in pinned host memory, whose copy is done: the CPU reads it, and may write
-/// it. When it is destroyed, the memory is given back, and the device may write it again.
+/// A lease on one result in pinned host memory, whose copy is done. The CPU reads it, and may write
+/// it. When the lease is destroyed, the memory is returned to the ring, and the device may write it
+/// again.
 ///
-/// Move-only. May outlive the ring; the last one to do so frees the ring's memory. Who holds
-/// results in every slot gets no other one.
+/// Move-only. A result may outlive the ring; the last one then frees the ring's memory. If results
+/// are held in every slot, no further result arrives.
 ///
 /// Threads: one at a time; any thread may destroy it. In a child of fork it may be destroyed, which
 /// does nothing there. A result that was moved from may be destroyed and assigned to; it is empty.
@@ -42,12 +43,12 @@ class result {
   result& operator=(const result&) = delete;
   ~result();
 
-  /// The bytes as they were pushed, aligned to 256. Empty if none were pushed.
+  /// The bytes that were pushed, aligned to 256. Empty if none were pushed.
   [[nodiscard]] std::span<std::byte> bytes() const& noexcept { return bytes_; }
   std::span<std::byte> bytes() const&& = delete;
 
-  /// The same as elements.
-  /// @throws usage_error if the bytes are no whole number of them.
+  /// The bytes as elements.
+  /// @throws usage_error if the bytes are not a whole number of elements.
   template <class T>
   requires std::is_trivially_copyable_v<T>
   [[nodiscard]] std::span<T> values() const& {
@@ -57,9 +58,9 @@ class result {
   template <class T>
   std::span<T> values() const&& = delete;
 
-  /// What the pusher said that it is.
+  /// The tag given by the pusher.
   [[nodiscard]] const result_tag& tag() const noexcept { return tag_; }
-  /// How many results were pushed before it, since the ring was made.
+  /// Number of results that were pushed before this one since the ring was created.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
  private:
@@ -76,8 +77,8 @@ class result {
   std::uint64_t number_ = 0;
 };
 
-/// A result, or none: a `std::optional`, but for `->`, which a temporary does not have: its bytes
-/// would be gone.
+/// A result, or none. Like `std::optional`, but a temporary has no `->`, because its bytes would be
+/// gone.
 ///
 ///     while (const auto result = results.next()) write(result->bytes());
 class optional_result : public std::optional<result> {

@@ -17,15 +17,15 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// How large a ring is. Its pinned memory is `slots` × `slot_bytes`, rounded up to 256 each,
-/// allocated once.
+/// Size of a ring. Its pinned memory is `slots` × `slot_bytes`, each slot rounded up to a multiple
+/// of 256, allocated once.
 struct result_options {
-  std::size_t slot_bytes = 0;  ///< most bytes of one result; at least 1
-  std::size_t slots = 4;       ///< results that are under way or held at once; at least 1
+  std::size_t slot_bytes = 0;  ///< maximum size of a result; at least 1
+  std::size_t slots = 4;       ///< results that are in flight or held at once; at least 1
 };
 
-/// The way back: results (predictions, embeddings, losses) from the device to the CPU, by a ring of
-/// pinned memory. One thread pushes, another takes them in the order of the pushes:
+/// Returns results (predictions, embeddings, losses) from the device to the CPU through a ring of
+/// pinned memory. One thread pushes results, and another takes them in the order of the pushes:
 ///
 ///     feedline::result_ring results{gpu, {.slot_bytes = batch_size * sizeof(float)}};
 ///     // the training thread, for each batch:
@@ -35,58 +35,60 @@ struct result_options {
 ///     // the CPU's thread:
 ///     while (const auto result = results.next()) write(result->values<float>());
 ///
-/// A push waits for no device: an event orders its copy, on a stream of the ring's own, behind the
-/// work issued on the pusher's stream so far, and a `source_lease` orders that stream behind the
-/// copy. The CPU gets a result once its copy is done, and the device writes a slot again once the
-/// CPU has given it back.
+/// A push does not wait for the device. Its copy runs on a stream of the ring's own; an event
+/// orders it after the work issued on the pusher's stream so far. A `source_lease` orders the
+/// pusher's stream after the copy. The CPU gets a result once its copy is done. The device writes a
+/// slot again once the CPU has returned it.
 ///
-/// Errors: if the device refuses a call, the pusher and, behind the results that were pushed
-/// before, the taker get a `stage_error` of the stage `results`, and so from then on.
+/// Errors: if the device refuses a call, the pusher gets a `stage_error` of the stage `results`.
+/// The taker gets it after the results that were pushed before. All later calls throw it too.
 ///
-/// Threads: one pushes at a time, one takes at a time; both may be the same thread, with `try_push`
-/// or `try_next`. Any thread may call `stop`. Neither may be in a call when the ring is destroyed.
-/// Leases and results may outlive it. A child of fork cannot use it.
+/// Threads: one thread pushes at a time, one takes at a time. Both may be the same thread if it
+/// uses `try_push` or `try_next`. Any thread may call `stop`. Neither may be in a call when the
+/// ring is destroyed. Leases and results may outlive the ring. A child of fork cannot use it.
 class result_ring {
  public:
   /// Allocates; blocks.
-  /// @throws usage_error for sizes that cannot be; out_of_memory, device_error.
+  /// @throws usage_error for invalid sizes; out_of_memory, device_error.
   result_ring(const device_ptr& device, const result_options& options);
   result_ring(const result_ring&) = delete;
   result_ring& operator=(const result_ring&) = delete;
-  /// As `stop`. Results that nobody took are dropped. Memory that copies still use is freed as a
-  /// loader's.
+  /// Stops the ring like `stop`. Results that were not taken are dropped. Memory that copies still
+  /// use is freed later, like a loader's (see `batch`).
   ~result_ring();
 
-  /// Issues the copy of a result to the CPU. Blocks while all slots are under way or held: for the
-  /// taker, or for copies that the taker waits for.
+  /// Issues the copy of a result to the CPU. Blocks while all slots are in flight or held, until
+  /// the taker returns one.
   /// @param from   Device memory, written by work on `stream`.
   /// @param bytes  At most `slot_bytes`; 0 sends the tag alone.
-  /// @param stream That the memory is written on, and overwritten on later.
-  /// @return Ends when the memory is to be overwritten. Nothing if the ring was stopped.
-  /// @throws usage_error if the result is too large, the stream is none of the device's or is being
-  /// captured, or after `finish`: nothing is pushed then. stage_error if the ring has failed: the
-  /// copy may be under way.
+  /// @param stream Stream on which the memory is written, and overwritten later.
+  /// @return A lease to end before the memory is overwritten. Empty if the ring was stopped.
+  /// @throws usage_error if the result is too large, the stream is not one of the device's or is
+  /// being captured, or after `finish`; nothing is pushed then. stage_error if the ring has failed;
+  /// the copy may be under way.
   std::optional<source_lease> push(const void* from, std::size_t bytes, stream_ref stream,
                                    const result_tag& tag = {});
-  /// The same, but never blocks: nothing, with nothing pushed, also if no slot is free.
+  /// Same, but never blocks. Also returns nothing, without pushing, if no slot is free.
   [[nodiscard]] std::optional<source_lease> try_push(const void* from, std::size_t bytes,
                                                      stream_ref stream, const result_tag& tag = {});
-  /// No result follows: `next` gives those that were pushed, then nothing. May be called again.
-  /// Pusher.
+  /// Declares that no result follows: `next` returns those that were pushed, then nothing. May be
+  /// called again. For the pusher.
   void finish();
 
-  /// The next result in the order of the pushes; blocks until it is pushed and its copy done,
-  /// without using the CPU. Nothing after the last one, and once stopped. Taker.
-  /// @throws stage_error if the ring has failed, behind the results before the failure.
+  /// Returns the next result in the order of the pushes. Blocks until it is pushed and its copy is
+  /// done, without using the CPU. Returns nothing after the last one, and after `stop`. For the
+  /// taker.
+  /// @throws stage_error if the ring has failed, after the results pushed before the failure.
   [[nodiscard]] optional_result next();
-  /// The same, but never blocks: nothing also if none is there yet. Taker. @throws as `next`.
+  /// Same, but never blocks: also returns nothing if no result is ready. For the taker. @throws
+  /// like `next`.
   [[nodiscard]] optional_result try_next();
 
-  /// Wakes who waits here: nothing is pushed or given any more. For a side that cannot go on. Waits
-  /// for nobody. Any thread.
+  /// Wakes all waiting threads. Nothing is pushed or returned any more. For a side that cannot
+  /// continue. Does not wait. Any thread.
   void stop() noexcept;
 
-  /// Most bytes of one result, as asked for.
+  /// Maximum size of a result, as in the options.
   [[nodiscard]] std::size_t slot_bytes() const noexcept;
   [[nodiscard]] std::size_t slots() const noexcept;
 

@@ -14,13 +14,13 @@ class result_slots;
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// The ring's hold on device memory that it copies from. When it is destroyed, or assigned to, the
-/// stream that pushed is made to wait for that copy: what is issued on it from then on may
-/// overwrite the memory. The host waits for nothing.
+/// The ring's lease on device memory that it copies from. When it is destroyed or assigned to, the
+/// pusher's stream is made to wait for that copy. So work issued on the stream from then on may
+/// overwrite the memory. The host does not wait.
 ///
-/// Where it ends decides what overlaps the copy. As a temporary it ends at once, and the copy
-/// stands in the stream's order like a kernel. Kept until the memory is needed again, the copy runs
-/// beside the work that was issued meanwhile:
+/// The end of the lease decides which work overlaps the copy. A temporary lease ends at once, so
+/// the copy is ordered in the stream like a kernel. If the lease is kept until the memory is needed
+/// again, the copy runs in parallel with the work issued meanwhile:
 ///
 ///     std::optional<feedline::source_lease> copying[2];    // one for each of two buffers
 ///     for (int step = 0; step < steps; ++step) {
@@ -30,18 +30,19 @@ inline namespace FEEDLINE_ABI {
 ///       mine = results.push(out[step % 2], bytes, feedline::stream_ref{stream});
 ///     }
 ///
-/// It must end before the work that overwrites the memory is issued: to assign the next push's
-/// lease to it, behind that work, is too late.
+/// The lease must end before the work that overwrites the memory is issued. Assigning the next
+/// push's lease after that work is too late.
 ///
-/// The memory must not be freed before the copy is done: end the lease, and free in the stream's
-/// order (`cudaFreeAsync`), or with `cudaFree`, which waits. The stream must outlive the lease. A
-/// lease that ends while its stream is captured blocks until the copy is done, and leaves the
-/// capture alone. If the device refuses to let the stream wait, the ring fails, and the lease
-/// blocks likewise.
+/// The memory must not be freed before the copy is done. Either end the lease and free in the
+/// stream's order (`cudaFreeAsync`), or use `cudaFree`, which waits. The stream must outlive the
+/// lease. A lease that ends while its stream is captured blocks until the copy is done, and does
+/// not affect the capture. If the device refuses to make the stream wait, the ring fails, and the
+/// lease blocks in the same way.
 ///
-/// Threads: one at a time; any may destroy it, but only the one that pushed if that was on
-/// `cudaStreamPerThread`, whose name means another stream elsewhere. May outlive the ring. In a
-/// child of fork it may be destroyed, which does nothing there.
+/// Threads: one at a time; any thread may destroy it. Exception: if the push was on
+/// `cudaStreamPerThread`, only the pushing thread may, because the name means a different stream on
+/// other threads. May outlive the ring. In a child of fork it may be destroyed, which does nothing
+/// there.
 class source_lease {
  public:
   source_lease(source_lease&& other) noexcept;

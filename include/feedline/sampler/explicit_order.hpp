@@ -16,39 +16,40 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// An order that is given, sample by sample, as an array or in a file:
+/// An order given sample by sample, as an array or in a file:
 ///
 ///     feedline::explicit_order{feedline::open_npy("order.npy", "order"), "order"}
 ///
-/// It may leave samples out and repeat them. One order serves all epochs, or there is one for each:
-/// epoch e has row e mod rows.
+/// The order may omit and repeat samples. There is one order for all epochs, or several: epoch e
+/// uses row e mod rows.
 ///
 /// The indices are copied into a table that copies share, of 4 bytes each, or 8 if one is 2^32 or
-/// more. O(1) a draw.
+/// more. A draw is O(1).
 class explicit_order {
  public:
-  /// @param indices The samples of an epoch; of several epochs, one behind the other.
-  /// @param rows How many epochs' orders there are.
-  /// @throws usage_error if there is no index, `rows` is 0, or the indices are no whole number of
-  ///         rows.
+  /// @param indices Samples of an epoch; for several epochs, one row after the other.
+  /// @param rows Number of epochs with an order each.
+  /// @throws usage_error if there is no index, `rows` is 0, or the number of indices is not a
+  /// multiple of `rows`.
   explicit explicit_order(std::span<const std::uint64_t> indices, std::uint64_t rows = 1);
   explicit explicit_order(std::span<const std::uint32_t> indices, std::uint64_t rows = 1);
 
-  /// @param of Its field `field_name` has the indices, all read now, of any integer type. A number
-  ///           a sample is one order for all epochs; an array a sample is an epoch's order each.
-  ///           So a file of any format that feedline opens serves.
-  /// @throws usage_error as above, if there is no such field, it holds no integers or has several
-  ///         dimensions, or an index is negative; dataset_error if it cannot be read.
+  /// @param of Dataset whose field `field_name` contains the indices, of any integer type. All are
+  /// read now. If a sample is a number, the dataset is one order for all epochs. If a sample is an
+  /// array, it is one epoch's order. So a file of any format that feedline opens can hold the
+  /// order.
+  /// @throws usage_error as above, if there is no such field, it does not contain integers or has
+  /// several dimensions, or an index is negative; dataset_error if it cannot be read.
   explicit_order(const dataset_ptr& of, const std::string& field_name);
 
   /// Positions in an epoch.
   /// @throws usage_error if an index is beyond the dataset, naming the first such index.
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const;
-  /// @throws usage_error as `size`.
+  /// @throws usage_error like `size`.
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const;
 
-  /// Of the table.
+  /// Size of the table.
   [[nodiscard]] std::size_t table_bytes() const noexcept;
 
  private:

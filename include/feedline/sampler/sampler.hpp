@@ -14,11 +14,11 @@ inline namespace FEEDLINE_ABI {
 
 class dataset;
 
-/// A type that can say which sample stands at which position of which epoch.
+/// A type that defines the order of samples in each epoch.
 ///
 /// `size(n)` is the number of positions in an epoch over a dataset of n samples. `indices(n, epoch,
 /// first, out)` writes the samples at positions `first, first + 1, …` of the epoch, each less than
-/// n, into `out`. Both are pure: equal arguments give equal answers, from any thread, in time
+/// n, into `out`. Both are pure: equal arguments give equal results, from any thread, in time
 /// proportional to `out` and memory independent of n.
 template <class S>
 concept sampler_like = std::copy_constructible<S> &&
@@ -28,24 +28,24 @@ concept sampler_like = std::copy_constructible<S> &&
   s.indices(n, epoch, first, out);
 };
 
-/// A sampler that wants to see the dataset before it orders its samples: `bind(dataset,
-/// batch_size)` gives the sampler to use in its place. A loader asks for it once, at construction,
-/// before it asks for anything else. The batch size is that of all ranks together (`shard`).
+/// A sampler that needs the dataset before it orders its samples. `bind(dataset, batch_size)`
+/// returns the sampler to use instead. A loader calls it once, at construction, before any other
+/// function. The batch size is that of all ranks together (`shard`).
 template <class S>
 concept bindable_sampler = sampler_like<S> &&
     requires(const S& s, const dataset& of, std::uint64_t batch_size) {
   { s.bind(of, batch_size) } -> sampler_like;
 };
 
-/// Any sampler, by value: what a loader takes. Copies share one immutable object. Callable from any
+/// Holds any sampler by value, for loaders. Copies share one immutable object. Callable from any
 /// thread.
 ///
 ///     feedline::sampler order = feedline::shuffle{.seed = 42};
 class sampler {
  public:
-  /// Implicit, so that a loader can be given `sequential{}`, `shuffle{…}` or a type of the user's
-  /// own.
-  // In this order: whether a sampler can be copied must not be asked in answering that.
+  /// Implicit, so that a loader accepts `sequential{}`, `shuffle{…}` or a type of the user's own.
+  // The order of these constraints matters: checking `sampler_like` asks whether S can be copied,
+  // and for `sampler` itself that question would depend on its own answer.
   template <class S>
   requires(!std::same_as<S, sampler> && sampler_like<S>)
       sampler(S order)  // NOLINT(google-explicit-constructor)
@@ -60,14 +60,14 @@ class sampler {
     order_->indices(samples, epoch, first, out);
   }
 
-  /// The sampler to use for a dataset: another one if that within is a `bindable_sampler`, else
-  /// itself.
-  /// @throws what the sampler's own `bind` throws.
+  /// The sampler to use for a dataset: the result of `bind` if the held sampler is a
+  /// `bindable_sampler`, else this sampler itself.
+  /// @throws exceptions of the sampler's own `bind`.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const {
     return order_->bind(*this, of, batch_size);
   }
 
-  /// The sampler within, if it is of this type; else null. Valid while this one is.
+  /// The held sampler if it has this type; else null. Valid as long as this object.
   template <class S>
   [[nodiscard]] const S* target() const noexcept {
     const auto* const held = dynamic_cast<const model<S>*>(order_.get());

@@ -11,65 +11,65 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// For `shuffle::within`: how many of a dataset's chunks are mixed with each other.
+/// For `shuffle::within`: number of chunks of a dataset that are mixed with each other.
 struct chunk_window {
   std::uint64_t count = 0;
 };
 
-/// About so many chunks. 0: as many as the dataset keeps in memory twice over, so that it holds a
-/// window and the one behind it.
+/// A window of about `count` chunks. 0: half as many as the dataset caches, so that the current and
+/// the next window both fit; all chunks if the dataset caches all of them.
 [[nodiscard]] constexpr chunk_window chunks(std::uint64_t count = 0) noexcept {
   return {count};
 }
 
-/// Every sample once, in an order that a seeded bijection draws for each epoch; O(1) memory.
+/// Every sample once, in an order drawn by a seeded bijection for each epoch; O(1) memory.
 ///
 /// The order depends on (seed, epoch, number of samples) alone. It is the same on every platform
-/// and is kept across versions of feedline: a change of it would be a major version. Two epochs'
-/// orders differ; the same epoch's never.
+/// and is kept across versions of feedline: changing it would be a major version. Orders of
+/// different epochs differ; the order of one epoch is always the same.
 ///
-/// Where samples are stored in chunks that must be read whole (`dataset::chunks`), such an order
-/// reads each chunk again and again. With `within` it is
+/// If samples are stored in chunks that must be read whole (`dataset::chunks`), such an order reads
+/// each chunk many times. Use `within` to avoid that:
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024)}
 ///
-/// Then the chunks stand in random order and are cut into windows of about that many, equal to
-/// within one chunk; a window's samples are mixed, and each window comes after the other. So each
-/// chunk is read once, if the dataset keeps two windows. The order then depends on (seed, epoch,
-/// number of samples, samples a chunk, number of windows: chunks over `within`, rounded) alone, and
-/// is kept across versions too. If samples lie in no order on the disk, little is lost; if each
-/// chunk holds samples alike (of one class), the make-up of batches of B varies 1 + (B - 1) / W
-/// times as much as in a full shuffle. With as many chunks as there are, or chunks of one sample,
-/// it is a full shuffle.
+/// The chunks are then put in random order and cut into windows of about that many chunks, equal to
+/// within one chunk. The samples of a window are mixed, and the windows follow one another. So each
+/// chunk is read once, if the dataset caches two windows. The order then depends on (seed, epoch,
+/// number of samples, samples in a chunk, number of windows: chunks over `within`, rounded) alone,
+/// and is kept across versions too. If samples are stored in random order, little mixing is lost.
+/// If the samples of a chunk are alike (of one class), the composition of batches of B varies 1 +
+/// (B - 1) / W times as much as in a full shuffle, with W chunks in a window. If the window has all
+/// chunks, or chunks have one sample, the result is a full shuffle.
 ///
-/// Ranks of a `shard` each take a part of every batch, and so read a part of every chunk: each rank
-/// reads all chunks. With
+/// Each rank of a `shard` takes a part of every batch, and so a part of every chunk: each rank
+/// reads all chunks. Use `lanes` to avoid that:
 ///
 ///     feedline::shuffle{.seed = 42, .within = feedline::chunks(1024), .lanes = 64}
 ///
-/// the chunks are dealt into lanes, each with windows of 1024 / 64 chunks of its own, and a global
-/// batch takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole
-/// lanes, and no chunk of another rank's, but in the epoch's last batches: lanes are equal to
-/// within a chunk, and what they have left is shared equally. A rank needs room for two of its
-/// windows, 2 × 1024 / world chunks. The global batches are the same for every world; where it does
-/// not divide the lanes, ranks share some. The order then depends on the number of lanes and the
-/// global batch's size too. Where samples lie in no chunks, lanes change nothing.
+/// The chunks are then divided into lanes, each with windows of 1024 / 64 chunks. A global batch
+/// takes equal parts of all lanes, lane after lane. So each rank reads 64 / world whole lanes, and
+/// no chunks of other ranks except in the epoch's last batches: lanes are equal to within a chunk,
+/// and their remaining samples are shared equally. A rank needs memory for two of its windows, 2 ×
+/// 1024 / world chunks. The global batches are the same for every world. If the world does not
+/// divide the lanes, ranks share some lanes. The order then also depends on the number of lanes and
+/// on the global batch's size. If samples are not stored in chunks, lanes change nothing.
 struct shuffle {
   std::uint64_t seed = 0;  ///< seed of the order; 0 is a seed like any other
   std::optional<chunk_window> within = std::nullopt;  ///< empty: all samples are mixed
-  std::uint64_t lanes = 1;  ///< that divide the global batch; a multiple of the world
+  std::uint64_t lanes = 1;  ///< number of lanes; divides the global batch, a multiple of the world
 
-  /// @throws usage_error if there is a `within`: it needs a dataset. `bind`, or give it to a
-  /// loader.
+  /// @throws usage_error if `within` is set, because it needs a dataset. Use `bind`, or give the
+  /// sampler to a loader.
   [[nodiscard]] std::uint64_t size(std::uint64_t samples) const;
-  /// @throws usage_error as `size`.
+  /// @throws usage_error like `size`.
   void indices(std::uint64_t samples, std::uint64_t epoch, position first,
                std::span<sample_index> out) const;
 
-  /// The order for a dataset; a loader asks for it. Logs a warning where batches will be poorly
-  /// mixed, or chunks read more than once.
-  /// @throws usage_error if there are 0 lanes, several without a `within`, or the batch size is no
-  /// multiple of them.
+  /// The order for a dataset; a loader calls this. Logs a warning if batches would be poorly mixed,
+  /// or chunks read more than once.
+  /// @throws usage_error if `lanes` is 0, is more than 1 without a `within`, or does not divide the
+  /// batch size.
   [[nodiscard]] sampler bind(const dataset& of, std::uint64_t batch_size) const;
 };
 

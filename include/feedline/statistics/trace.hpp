@@ -12,37 +12,38 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// What a thread or a stream does for a while.
+/// Activity of a thread or a stream for a period of time.
 enum class trace_activity : std::uint8_t {
   reading,    ///< a reader fills staging memory from the dataset
   copying,    ///< a stream copies or assembles a slot; a thread issues that work
   computing,  ///< the consumer works on a batch: its loop's body, or its stream's kernels
   starved,    ///< waits for input
-  stalled,    ///< waits for room
+  stalled,    ///< waits for output space
 };
 
 /// "reading", "copying", "computing", "starved" or "stalled".
 [[nodiscard]] std::string_view to_string(trace_activity activity) noexcept;
 
-/// Whether a lane does something (the first three), or waits.
+/// Whether the lane works (the first three) or waits.
 [[nodiscard]] constexpr bool is_busy(trace_activity activity) noexcept {
   return activity < trace_activity::starved;
 }
 
-/// What a lane of a trace stands for.
+/// Source of a lane's activities.
 enum class lane_kind : std::uint8_t {
-  thread,  ///< of the host
-  stream,  ///< of the device
+  thread,  ///< a host thread
+  stream,  ///< a device stream
 };
 
 /// "thread" or "stream".
 [[nodiscard]] std::string_view to_string(lane_kind kind) noexcept;
 
-/// One row of a picture.
+/// A row of the timeline.
 struct trace_lane {
   std::string name;  ///< in UTF-8: "fl-reader-0", "fl-transfer", "consumer", "copy stream"
   lane_kind kind = lane_kind::thread;
-  std::uint64_t dropped = 0;  ///< older events of this lane for which there was no room
+  /// Older events of this lane that were dropped because the trace was full.
+  std::uint64_t dropped = 0;
 
   friend bool operator==(const trace_lane&, const trace_lane&) = default;
 };
@@ -51,61 +52,64 @@ struct trace_lane {
 struct trace_event {
   std::uint32_t lane = 0;  ///< index into `trace::lanes`
   trace_activity activity = trace_activity::reading;
-  std::chrono::nanoseconds begin = {};  ///< since the loader was made
+  std::chrono::nanoseconds begin = {};  ///< since the loader was created
   std::chrono::nanoseconds end = {};    ///< not before `begin`
   std::uint64_t epoch = 0;
-  std::optional<std::uint64_t> batch = {};  ///< the first batch that it concerns, counted from the
-                                            ///< epoch's begin; empty: not known yet, or none
-  std::uint32_t batches = 1;                ///< how many batches; no meaning without `batch`
+  /// The first batch concerned, counted from the epoch's beginning; empty: not known yet, or no
+  /// batch.
+  std::optional<std::uint64_t> batch = {};
+  std::uint32_t batches = 1;  ///< number of batches; no meaning without `batch`
 
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 
 /// A moment at which something changed for all lanes.
 struct trace_mark {
-  std::chrono::nanoseconds at = {};  ///< since the loader was made
+  std::chrono::nanoseconds at = {};  ///< since the loader was created
   std::string text;                  ///< in UTF-8: "readers 4, staging slots 8", set by tuning
 
   friend bool operator==(const trace_mark&, const trace_mark&) = default;
 };
 
-/// What the threads and streams of a loader did, and when: a plain value. `loader::trace` takes
-/// one; a program may make its own, to draw another loop in the same way.
+/// Activities of a loader's threads and streams, with their times: a plain value. `loader::trace`
+/// returns one. A program may also make its own, to draw another loop in the same way.
 ///
 /// Events of one lane do not overlap.
 struct trace {
   std::vector<trace_lane> lanes;
   std::vector<trace_event> events;     ///< in any order
-  std::vector<trace_mark> marks = {};  ///< likewise; a loader has the newest thousand
+  std::vector<trace_mark> marks = {};  ///< in any order; a loader keeps the newest thousand
 
   friend bool operator==(const trace&, const trace&) = default;
 };
 
-/// The same lanes with the events of one epoch only, and the marks between their begin and end.
+/// Returns the same lanes with the events of one epoch only, and the marks between their begin and
+/// end.
 [[nodiscard]] trace only_epoch(const trace& from, std::uint64_t epoch);
 
 /// Writes a trace for Perfetto (ui.perfetto.dev) and chrome://tracing, in the Trace Event Format:
 /// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments;
 /// marks as instant events ("i") of the process.
 ///
-/// This function and the next two block until the file is written, and replace a file that is
-/// there. If they throw an `error` while they write, the file is incomplete.
-/// @param title Names the whole; in UTF-8.
-/// @throws usage_error if an event names no lane, or ends before it begins; then nothing is
-/// written. error with path and cause if the file cannot be made or written, as on a full disk.
+/// This function and the next two block until the file is written, and replace an existing file. If
+/// they throw an `error` while writing, the file is incomplete.
+/// @param title Title of the trace; in UTF-8.
+/// @throws usage_error if an event's lane does not exist, or an event ends before it begins;
+/// nothing is written then. error with path and cause if the file cannot be created or written, for
+/// example on a full disk.
 void write_chrome_trace(const trace& what, const std::string& path,
                         std::string_view title = "feedline");
 
-/// Writes a page of HTML that shows the timeline in any browser: wheel and drag zoom and move it.
-/// It is one file, and loads nothing from anywhere.
-/// @throws As `write_chrome_trace`.
+/// Writes an HTML page that shows the timeline in any browser; zoom with the wheel and move by
+/// dragging. It is one file, and loads nothing from elsewhere.
+/// @throws like `write_chrome_trace`.
 void write_trace_page(const trace& what, const std::string& path,
                       std::string_view title = "feedline");
 
-/// Writes the whole timeline as a drawing of about 1,200 pixels' width. What is too short to be
-/// seen gives its place to what takes longest there. A mark is a line across all lanes, and
-/// the pointer shows its text; marks before or behind all events are left out.
-/// @throws As `write_chrome_trace`.
+/// Writes the whole timeline as an SVG drawing about 1,200 pixels wide. Where activities are too
+/// short to be seen, the drawing shows the longest of them. A mark is a line across all lanes,
+/// whose text appears under the pointer. Marks before or after all events are left out.
+/// @throws like `write_chrome_trace`.
 void write_trace_svg(const trace& what, const std::string& path,
                      std::string_view title = "feedline");
 

@@ -7,9 +7,10 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Samples of a batch mixed by two, image and label: mixup (Zhang et al., "mixup: Beyond Empirical
-/// Risk Minimization", ICLR 2018) and cutmix (Yun et al., "CutMix: Regularization Strategy to Train
-/// Strong Classifiers with Localizable Features", ICCV 2019). It comes after the transforms.
+/// Mixes pairs of samples of a batch, image and label: mixup (Zhang et al., "mixup: Beyond
+/// Empirical Risk Minimization", ICLR 2018) and cutmix (Yun et al., "CutMix: Regularization
+/// Strategy to Train Strong Classifiers with Localizable Features", ICCV 2019). Applied after the
+/// transforms.
 ///
 ///     options.transforms = {
 ///         {.field = "image", .to = element_type::f16, .layout = image_layout::chw},
@@ -17,26 +18,28 @@ inline namespace FEEDLINE_ABI {
 ///     options.mixing =
 ///         mixing{.image = "image", .label = "label", .mixup_alpha = 0.2, .cutmix_alpha = 1.0};
 ///
-/// A batch's samples 2i and 2i + 1 are partners. The last of an odd number has none, and stays as
-/// it is; so does each sample of batches of one. Ranks with an even `batch_size` have in their
-/// whole batches the partners that one process has.
+/// A batch's samples 2i and 2i + 1 are partners. If the number of samples is odd, the last one has
+/// no partner and is not changed. Batches of one sample are not changed either. Ranks with an even
+/// `batch_size` have the same partners in their whole batches as a single process.
 ///
-/// Each sample of a pair draws for itself, keyed by (`loader_options::seed`, epoch,
-/// sample): whether it is mixed, how, and a weight w from Beta(alpha, alpha). Of partners x and y,
-/// mixup makes w × x + (1 − w) × y, of images and labels. Cutmix copies a box of the partner's
-/// image, of the height and width √(1 − w) of the image's about a point drawn in it, as far as the
-/// image goes; the label's weight is then the share of the image that is left, as with torchvision.
+/// Each sample of a pair draws independently, keyed by (`loader_options::seed`, epoch,
+/// sample): whether it is mixed, how, and a weight w from Beta(alpha, alpha). For partners x and y,
+/// mixup computes w × x + (1 − w) × y, for images and labels. Cutmix copies a box of the partner's
+/// image. The box has √(1 − w) of the image's height and width, is centred on a point drawn in the
+/// image, and is clipped to the image. The label's weight is then the share of the image that is
+/// left, as in torchvision.
 struct mixing {
-  std::string image = {};     ///< field that is f32, f16 or bf16 in batches
-  std::string label = {};     ///< likewise: a number a class, as `one_hot` makes; empty: none
+  std::string image = {};  ///< a field that is f32, f16 or bf16 in batches
+  /// Same, with one number a class, as made by `one_hot`; empty: no label is mixed.
+  std::string label = {};
   double mixup_alpha = 0.0;   ///< 0.001 to 1000; 0: no mixup
   double cutmix_alpha = 0.0;  ///< 0.001 to 1000; 0: no cutmix
-  double probability = 1.0;   ///< that a sample is mixed
-  double cutmix_share = 0.5;  ///< of the samples that are mixed, where both alphas are set
+  double probability = 1.0;   ///< probability that a sample is mixed
+  double cutmix_share = 0.5;  ///< share of cutmix among the mixed samples, if both alphas are set
 };
 
-/// "mixing of image and label: mixup 0.2, cutmix 1": all that is not left at its default. Texts are
-/// kept across versions (`loader_state`).
+/// "mixing of image and label: mixup 0.2, cutmix 1": all members that differ from their defaults.
+/// Texts are kept across versions (`loader_state`).
 [[nodiscard]] std::string to_string(const mixing& options);
 
 }  // namespace FEEDLINE_ABI

@@ -11,58 +11,60 @@
 namespace FEEDLINE_EXPORT feedline {
 inline namespace FEEDLINE_ABI {
 
-/// Runs a step on each batch as CUDA graphs: the work that a step issues is captured once for each
-/// place that batches lie at, and one launch issues it again for each later batch there. Places
-/// recur, for device slots have fixed addresses: so no batch is copied into a static input.
+/// Runs a step on each batch as CUDA graphs. The work of a step is captured once for each batch
+/// address. One launch then issues it again for each later batch at the same address. Addresses
+/// recur, because device slots have fixed addresses, so no batch is copied into a static input.
 ///
 ///     feedline::step_graphs steps{feedline::stream_ref{stream}};
 ///     for (const feedline::batch& batch : loader.epoch(0, feedline::stream_ref{stream}))
 ///       steps.run(batch, [&] { train(batch["image"].data<float>(), batch.size(), stream); });
 ///
-/// A place is the addresses of the batch's fields and the number of its samples. There are at most
-/// `loader_plan::device_slots` times `batches_per_slot` of them, and one more for each slot that an
-/// epoch's smaller last batch comes in. Each has a graph, of some kilobytes for each kernel: where
-/// slots hold hundreds of batches, `expert_options::batches_per_slot` bounds their number.
+/// A graph is identified by the addresses of the batch's fields and its number of samples. There
+/// are at most `loader_plan::device_slots` times `batches_per_slot` graphs, plus one for each slot
+/// that receives an epoch's smaller last batch. A graph takes some kilobytes for each kernel. If
+/// slots hold hundreds of batches, limit the number of graphs with
+/// `expert_options::batches_per_slot`.
 ///
-/// What a step passes by value is captured with it: a learning rate that changes, or the number of
-/// the step, lies in device memory. `clear` lets all be captured anew.
+/// Arguments that a step passes by value are captured with it. So keep a changing learning rate or
+/// the step's number in device memory. `clear` makes every graph be captured again.
 ///
 /// Threads: one at a time.
 class step_graphs {
  public:
-  /// @param stream Of the GPU that is current on the calling thread, and no captured one.
+  /// @param stream A stream of the GPU that is current on the calling thread; not captured.
   /// @throws usage_error for `cudaStreamLegacy` and a null stream, which cannot be captured.
   explicit step_graphs(stream_ref stream);
   step_graphs(step_graphs&& other) noexcept;
   step_graphs& operator=(step_graphs&& other) noexcept;
   step_graphs(const step_graphs&) = delete;
   step_graphs& operator=(const step_graphs&) = delete;
-  /// Graphs that still run are freed behind their end; the host does not wait.
+  /// Graphs that still run are freed after they finish; the host does not wait.
   ~step_graphs();
 
   /// Issues a step on the stream.
   ///
-  /// The first call only calls `issue`, with no capture: libraries make what they need at their
-  /// first use. Later, `issue` is called once for each place, while the stream is captured; what it
-  /// issues is launched then, and again for each later batch at that place, without a call.
+  /// The first call only calls `issue`, without a capture, because libraries allocate what they
+  /// need at their first use. After that, `issue` is called once for each batch address while the
+  /// stream is captured, and the captured work is launched. Each later batch at that address
+  /// launches it again without a call of `issue`.
   ///
-  /// @param of Taken on this stream, and held until `run` returns.
-  /// @param issue Issues all work of the step on the stream, and on no other that is not forked
-  /// from it and joined to it by events. It neither waits for the GPU nor calls `cudaMalloc`, and
-  /// takes and ends no batch.
-  /// @throws usage_error if the batch was moved from or taken on another stream, or the stream is
-  /// being captured by others; cuda_error if the step cannot be captured; what `issue` throws. The
-  /// step did not run then, and the stream can be used.
+  /// @param of A batch taken on this stream; hold it until `run` returns.
+  /// @param issue Issues all work of the step on the stream. It may use other streams only if they
+  /// are forked from this one and joined to it by events. It must not wait for the GPU, call
+  /// `cudaMalloc`, or take or end a batch.
+  /// @throws usage_error if the batch was moved from or taken on another stream, or if someone else
+  /// is capturing the stream; cuda_error if the step cannot be captured; exceptions of `issue`. The
+  /// step did not run then, and the stream can still be used.
   void run(const batch& of, const std::function<void()>& issue);
 
-  /// Places that were captured.
+  /// Number of captured graphs.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Forgets all graphs: for when what the step issues has changed.
+  /// Forgets all graphs. Call it when the work that the step issues has changed.
   void clear() noexcept;
 
  private:
   struct state;
-  std::unique_ptr<state> state_;  ///< null once moved from: then only destroyed or assigned to
+  std::unique_ptr<state> state_;  ///< null once moved from; then only destroy or assign
 };
 
 }  // namespace FEEDLINE_ABI
