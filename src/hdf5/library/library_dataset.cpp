@@ -85,6 +85,15 @@ std::vector<hsize_t> extents_of(const hdf5_session& hdf5, const hdf5_file& file,
   return {extents.begin(), extents.begin() + rank};
 }
 
+/// Says why a dataset's type or dimensions cannot be read. HDF5 1.14 opens the sources of a virtual
+/// dataset for its dimensions: then the error names the source.
+[[noreturn]] void refuse_unreadable(const hdf5_session& hdf5, const hdf5_file& file,
+                                    const std::string& name, hid_t dataset) {
+  const auto words = file.unreadable(hdf5, name, "its type cannot be read");
+  (void)require_library_can_read(hdf5, file, name, dataset);
+  throw words;
+}
+
 std::size_t sample_bytes_of(const hdf5_file& file, const std::string& name, const field& spec) try {
   return sample_bytes(spec);
 } catch (const usage_error& overflow) {
@@ -136,7 +145,7 @@ hdf5_library_dataset::hdf5_library_dataset(const hdf5_session& hdf5, const hdf5_
       opened_{std::move(opened)},
       space_{H5Dget_space(opened_->id.get())} {
   const hdf5_type_id& type = opened_->values.type;
-  if (!type || !space_) throw file.unreadable(hdf5, name_, "its type cannot be read");
+  if (!type || !space_) refuse_unreadable(hdf5, file, name_, id());
   if (!member.empty() && !has_members(hdf5, type.get()))
     throw file.no_such_member(hdf5, name_, member);
   element_ = describe_values(hdf5, opened_->values, name_, member, [&](hid_t value, bool in_array) {
@@ -209,7 +218,7 @@ hdf5_sequences find_sequences(const hdf5_session& hdf5, const hdf5_file& file,
                               const std::string& member) {
   const hdf5_space_id space{H5Dget_space(dataset.id.get())};
   const hdf5_type_id& records = dataset.values.type;
-  if (!records || !space) throw file.unreadable(hdf5, name, "its type cannot be read");
+  if (!records || !space) refuse_unreadable(hdf5, file, name, dataset.id.get());
   if (!member.empty() && !has_members(hdf5, records.get()))
     throw file.no_such_member(hdf5, name, member);
   const std::size_t row_bytes = hdf5_heap_search::row_bytes(dataset.values.address_bytes);

@@ -264,7 +264,9 @@ TEST_CASE("hdf5: numbered sources are read, and an error names one that changes"
   CHECK(contains(await_failure(*opened, rows, rows), (folder.path() / "n1.h5").string()));
   CHECK(read_numbers(*opened, 2 * rows, rows) == numbers(2 * rows, rows));
   // The library would end the dataset before it.
-  CHECK(contains(refusal_of(file), "n1.h5 cannot be opened; it may be cut short or damaged"));
+  const std::string refusal = refusal_of(file);
+  INFO(refusal);
+  CHECK(contains(refusal, "n1.h5 cannot be opened; it may be cut short or damaged"));
 }
 
 TEST_CASE("hdf5: a raw file that changes after opening ends in an error that names it",
