@@ -34,9 +34,9 @@ struct expert_options {
   std::size_t device_slots = 0;
   /// Your own work on each batch, on its stream, after the transforms and the mixing.
   std::optional<feedline::batch_transform> batch_transform = {};
-  /// How long the loader's destruction waits for reads that have not returned. After that it detaches
-  /// their threads, which keep the dataset and all else that they use. 0, and more than a clock can
-  /// count: without limit.
+  /// How long the loader's destruction waits for reads that have not returned. After that it
+  /// detaches their threads, which keep the dataset and all else that they use. 0, and more than a
+  /// clock can count: without limit.
   std::chrono::milliseconds leave_reads_after = {};
   /// How many activities of each thread and stream `loader::trace` keeps, 40 bytes each, at most
   /// 10,000,000; newer ones replace older ones. 0: there is no trace.

@@ -51,8 +51,8 @@ struct loader_options {
   std::vector<field_transform> transforms = {};
   /// Mixup and cutmix of two samples of a batch, after the transforms. Empty: none.
   std::optional<feedline::mixing> mixing = {};
-  /// The seed of all random choices for a sample: those of transforms, and those that datasets, maps
-  /// and decoders draw (`sample_context`). 0 is a seed like any other.
+  /// The seed of all random choices for a sample: those of transforms, and those of datasets, maps
+  /// and decoders (`sample_context`). 0 is a seed like any other.
   std::uint64_t seed = 0;
   /// The policy for samples that cannot be read.
   error_policy errors = {};
