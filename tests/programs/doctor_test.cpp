@@ -214,8 +214,6 @@ TEST_CASE("doctor: pictures, code and JSON are written where they are wanted", "
   CHECK(says(text_of("loop.html"), "fl-reader-0"));
   CHECK(text_of("main.cpp").starts_with("#include <feedline/feedline.hpp>"));
   CHECK(nlohmann::json::parse(text_of("all.json"))["recommended"]["code"] == text_of("main.cpp"));
-  CHECK(run_doctor({file, "--picture", at("loop.svg")}).code == 0);
-  CHECK(says(text_of("loop.svg"), "<svg"));
   CHECK(run_doctor({file, "--picture", at("loop.json")}).code == 0);
   CHECK(nlohmann::json::parse(text_of("loop.json")).contains("traceEvents"));
 }

@@ -88,8 +88,8 @@ struct trace {
 /// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments;
 /// marks as instant events ("i") of the process.
 ///
-/// This function and the next two block until the file is written, and replace a file that is
-/// there. If they throw an `error` while they write, the file is incomplete.
+/// This function and `write_trace_page` block until the file is written, and replace a file that
+/// is there. If they throw an `error` while they write, the file is incomplete.
 /// @param title Names the whole; in UTF-8.
 /// @throws usage_error if an event names no lane, or ends before it begins; then nothing is
 /// written. error with path and cause if the file cannot be made or written, as on a full disk.
@@ -101,13 +101,6 @@ void write_chrome_trace(const trace& what, const std::string& path,
 /// @throws As `write_chrome_trace`.
 void write_trace_page(const trace& what, const std::string& path,
                       std::string_view title = "feedline");
-
-/// Writes the whole timeline as a drawing of about 1,200 pixels' width. What is too short to be
-/// seen gives its place to what takes longest there. A mark is a line across all lanes, and
-/// the pointer shows its text; marks before or behind all events are left out.
-/// @throws As `write_chrome_trace`.
-void write_trace_svg(const trace& what, const std::string& path,
-                     std::string_view title = "feedline");
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline

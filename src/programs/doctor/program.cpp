@@ -57,8 +57,6 @@ void write_picture(const request& asked, const examination& made) {
   const std::string title = asked.path + ", batches of " + std::to_string(made.measured.batch_size);
   if (asked.picture.ends_with(".html"))
     write_trace_page(trace, asked.picture, title);
-  else if (asked.picture.ends_with(".svg"))
-    write_trace_svg(trace, asked.picture, title);
   else
     write_chrome_trace(trace, asked.picture, title);
 }

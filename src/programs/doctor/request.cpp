@@ -79,9 +79,9 @@ void read_further(request& asked, const texts& given) {
     std::tie(asked.how.image.height, asked.how.image.width) = *size;
     asked.resizes = true;
   }
-  if (!asked.picture.empty() && !ends_with_one_of(asked.picture, {".html", ".svg", ".json"}))
+  if (!asked.picture.empty() && !ends_with_one_of(asked.picture, {".html", ".json"}))
     throw CLI::ValidationError{
-        "--picture", asked.picture + " ends neither with .html nor .svg nor .json (Perfetto)"};
+        "--picture", asked.picture + " ends neither with .html nor with .json (Perfetto)"};
   asked.order = orders.at(given.order);
   asked.how.external = external_rules.at(given.external);
   asked.seconds = std::chrono::duration<double>{given.seconds};
@@ -154,7 +154,7 @@ void add_measuring_options(CLI::App& app, request& asked, texts& given) {
   app.add_option("--json", asked.json, "Write all as one object of JSON; -: instead of the text")
       ->type_name("FILE");
   app.add_option("--picture", asked.picture,
-                 "Write the loop's timeline: .html, .svg, or .json for Perfetto")
+                 "Write the loop's timeline: .html, or .json for Perfetto")
       ->type_name("FILE");
   app.add_option("--code", asked.code, "Write the recommended program")->type_name("FILE.cpp");
   app.add_flag("--progress", asked.progress,
