@@ -1,8 +1,7 @@
 #include "programs/convert/command_line.hpp"
 
+#include <feedline/error.hpp>
 #include <feedline/version.hpp>
-
-#include "programs/convert/work/output_place.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -38,6 +37,20 @@ std::string version() {
                      FEEDLINE_VERSION_PATCH);
 }
 
+/// The output's path without slashes at its end.
+/// @throws feedline::usage_error if it names no entry of a folder: "", ".", "..", "/".
+std::filesystem::path output_path(std::string given) {
+  const std::string text = given;
+  while (given.size() > 1 && given.back() == '/') given.pop_back();
+  std::filesystem::path path{given};
+  const std::string name = path.filename().string();
+  if (name.empty() || name == "." || name == "..")
+    throw feedline::usage_error{fmt::format(
+        "--output '{}': is a folder's place, not a name in one; say what to write, as in {}", text,
+        (path / "train.h5").string())};
+  return path;
+}
+
 constexpr auto exit_codes =
     "Exit codes: 0 all was written, and read back equal; 1 an input cannot be read, or the output "
     "not be written; 2 the command line, or it does not suit the data; 3 all was written but "
@@ -51,9 +64,8 @@ command parse_command_line(int argc, char** argv) {
       "records. What is written is read back and compared, and only then put in its place by one "
       "rename; until then it is made in the folder OUTPUT.part. A conversion that was cut short "
       "goes on when the same command is given again; two at once on one output are refused.\n\n"
-      "What is at OUTPUT is replaced if feedline-convert wrote it and nobody changed it since, "
-      "which extended attributes of its files tell; anything else (a copy too) is refused, unless "
-      "--force is given. An output that is, contains or lies inside an input is always refused. "
+      "An OUTPUT that exists is refused, unless --force is given. An output that is, contains or "
+      "lies inside an input is always refused. "
       "No other file or folder is touched."};
   app.footer(exit_codes);
   app.option_defaults()->always_capture_default();
@@ -128,8 +140,8 @@ command parse_command_line(int argc, char** argv) {
       ->type_name("MIB")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
   app.add_flag("--force", job.force,
-               "Replace OUTPUT, a file, a link or a folder with all that is in it, whoever wrote "
-               "it, once the new one is whole; never an input");
+               "Replace OUTPUT, a file, a link or a folder with all that is in it, once the new "
+               "one is whole; never an input");
   app.add_flag("--skip-damaged", job.skip_damaged,
                "Leave out samples that cannot be read, and list them; the input is read once more "
                "before, to find them");
