@@ -215,16 +215,14 @@ TEST_CASE("doctor: hints name fields that travel wider than they need, and slow 
                       {"label", feedline::element_type::f32, {}}};
   of.storage = {.files = 1,
                 .bytes = 1'000'000'000,
-                .dropped = true,
-                .left = 0.0,
-                .first = {{1, 50'000'000, 1s}, {8, 90'000'000, 1s}},
+                .rates = {{1, 50'000'000, 1s}, {8, 90'000'000, 1s}},
                 .not_measured = {}};
   auto given = doctor::advise(of);
   CHECK(says(given.hints, "'wide' holds float32"));
   CHECK(says(given.hints, "'image' travels as bytes"));
   CHECK_FALSE(says(given.hints, "'label'"));
   CHECK(says(given.hints, "the storage gives 90.0 MB/s, of 100.0 MB/s that the step takes"));
-  of.storage.left = 1.0;  // those were no rates of the storage
+  of.storage.rates.clear();
   CHECK_FALSE(says(doctor::advise(of).hints, "the storage gives"));
 }
 

@@ -17,44 +17,42 @@ std::chrono::nanoseconds nanoseconds(seconds time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time);
 }
 
-std::string strings(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + json_string(text);
-  return '[' + list + ']';
-}
-
-std::string optional_number(std::optional<double> value) {
+template <class Value>
+std::string or_null(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "null";
 }
 
-std::string json_of(const feedline::field& field) {
-  std::vector<std::string> shape;
-  for (const std::uint64_t extent : field.shape) shape.push_back(std::to_string(extent));
+template <class Value, class To>
+std::vector<std::string> each_of(const std::vector<Value>& values, To to) {
+  std::vector<std::string> texts;
+  for (const Value& value : values) texts.push_back(to(value));
+  return texts;
+}
+
+std::string field_json(const feedline::field& field) {
   return json_object{}
       .string("name", field.name)
       .string("type", to_string(field.type))
-      .array("shape", shape)
+      .array("shape", each_of(field.shape, [](std::uint64_t x) { return std::to_string(x); }))
       .member("bytes", feedline::sample_bytes(field))
       .text();
 }
 
-std::string json_of(const offered_field& each) {
+std::string offered_json(const offered_field& each) {
   json_object field;
   field.string("name", each.found.name);
   if (!each.found.refusal.empty()) return field.string("refusal", each.found.refusal).text();
   if (!each.found.left_out.empty()) return field.string("left_out", each.found.left_out).text();
   return field.member("samples", each.found.samples)
       .member("ragged", each.found.is_ragged)
-      .member("field", json_of(each.found.spec))
+      .member("field", field_json(each.found.spec))
       .string("access", each.access)
       .text();
 }
 
-std::string json_of(const layout_facts& layout) {
-  std::vector<std::string> fields;
-  for (const feedline::field& field : layout.fields) fields.push_back(json_of(field));
+std::string layout_json(const layout_facts& layout) {
   return json_object{}
-      .array("fields", fields)
+      .array("fields", each_of(layout.fields, field_json))
       .member("samples", layout.samples)
       .member("sample_bytes", layout.sample_bytes)
       .member("chunk_samples", layout.chunking.samples)
@@ -68,43 +66,36 @@ std::string json_of(const layout_facts& layout) {
       .text();
 }
 
-std::string json_of(const storage_rate& rate) {
-  return json_object{}
-      .member("threads", rate.threads)
-      .member("bytes", rate.bytes)
-      .time("time", nanoseconds(rate.took))
-      .member("bytes_per_second", rate.rate())
-      .text();
-}
-
-std::string json_of(const storage_facts& storage) {
+json_object rate_json(const work_rate& rate, const std::string& workers, const std::string& what) {
   json_object json;
-  json.member("files", storage.files).member("bytes", storage.bytes);
-  if (!storage.not_measured.empty())
-    return json.string("not_measured", storage.not_measured).text();
-  std::vector<std::string> first;
-  for (const storage_rate& rate : storage.first) first.push_back(json_of(rate));
-  return json.member("local", storage.local)
-      .member("cached_share", optional_number(storage.cached))
-      .member("dropped", storage.dropped)
-      .member("left_share", optional_number(storage.left))
-      .member("cold", storage.is_cold())
-      .array("first", first)
-      .member("again", json_of(storage.again))
-      .text();
+  json.member(workers, rate.workers).member(what, rate.done).time("time", nanoseconds(rate.took));
+  json.member(what + "_per_second", rate.rate());
+  return json;
 }
 
-std::string json_of(const findings& measured, const reader_rate& rate) {
+std::vector<std::string> readers_json(const findings& measured,
+                                      const std::vector<work_rate>& rates) {
+  return each_of(rates, [&](const work_rate& rate) {
+    const auto bytes = rate.rate() * static_cast<double>(measured.layout.sample_bytes);
+    return rate_json(rate, "readers", "samples").member("bytes_per_second", bytes).text();
+  });
+}
+
+std::string storage_json(const storage_facts& storage) {
   return json_object{}
-      .member("readers", rate.readers)
-      .member("samples", rate.samples)
-      .time("time", nanoseconds(rate.took))
-      .member("samples_per_second", rate.rate())
-      .member("bytes_per_second", rate.rate() * static_cast<double>(measured.layout.sample_bytes))
+      .member("files", storage.files)
+      .member("bytes", storage.bytes)
+      .member("local", storage.local)
+      .member("cached_share", or_null(storage.cached))
+      .array("rates", each_of(storage.rates,
+                              [](const work_rate& rate) {
+                                return rate_json(rate, "threads", "bytes").text();
+                              }))
+      .string("not_measured", storage.not_measured)
       .text();
 }
 
-std::string json_of(const reading_facts& reading) {
+std::string reading_json(const reading_facts& reading) {
   return json_object{}
       .string("order", reading.order)
       .member("samples", reading.samples)
@@ -121,7 +112,7 @@ json_object& add_part(json_object& json, const loop_part& part) {
       .member("statistics", to_json(part.seen));
 }
 
-std::string json_of(const loop_facts& loop) {
+std::string loop_json(const loop_facts& loop) {
   json_object json;
   json.string("name", loop.name)
       .string("order", loop.order)
@@ -129,15 +120,15 @@ std::string json_of(const loop_facts& loop) {
       .string("placement", feedline::to_string(loop.plan.placement))
       .string("decode_on", feedline::to_string(loop.plan.decode_on))
       .string("plan", to_string(loop.plan));
-  add_part(json, loop);
   json_object later;
-  return json.member("later_epochs", loop.later ? add_part(later, *loop.later).text() : "null")
+  return add_part(json, loop)
+      .member("later_epochs", loop.later ? add_part(later, *loop.later).text() : "null")
       .text();
 }
 
-std::string json_of(const damage& each) {
+std::string damage_json(const damage& each) {
   return json_object{}
-      .member("sample", each.sample ? std::to_string(*each.sample) : "null")
+      .member("sample", or_null(each.sample))
       .string("message", each.message)
       .text();
 }
@@ -154,52 +145,39 @@ std::string copies_json(const findings& measured) {
 }
 
 std::string decoder_json(const findings& measured) {
-  std::vector<std::string> readers;
-  for (const reader_rate& rate : measured.decoder.readers)
-    readers.push_back(json_of(measured, rate));
-  const auto& window = measured.decoder.window;
   return json_object{}
-      .member("window_chunks", window ? std::to_string(*window) : "null")
-      .array("readers", readers)
+      .member("window_chunks", or_null(measured.decoder.window))
+      .array("readers", readers_json(measured, measured.decoder.readers))
       .string("not_measured", measured.device ? measured.decoder.not_measured : measured.no_device)
       .text();
 }
 
-std::string json_of(const advice& given, const std::string& program) {
+std::string advice_json(const advice& given, const std::string& program) {
   return json_object{}
       .member("readers", given.readers)
       .string("decode_on", feedline::to_string(given.decode_on))
       .string("placement", feedline::to_string(given.placement))
       .member("max_device_cache_bytes", given.device_cache_bytes)
-      .member("window_chunks", given.window ? std::to_string(*given.window) : "null")
+      .member("window_chunks", or_null(given.window))
       .member("load_into_memory", given.load_into_memory)
       .member("skip_damaged", given.skip_damaged)
       .time("batch", nanoseconds(given.batch))
-      .member("reasons", strings(given.reasons))
-      .member("hints", strings(given.hints))
+      .array("reasons", each_of(given.reasons, json_string))
+      .array("hints", each_of(given.hints, json_string))
       .string("code", program)
       .text();
-}
-
-template <class Value>
-std::vector<std::string> each_of(const std::vector<Value>& values) {
-  std::vector<std::string> texts;
-  for (const Value& value : values) texts.push_back(json_of(value));
-  return texts;
 }
 
 }  // namespace
 
 std::string to_json(const request& asked, const examination& made) {
   const findings& measured = made.measured;
-  std::vector<std::string> readers;
-  for (const reader_rate& rate : measured.readers) readers.push_back(json_of(measured, rate));
   std::string formats;
   std::vector<std::string> offered;
   for (const content& input : made.found) {
     if (formats.find(input.format) == std::string::npos)
       formats += (formats.empty() ? "" : ", ") + input.format;
-    for (const offered_field& each : input.fields) offered.push_back(json_of(each));
+    for (const offered_field& each : input.fields) offered.push_back(offered_json(each));
   }
   return json_object{}
              .string("program", "feedline-doctor")
@@ -208,21 +186,21 @@ std::string to_json(const request& asked, const examination& made) {
              .string("path", asked.path)
              .string("format", formats)
              .array("offered", offered)
-             .member("notes", strings(made.notes))
-             .member("layout", json_of(measured.layout))
+             .array("notes", each_of(made.notes, json_string))
+             .member("layout", layout_json(measured.layout))
              .member("batch_size", measured.batch_size)
              .member("step_ns", measured.step ? std::to_string(measured.step->count()) : "null")
              .member("cores", measured.cores)
-             .member("storage", json_of(measured.storage))
-             .array("reading", each_of(measured.reading))
+             .member("storage", storage_json(measured.storage))
+             .array("reading", each_of(measured.reading, reading_json))
              .string("gather_order", measured.readers_order)
-             .array("gather", readers)
+             .array("gather", readers_json(measured, measured.readers))
              .member("decoder", decoder_json(measured))
              .member("copies", copies_json(measured))
-             .array("loops", each_of(measured.loops))
+             .array("loops", each_of(measured.loops, loop_json))
              .string("not_run", measured.not_run)
-             .array("damage", each_of(measured.damages))
-             .member("recommended", json_of(made.recommended, made.program))
+             .array("damage", each_of(measured.damages, damage_json))
+             .member("recommended", advice_json(made.recommended, made.program))
              .text() +
          '\n';
 }

@@ -31,7 +31,7 @@ void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> samp
 /// When a measurement ends: with the first that is reached, but not before something was measured.
 struct limits {
   seconds time{1};
-  std::uint64_t samples = std::uint64_t{1} << 20;
+  std::uint64_t samples = std::uint64_t{1} << 23;
   bool one_epoch = false;    ///< at the latest with the first epoch
   bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
 };

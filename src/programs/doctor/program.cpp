@@ -18,18 +18,16 @@
 namespace doctor {
 namespace {
 
-/// Tells on standard error what is done: on a terminal in one line, which goes away.
+/// Tells what is measured: on a terminal in one line, which goes away; else not at all.
 class progress_line {
  public:
-  progress_line(std::ostream& to, bool terminal, bool lines)
-      : to_{to}, terminal_{terminal}, lines_{lines && !terminal} {}
+  progress_line(std::ostream& to, bool terminal) : to_{to}, terminal_{terminal} {}
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
   ~progress_line() { erase(); }
 
   void show(const std::string& what) {
     if (terminal_) to_ << "\r\x1b[Kmeasuring: " << what << std::flush;
-    if (lines_) to_ << "feedline-doctor: measuring: " << what << '\n' << std::flush;
   }
   void erase() {
     if (terminal_) to_ << "\r\x1b[K" << std::flush;
@@ -38,7 +36,6 @@ class progress_line {
  private:
   std::ostream& to_;
   bool terminal_;
-  bool lines_;
 };
 
 void write(const std::string& path, const std::string& text) {
@@ -63,7 +60,7 @@ void write_picture(const request& asked, const examination& made) {
 
 int examine_and_report(const request& asked, std::ostream& out, std::ostream& err,
                        bool err_is_terminal, const gpu_finder& find) {
-  progress_line line{err, err_is_terminal, asked.progress};
+  progress_line line{err, err_is_terminal};
   const bool says = asked.json != "-";
   line.show("content");
   std::vector<content> found;

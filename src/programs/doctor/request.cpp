@@ -19,8 +19,7 @@ constexpr auto description =
     "Examines a file or folder of samples and the machine: what is in it and how it is read; how "
     "fast it is read from storage, decoded, gathered by several readers and copied to the GPU; "
     "what limits a loop that computes --step on each batch; and which options suit it, as a "
-    "program to paste. Nothing is written but what --json, --picture and --code name. Of the page "
-    "cache at most 256 MiB of the file are dropped, to measure the storage (--keep-cache: none).";
+    "program to paste. Nothing is written but what --json, --picture and --code name.";
 
 constexpr auto exit_codes =
     "Exit codes: 0 all was read; 1 it cannot be opened, or an output cannot be written; 2 the "
@@ -146,19 +145,14 @@ void add_loop_options(CLI::App& app, request& asked, texts& given) {
 void add_measuring_options(CLI::App& app, request& asked, texts& given) {
   app.add_option("--seconds", given.seconds, "That measuring takes in all, about")
       ->check(CLI::Range(0.05, 3600.0));
-  app.add_option("--samples", asked.max_samples, "That each measurement reads at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60));
   app.add_option("--max-readers", asked.max_readers, "That are tried; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
-  app.add_flag("--keep-cache", asked.keep_cache, "Drop nothing from the page cache");
   app.add_option("--json", asked.json, "Write all as one object of JSON; -: instead of the text")
       ->type_name("FILE");
   app.add_option("--picture", asked.picture,
                  "Write the loop's timeline: .html, or .json for Perfetto")
       ->type_name("FILE");
   app.add_option("--code", asked.code, "Write the recommended program")->type_name("FILE.cpp");
-  app.add_flag("--progress", asked.progress,
-               "Tell on standard error what is measured, also where that is no terminal");
 }
 
 }  // namespace

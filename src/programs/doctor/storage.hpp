@@ -7,17 +7,9 @@
 
 namespace doctor {
 
-/// How the storage is to be examined.
-struct storage_limits {
-  seconds time{1};
-  bool keep_cache = false;  ///< nothing is dropped from the page cache
-};
-
-/// Reads blocks of 1 MiB at random places, by one thread and by eight, then those of the one again:
-/// at most 256 MiB in all, which it drops from the page cache before (nothing else is). Blocks for
-/// about the time. Pages that are mapped cannot be dropped, so it comes before files are opened.
+/// Reads blocks of 1 MiB at random places, past the page cache: by one thread, then others by
+/// eight, 256 MiB at most. What is in the page cache stays as it is. Blocks for about the time.
 /// @param paths Files and folders.
-[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths,
-                                            const storage_limits& limits);
+[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
 
 }  // namespace doctor

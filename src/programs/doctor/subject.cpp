@@ -80,6 +80,7 @@ part ragged_part(const request& asked, const content& found, const offered_field
   const std::string file = found.files.front();
   const std::string name = field.found.name;
 #ifdef FEEDLINE_HAS_HDF5
+  const std::string code = ragged_code(file, name, asked.how.external);
   const auto open = [file, name, external = asked.how.external] {
     return feedline::open_hdf5_ragged(file, {name}, {.external = external});
   };
@@ -87,13 +88,17 @@ part ragged_part(const request& asked, const content& found, const offered_field
     return {[open, image = asked.how.image] {
               return feedline::decode(open(), feedline::make_image_decoder(image));
             },
-            ragged_code(file, name, image_code(asked.how.image), asked.how.external)};
+            fmt::format("feedline::decode({},\n                       "
+                        "feedline::make_image_decoder({}))",
+                        code, image_code(asked.how.image))};
   if (asked.pad)
     return {[open, length = *asked.pad] {
               return feedline::pad(open(),
                                    {.length = length, .longer = feedline::pad_longer::truncate});
             },
-            ragged_code(file, name, *asked.pad, asked.how.external)};
+            fmt::format("feedline::pad({},\n                    "
+                        "{{.length = {}, .longer = feedline::pad_longer::truncate}})",
+                        code, *asked.pad)};
 #endif
   refuse_ragged(found, field);
 }
