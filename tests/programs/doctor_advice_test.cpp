@@ -226,23 +226,6 @@ TEST_CASE("doctor: hints name fields that travel wider than they need, and slow 
   CHECK_FALSE(says(doctor::advise(of).hints, "the storage gives"));
 }
 
-TEST_CASE("doctor: readers that wait for cores show that the machine is busy", "[programs][host]") {
-  doctor::findings of = plain();
-  CHECK(doctor::doubt_of(of).empty());
-  of.loops.emplace_back();
-  auto& seen = of.loops.front().seen;
-  seen.cores = 4;
-  seen.reader.threads = 4;
-  seen.queue_known = true;
-  seen.sampled_reading = 1s;
-  seen.sampled_queue = 100ms;
-  CHECK(doctor::doubt_of(of).empty());
-  seen.sampled_queue = 400ms;
-  CHECK(says({doctor::doubt_of(of)}, "40 % of the time of a read was waiting for a core"));
-  seen.reader.threads = 5;  // then they wait for each other
-  CHECK(doctor::doubt_of(of).empty());
-}
-
 TEST_CASE("doctor: the GPU is to decode where a run of five epochs becomes shorter by it",
           "[programs][host]") {
   const auto chunked = in_chunks(with_gpu(with_rates(growing), 80 * gibibyte), 1000);  // all kept

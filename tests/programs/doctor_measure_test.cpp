@@ -3,7 +3,6 @@
 #include <feedline/sampler/shuffle.hpp>
 
 #include "programs/doctor/measure.hpp"
-#include "programs/doctor/storage.hpp"
 #include "programs/doctor_runs.hpp"
 #include "support/datasets/identity_dataset.hpp"
 

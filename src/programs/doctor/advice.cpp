@@ -23,8 +23,6 @@ constexpr double costs_no_more = 1.3;
 constexpr int usual_epochs = 5;
 /// Another way is taken if a run becomes this much shorter.
 constexpr double worth_changing = 0.9;
-/// Readers that wait for a core for this share of the time are not alone on the machine.
-constexpr double much_waiting = 0.2;
 constexpr double no_limit = 1e30;
 
 /// Numbers that several choices need.
@@ -256,19 +254,6 @@ std::optional<std::uint64_t> decoder_window(const findings& measured) {
       std::max<std::uint64_t>(layout.chunking.samples * layout.sample_bytes, 1);
   const std::uint64_t fitting = needs{measured}.row_budget / 4 / chunk_bytes;
   return std::max<std::uint64_t>(std::min({max_window, layout.chunks() / 2, fitting}), 1);
-}
-
-std::string doubt_of(const findings& measured) {
-  if (measured.loops.empty()) return {};
-  const feedline::loader_statistics& seen = measured.loops.front().seen;
-  if (!seen.queue_known || seen.sampled_reading.count() == 0 || seen.reader.threads > seen.cores)
-    return {};
-  const double waited = seconds{seen.sampled_queue} / seconds{seen.sampled_reading};
-  if (waited < much_waiting) return {};
-  return fmt::format(
-      "the machine is busy with other work: {} of the time of a read was waiting for a core; "
-      "measure again when it is idle",
-      percent_text(std::min(waited, 1.0)));
 }
 
 }  // namespace doctor

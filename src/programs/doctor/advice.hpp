@@ -34,8 +34,4 @@ struct advice {
 /// empty: chunks are single samples, and any order does.
 [[nodiscard]] std::optional<std::uint64_t> decoder_window(const findings& measured);
 
-/// Why the numbers are lower than an idle machine's: readers no more than cores waited for cores in
-/// the loop as it is. Empty: they are not, as far as the system tells.
-[[nodiscard]] std::string doubt_of(const findings& measured);
-
 }  // namespace doctor

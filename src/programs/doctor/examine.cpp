@@ -8,7 +8,6 @@
 #include "detail/threads.hpp"
 #include "programs/doctor/code.hpp"
 #include "programs/doctor/measure.hpp"
-#include "programs/doctor/storage.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
@@ -107,7 +106,6 @@ class examiner {
       all_.not_run = "samples that cannot be read were found as it ran";
     }
     made_.program = program_of(opened_.code, all_, made_.recommended);
-    if (const std::string doubt = doubt_of(all_); !doubt.empty()) made_.notes.push_back(doubt);
   }
 
  private:

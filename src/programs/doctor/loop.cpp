@@ -8,7 +8,6 @@
 #include "programs/doctor/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <thread>
 
@@ -17,8 +16,10 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// What a loop waits for a batch at least, however short it is to be.
+/// A loop waits for a batch at least so long, however short it is to be.
 constexpr seconds least_wait{1};
+/// Fewer batches say nothing of an epoch.
+constexpr std::uint64_t min_batches = 4;
 
 /// Samples that cannot be read are left out, however many, and told; but where the device decodes
 /// the first one ends the loop.
@@ -28,7 +29,7 @@ feedline::loader_options completed(feedline::loader_options options, const limit
   return options;
 }
 
-/// @throws the cause, where it is not that a sample cannot be read.
+/// @throws the cause, if it is not that a sample cannot be read.
 void note_cause(std::vector<damage>& damages, const feedline::stage_error& failure) {
   try {
     std::rethrow_exception(failure.cause());
@@ -45,34 +46,26 @@ class loop {
         on_{on},
         options_{completed(options, until)},
         loader_{samples, order, on == nullptr ? feedline::make_host_device() : on->device,
-                options_},
-        begin_{steady::now()},
-        deadline_{begin_ + std::chrono::duration_cast<steady::duration>(
-                               std::max(4 * until.time, least_wait))} {
+                options_} {
     facts_.plan = loader_.plan();
   }
 
-  void run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
-    if (facts_.plan.decode_on != options_.decode_on) return;  // the plan says why
-    try {
-      for (std::uint64_t epoch = 0; epoch < options_.epochs && !is_over(); ++epoch) {
-        const std::uint64_t before = batches_;
-        take_epoch(epoch, step);
-        if (batches_ == before) break;  // no sample of the epoch can be read
-        const bool ended = is_over();   // amid the epoch
-        if (epoch == 0 && until_.first_apart) close_first();
-        if (ended) break;
+  loop_facts run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
+    if (facts_.plan.decode_on == options_.decode_on) {  // else the plan says why
+      try {
+        bool is_going_on = true;
+        for (std::uint64_t epoch = 0; epoch < options_.epochs && is_going_on; ++epoch) {
+          is_going_on = take_epoch(epoch, step);
+          if (epoch == 0 && until_.first_apart) close_first();
+        }
+      } catch (const feedline::deadline_error&) {
+        // However slow a batch is, the loop ends: what readers have read by then is measured.
+      } catch (const feedline::stage_error& failure) {
+        note_cause(damages, failure);
       }
-    } catch (const feedline::deadline_error&) {
-      // However slow a batch is, the loop ends: what readers have read by then is measured.
-    } catch (const feedline::stage_error& failure) {
-      note_cause(damages, failure);
+      for (const feedline::sample_failure& each : loader_.failures().first)
+        note_damage(damages, each.sample.value, each.message);
     }
-    for (const feedline::sample_failure& each : loader_.failures().first)
-      note_damage(damages, each.sample.value, each.message);
-  }
-
-  loop_facts facts() {
     if (facts_.batches == 0)
       close_first();
     else if (const auto later = part_since(closed_); later.batches >= min_batches)
@@ -86,40 +79,35 @@ class loop {
   struct mark {
     steady::time_point time;
     std::uint64_t batches = 0;
-    feedline::loader_statistics statistics;
+    feedline::loader_statistics statistics = {};
   };
-  /// Fewer say nothing of an epoch.
-  static constexpr std::uint64_t min_batches = 4;
 
   [[nodiscard]] bool is_over() const {
     if (batches_ < 2) return false;
     if (samples_ >= until_.samples) return true;
     const steady::time_point time = steady::now();
     if (!until_.first_apart) return time - begin_ >= until_.time;
-    // The first epoch gets more time: the batches at its begin may be the slowest by far.
+    // The first epoch gets more time, since its first batches may be the slowest by far.
     return facts_.batches == 0 ? time - begin_ >= 3 * until_.time
                                : time - closed_.time >= until_.time / 2;
   }
 
-  void take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
+  /// @return Whether the loop goes on after it. It ends if no sample of an epoch can be read.
+  bool take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
+    if (is_over()) return false;
+    const std::uint64_t before = batches_;
     feedline::epoch_range batches =
         loader_.epoch(epoch, on_ == nullptr ? feedline::stream_ref{} : on_->stream);
     while (const auto batch = batches.next(deadline_)) {
-      compute(step);
+      // Without a GPU the thread pauses, and leaves its core to the readers, as one that waits for
+      // a GPU does.
+      if (step.count() != 0 && on_ != nullptr) on_->compute(step);
+      if (step.count() != 0 && on_ == nullptr) std::this_thread::sleep_for(step);
       samples_ += batch->size();
       if (++batches_ == 1) first_batch_ = loader_.statistics();
-      if (is_over()) return;
+      if (is_over()) return false;
     }
-  }
-
-  /// Without a GPU the thread pauses, and leaves its core to the readers, as one that waits for a
-  /// GPU does.
-  void compute(std::chrono::nanoseconds step) const {
-    if (step.count() == 0) return;
-    if (on_ != nullptr)
-      on_->compute(step);
-    else
-      std::this_thread::sleep_for(step);
+    return batches_ != before;
   }
 
   [[nodiscard]] mark now() const {
@@ -136,7 +124,7 @@ class loop {
     return part;
   }
 
-  /// The first epoch, or all: behind the first batch, for which every loop waits.
+  /// The first epoch, or all. Statistics begin after the first batch, for which every loop waits.
   void close_first() {
     closed_ = now();
     facts_.batches = batches_;
@@ -152,8 +140,9 @@ class loop {
   gpu* on_;
   feedline::loader_options options_;
   feedline::loader loader_;
-  steady::time_point begin_;
-  steady::time_point deadline_;
+  steady::time_point begin_ = steady::now();
+  steady::time_point deadline_ =
+      begin_ + std::chrono::duration_cast<steady::duration>(std::max(4 * until_.time, least_wait));
   std::uint64_t batches_ = 0;
   std::uint64_t samples_ = 0;
   feedline::loader_statistics first_batch_;
@@ -167,9 +156,7 @@ loop_facts measure_loop(const feedline::dataset_ptr& samples, const feedline::sa
                         const feedline::loader_options& options, gpu* on,
                         std::chrono::nanoseconds step, const limits& until,
                         std::vector<damage>& damages) {
-  loop taken{samples, order, options, on, until};
-  taken.run(step, damages);
-  return taken.facts();
+  return loop{samples, order, options, on, until}.run(step, damages);
 }
 
 }  // namespace doctor

@@ -36,6 +36,11 @@ struct limits {
   bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
 };
 
+/// Reads blocks of 1 MiB at random places, past the page cache: by one thread, then by eight, 256
+/// MiB at most. What is in the page cache stays as it is. Blocks for about the time.
+/// @param paths Files and folders.
+[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
+
 /// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
 /// be read is noted, and reading goes on behind it.
 [[nodiscard]] reading_facts measure_reading(const feedline::dataset& from,

@@ -1,7 +1,8 @@
-#include "programs/doctor/storage.hpp"
+// Reads of the storage itself.
 
 #include "io/descriptor.hpp"
 #include "io/file_watch.hpp"
+#include "programs/doctor/measure.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 #include <random>
-#include <set>
 #include <thread>
 
 namespace doctor {
@@ -20,8 +20,7 @@ using feedline::detail::descriptor;
 using steady = std::chrono::steady_clock;
 
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t max_alone = 64;  ///< blocks that one thread reads
-constexpr std::size_t max_blocks = 256;
+constexpr std::uint64_t max_blocks = 256;
 constexpr int shared_threads = 8;
 /// Of a folder of a million files, so many are looked at for what is in the page cache.
 constexpr std::size_t max_examined = 256;
@@ -29,11 +28,6 @@ constexpr std::size_t max_examined = 256;
 struct file_size {
   std::string path;
   std::uint64_t bytes = 0;
-};
-
-struct block {
-  std::string path;
-  std::uint64_t offset = 0;
 };
 
 std::vector<file_size> files_in(const std::vector<std::string>& paths) {
@@ -50,57 +44,56 @@ std::vector<file_size> files_in(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// Different blocks in a random order; the same for the same files.
-std::vector<block> choose_blocks(const std::vector<file_size>& files) {
-  const auto blocks_of = [](const file_size& file) {
-    return (file.bytes + block_bytes - 1) / block_bytes;
-  };
-  std::uint64_t all = 0;
-  for (const file_size& file : files) all += blocks_of(file);
-  std::mt19937_64 random{42};
-  std::set<std::uint64_t> numbers;  // counted over all files
-  while (numbers.size() < std::min<std::uint64_t>(all, max_blocks)) numbers.insert(random() % all);
-  std::vector<block> chosen;
-  std::uint64_t first = 0;
-  auto file = files.begin();
-  for (const std::uint64_t number : numbers) {
-    for (; number >= first + blocks_of(*file); ++file) first += blocks_of(*file);
-    chosen.push_back({file->path, (number - first) * block_bytes});
+/// The blocks of files, to be read at random.
+class block_reads {
+ public:
+  explicit block_reads(const std::vector<file_size>& files) : files_{files} {
+    for (const file_size& file : files)
+      ends_.push_back(size() + (file.bytes + block_bytes - 1) / block_bytes);
   }
-  std::ranges::shuffle(chosen, random);
-  return chosen;
-}
 
-/// Past the page cache. @return Bytes that were read; 0 where the file system has no such reads.
-std::uint64_t read_block(const block& each, std::byte* memory) {
-  const descriptor file{each.path.c_str(), O_NONBLOCK | O_DIRECT};
-  const ssize_t got = file.number() < 0 ? 0
-                                        : ::pread(file.number(), memory, block_bytes,
-                                                  static_cast<off_t>(each.offset));
-  return got < 0 ? 0 : static_cast<std::uint64_t>(got);
-}
+  [[nodiscard]] std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
 
-/// Reads blocks in order, until all are read or the time is over; at least one a thread.
-work_rate read(std::span<const block> blocks, int threads, seconds time) {
-  std::atomic<std::size_t> next{0};
-  std::atomic<std::uint64_t> bytes{0};
-  const steady::time_point begin = steady::now();
-  const auto work = [&] {
-    const std::unique_ptr<void, decltype(&std::free)> memory{std::aligned_alloc(4096, block_bytes),
-                                                             &std::free};
-    do {
-      const std::size_t at = next.fetch_add(1);
-      if (at >= blocks.size() || !memory) break;
-      bytes += read_block(blocks[at], static_cast<std::byte*>(memory.get()));
-    } while (steady::now() - begin < time);
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
+  /// Reads so many blocks, or until the time is over; at least one a thread.
+  work_rate read(std::uint64_t count, int threads, seconds time) const {
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<std::uint64_t> bytes{0};
+    const steady::time_point begin = steady::now();
+    const auto work = [&] {
+      const std::unique_ptr<void, decltype(&std::free)> memory{
+          std::aligned_alloc(4096, block_bytes), &std::free};
+      do {
+        const std::uint64_t at = next.fetch_add(1);
+        if (at >= count || !memory) break;
+        bytes += read_one(std::mt19937_64{at + static_cast<std::uint64_t>(threads)}() % size(),
+                          memory.get());
+      } while (steady::now() - begin < time);
+    };
+    {
+      std::vector<std::jthread> others;
+      for (int i = 1; i < threads; ++i) others.emplace_back(work);
+      work();
+    }
+    return {threads, bytes.load(), steady::now() - begin};
   }
-  return {threads, bytes.load(), steady::now() - begin};
-}
+
+ private:
+  /// Past the page cache. @return Bytes; 0 where the file system has no such reads.
+  std::uint64_t read_one(std::uint64_t number, void* memory) const {
+    const auto found = std::ranges::upper_bound(ends_, number);
+    const std::uint64_t first = found == ends_.begin() ? 0 : *std::prev(found);
+    const file_size& from = files_[static_cast<std::size_t>(found - ends_.begin())];
+    const descriptor file{from.path.c_str(), O_NONBLOCK | O_DIRECT};
+    const ssize_t got = file.number() < 0
+                            ? 0
+                            : ::pread(file.number(), memory, block_bytes,
+                                      static_cast<off_t>((number - first) * block_bytes));
+    return got < 0 ? 0 : static_cast<std::uint64_t>(got);
+  }
+
+  const std::vector<file_size>& files_;
+  std::vector<std::uint64_t> ends_;  ///< of each file's blocks, counted over all
+};
 
 /// What share of the files is in the page cache, by those that are looked at.
 void look_at_cache(const std::vector<file_size>& files, storage_facts& facts) {
@@ -129,11 +122,11 @@ storage_facts examine_storage(const std::vector<std::string>& paths, seconds tim
   facts.not_measured = "there is no regular file with bytes in it";
   if (files.empty()) return facts;
   look_at_cache(files, facts);
-  const std::vector<block> blocks = choose_blocks(files);
-  const std::size_t alone = std::clamp<std::size_t>(blocks.size() / 4, 1, max_alone);
-  const std::span all{blocks};
-  facts.rates.push_back(read(all.first(alone), 1, time / 2));
-  if (alone < all.size()) facts.rates.push_back(read(all.subspan(alone), shared_threads, time / 2));
+  const block_reads blocks{files};
+  const std::uint64_t count = std::min(blocks.size(), max_blocks);
+  const std::uint64_t alone = std::max<std::uint64_t>(count / 4, 1);
+  facts.rates.push_back(blocks.read(alone, 1, time / 2));
+  if (alone < count) facts.rates.push_back(blocks.read(count - alone, shared_threads, time / 2));
   facts.not_measured.clear();
   if (facts.rates.front().done != 0) return facts;
   facts.rates.clear();

@@ -1,7 +1,7 @@
 // The report for people.
 
 #include "detail/printable.hpp"
-#include "programs/doctor/report.hpp"
+#include "programs/doctor/examine.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
