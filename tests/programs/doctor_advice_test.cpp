@@ -24,7 +24,7 @@ doctor::findings plain() {
   of.cores = 8;
   of.host_free_bytes = 64 * gibibyte;
   of.no_device = "there is no GPU";
-  of.reading = {{.order = "in order", .samples = 1000, .took = 1ms, .cpu = 1ms}};
+  of.reading = {{.order = "in order", .samples = 1000, .took = 1ms}};
   return of;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("doctor: windows of chunks are recommended where chunks are not all ke
   auto many = with_step(in_chunks(with_rates(growing), 50'000), 200ms);
   many.layout.samples = 100'000'000;
   CHECK(doctor::advise(many).window == 1024);
-  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms, .cpu = 1ms});
+  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms});
   CHECK(doctor::advise(many).window);  // 1.4 us, and 1 us in order
   many.reading.back().took = 1.2ms;
   CHECK_FALSE(doctor::advise(many).window);

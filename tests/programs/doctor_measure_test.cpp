@@ -35,22 +35,6 @@ struct pretended_gpu {
 
 }  // namespace
 
-TEST_CASE("doctor: a thread alone reads each sample once, in order and shuffled",
-          "[programs][host]") {
-  const auto samples = make_identity_dataset(500, 16);
-  std::vector<doctor::damage> damages;
-  const auto facts =
-      doctor::measure_reading(*samples, sequential{}, "in order", {.time = 10s}, damages);
-  CHECK(facts.samples == 500);
-  CHECK(facts.order == "in order");
-  CHECK(facts.took > 0s);
-  CHECK(facts.cpu_share() <= 1);
-  const auto few = doctor::measure_reading(*samples, shuffle{.seed = 1}, "shuffled",
-                                           {.time = 10s, .samples = 130}, damages);
-  CHECK(few.samples == 130);
-  CHECK(damages.empty());
-}
-
 TEST_CASE("doctor: a loop computes its step on each batch, and waits for the GPU at its end",
           "[programs][host]") {
   pretended_gpu pretended;

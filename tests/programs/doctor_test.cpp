@@ -56,6 +56,7 @@ TEST_CASE("doctor: JSON is one object that agrees with the data", "[programs][ho
   CHECK(json["reading"].size() == 1);  // all chunks are kept, so a shuffle would tell nothing
   CHECK(json["gather_order"] == "shuffled within 16 chunks");
   CHECK(json["reading"][0]["samples"] > 0);
+  CHECK(json["reading"][0]["cpu_share"] <= 1);
   REQUIRE(json["gather"].size() == 3);  // 1, 2 and 3 readers
   CHECK(json["gather"][2]["readers"] == 3);
   CHECK(json["gather"][0]["samples_per_second"] > 0);

@@ -1,3 +1,5 @@
+// Over 250 lines: each measurement takes a few, and needs what was found before it.
+
 #include "programs/doctor/examine.hpp"
 
 #include <feedline/dataset/load_into_memory.hpp>
@@ -163,8 +165,11 @@ class examiner {
   void measure_alone(const char* what, const named_order& order) {
     tell_(what);
     const double share = all_.layout.forgets_chunks() ? reading_share / 2 : reading_share;
-    all_.reading.push_back(
-        measure_reading(*fresh(), order.sampler, order.name, until(share), all_.damages));
+    const loop_facts loop = measure_loop(
+        fresh(), order.sampler, {.batch_size = all_.batch_size, .readers = feedline::no_readers},
+        nullptr, {}, until(share), all_.damages);
+    all_.reading.push_back({order.name, loop.samples, loop.took,
+                            seconds{loop.seen.sampled_cpu} / seconds{loop.seen.sampled_reading}});
   }
 
   /// 1, 2, 4, … and as many as there may be.

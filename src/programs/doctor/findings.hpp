@@ -64,12 +64,9 @@ struct reading_facts {
   std::string order;  ///< "in order", "shuffled"
   std::uint64_t samples = 0;
   seconds took{};
-  seconds cpu{};
+  double cpu_share = 0;  ///< of a read, on a core; no number: not known
   [[nodiscard]] seconds of_sample() const {
     return samples == 0 ? seconds{} : took / static_cast<double>(samples);
-  }
-  [[nodiscard]] double cpu_share() const {
-    return took.count() <= 0 ? 0 : std::min(1.0, cpu / took);
   }
 };
 

@@ -109,7 +109,7 @@ raw storage_json(const storage_facts& storage) {
 
 raw json_of(const reading_facts& reading) {
   return object("order", reading.order, "samples", reading.samples, "sample_ns",
-                1e9 * reading.of_sample().count(), "cpu_share", reading.cpu_share());
+                1e9 * reading.of_sample().count(), "cpu_share", reading.cpu_share);
 }
 
 raw json_of(const loop_part& part) {

@@ -41,12 +41,6 @@ struct limits {
 /// @param paths Files and folders.
 [[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
 
-/// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
-/// be read is noted, and reading goes on behind it.
-[[nodiscard]] reading_facts measure_reading(const feedline::dataset& from,
-                                            const feedline::sampler& order, std::string name,
-                                            const limits& until, std::vector<damage>& damages);
-
 /// The rate of copies of 8 MiB from pinned memory.
 /// @throws feedline::device_error
 [[nodiscard]] device_facts measure_copies(gpu& on, seconds time);

@@ -64,7 +64,8 @@ part plain_part(const request& asked, const content& found,
           open_code(found.path, how, asked.resizes)};
 }
 
-part ragged_part(const request& asked, const content& found, const offered_field& field) {
+part ragged_part([[maybe_unused]] const request& asked, const content& found,
+                 const offered_field& field) {
   const bool is_bytes = feedline::sample_bytes(field.found.spec) == 1;
 #ifdef FEEDLINE_HAS_HDF5
   const std::string& name = field.found.name;

@@ -104,9 +104,11 @@ std::string describe_readers(const findings& measured, const std::vector<work_ra
 std::string describe_rates(const findings& measured) {
   std::string text = "\nreading and decoding, one thread, as the page cache is now\n";
   for (const reading_facts& each : measured.reading)
-    text += line(each.order, fmt::format("{} a sample, {} of it on a core ({} samples)",
-                                         time_text(each.of_sample()),
-                                         percent_text(each.cpu_share()), each.samples));
+    text += line(each.order, fmt::format("{} a sample{} ({} samples)", time_text(each.of_sample()),
+                                         each.cpu_share >= 0 ? ", " + percent_text(each.cpu_share) +
+                                                                   " of it on a core"
+                                                             : "",
+                                         each.samples));
   text += fmt::format("\ngather into batches of {}, {}; {}\n", measured.batch_size,
                       measured.readers_order, counted(measured.cores, "core"));
   text += describe_readers(measured, measured.readers);
