@@ -87,7 +87,6 @@ class examiner {
     all_.cores = feedline::detail::usable_cores();
     all_.host_free_bytes = free_memory();
     all_.device_budget = asked_.device_bytes;
-    measure_device();
     measure_alone("one thread, in order", {feedline::sequential{}, "in order"});
     if (all_.layout.forgets_chunks()) measure_alone("one thread, shuffled", shuffled({}));
     measure_readers();
@@ -138,10 +137,15 @@ class examiner {
 
   void find_device(const gpu_finder& find) {
     if (!asked_.gpu) return do_without_gpu("no GPU was to be used (--no-gpu)");
-    tell_("GPU");
+    tell_("copies to the GPU");
     gpu_search search = find(*asked_.gpu);
     if (!search.found) return do_without_gpu(search.refusal);
     gpu_ = std::move(search.found);
+    try {
+      all_.device = measure_copies(*gpu_, copies_share * asked_.seconds);
+    } catch (const feedline::device_error& refusal) {
+      do_without_gpu(std::string{"the GPU cannot be used: "} + refusal.what());
+    }
   }
 
   void do_without_gpu(const std::string& why) {
@@ -150,16 +154,6 @@ class examiner {
                                   "; without --gpu, or with --no-gpu, no GPU is needed"};
     gpu_.reset();
     all_.no_device = why;
-  }
-
-  void measure_device() {
-    if (!gpu_) return;
-    tell_("copies to the GPU");
-    try {
-      all_.device = measure_copies(*gpu_, copies_share * asked_.seconds);
-    } catch (const feedline::device_error& refusal) {
-      do_without_gpu(std::string{"the GPU cannot be used: "} + refusal.what());
-    }
   }
 
   void measure_alone(const char* what, const named_order& order) {

@@ -169,11 +169,8 @@ device_facts measure_copies(gpu& on, seconds time) {
   feedline::device& device = *on.device;
   const feedline::detail::device_memory from{on.device, feedline::memory_kind::staging, bytes};
   const feedline::detail::device_memory to{on.device, feedline::memory_kind::device, bytes};
-  device_facts facts{.ordinal = on.ordinal,
-                     .name = on.name,
-                     .free_bytes = on.free_bytes,
-                     .total_bytes = on.total_bytes,
-                     .copied_bytes = bytes};
+  device_facts facts = on;
+  facts.copied_bytes = bytes;
   device.copy(to.data(), from.data(), bytes, on.stream);
   on.sync();  // the first copy is slower
   const steady::time_point begin = steady::now();
