@@ -1,9 +1,8 @@
 // The report for programs.
 
-#include <feedline/version.hpp>
-
 #include "detail/json/json_object.hpp"
 #include "programs/doctor/examine.hpp"
+#include "programs/inputs/command_line.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -158,13 +157,11 @@ std::string to_json(const request& asked, const examination& made) {
       formats += (formats.empty() ? "" : ", ") + input.format;
     offered.insert(offered.end(), input.fields.begin(), input.fields.end());
   }
-  const std::string version = fmt::format("{}.{}.{}", FEEDLINE_VERSION_MAJOR,
-                                          FEEDLINE_VERSION_MINOR, FEEDLINE_VERSION_PATCH);
   const raw decoding =
       object("window_chunks", decoder.window, "readers", readers_json(measured, decoder.readers),
              "not_measured", measured.device ? decoder.not_measured : measured.no_device);
-  return object("program", "feedline-doctor", "version", version, "path", asked.path, "format",
-                formats, "offered", offered, "notes", made.notes, "layout",
+  return object("program", "feedline-doctor", "version", programs::version(), "path", asked.path,
+                "format", formats, "offered", offered, "notes", made.notes, "layout",
                 layout_json(measured.layout), "batch_size", measured.batch_size, "step_ns",
                 measured.step, "cores", measured.cores, "storage", storage_json(measured.storage),
                 "reading", measured.reading, "gather_order", measured.readers_order, "gather",

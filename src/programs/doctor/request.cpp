@@ -1,9 +1,8 @@
 #include "programs/doctor/request.hpp"
 
-#include <feedline/version.hpp>
+#include "programs/inputs/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <spdlog/fmt/fmt.h>
 
 #include <charconv>
 #include <cmath>
@@ -28,11 +27,6 @@ constexpr auto exit_codes =
 const std::map<std::string, loop_order> orders{{"shuffle", loop_order::shuffle},
                                                {"windows", loop_order::windows},
                                                {"sequential", loop_order::sequential}};
-
-const std::map<std::string, feedline::external_files> external_rules{
-    {"refuse", feedline::external_files::refuse},
-    {"same-folder", feedline::external_files::same_folder},
-    {"allow", feedline::external_files::allow}};
 
 /// "224x224", or nothing.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> read_size(const std::string& text) {
@@ -59,9 +53,7 @@ void add_data_options(CLI::App& app, request& asked) {
          "Files, folders of images by class, or quoted patterns of shards of one format, each PATH "
          "or NAME=PATH; fields of all of them, side by side")
       ->required();
-  app.add_option("--fields", asked.how.fields,
-                 "Of each path, in the order wanted: HDF5 datasets by path, members; default: all")
-      ->type_name("NAME");
+  programs::add_open_options(app, asked.how);
   app.add_option_function<std::string>(
          "--resize",
          [&asked](const std::string& text) {
@@ -73,23 +65,12 @@ void add_data_options(CLI::App& app, request& asked) {
          "Of images that are decoded; values of bytes of varying length are decoded as images if "
          "it is given; default: 224x224")
       ->type_name("HxW");
-  app.add_option("--shorter-side", asked.how.image.shorter_side,
-                 "Of images before the middle is cut from them; 0: they are stretched");
   app.add_option("--pad", asked.pad,
                  "Elements of each sample, for values of varying length; longer ones are cut")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
-  app.add_option("--tokens-per-sample", asked.how.tokens_per_sample, "Of shards of tokens");
   app.add_option("--read-whole", asked.whole,
                  "HDF5: fields of up to so many bytes together are read whole at opening; default: "
                  "64 MiB");
-  app.add_option_function<std::string>(
-         "--external",
-         [&asked](const std::string& rule) { asked.how.external = external_rules.at(rule); },
-         "HDF5: which other files the file may name as raw data, links or virtual sources: refuse "
-         "(the default): none; same-folder: those in its folder or below; allow: any that you may "
-         "read")
-      ->type_name("RULE")
-      ->check(CLI::IsMember(external_rules));
 }
 
 void add_loop_options(CLI::App& app, request& asked) {
@@ -170,8 +151,7 @@ std::variant<request, int> read_command_line(int argc, const char* const* argv, 
   request asked;
   CLI::App app{description, "feedline-doctor"};
   app.footer(exit_codes);
-  app.set_version_flag("--version", fmt::format("feedline-doctor {}.{}.{}", FEEDLINE_VERSION_MAJOR,
-                                                FEEDLINE_VERSION_MINOR, FEEDLINE_VERSION_PATCH));
+  app.set_version_flag("--version", "feedline-doctor " + programs::version());
   add_data_options(app, asked);
   add_loop_options(app, asked);
   add_measuring_options(app, asked);
