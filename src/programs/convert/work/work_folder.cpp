@@ -114,14 +114,15 @@ void work_folder::put_in_place(const fs::path& output, const occupant& replaces)
   const fs::path made = unfinished();
   const fs::path replaced = path_ / "replaced";
   // A link never takes a name that is in use, and a folder only that of an empty folder.
-  const bool is_linked = !replaces && !is_folder(made) && ::link(made.c_str(), output.c_str()) == 0;
-  if (!is_linked && occupant_of(output) != replaces)
+  const bool is_linked = !is_folder(made) && ::link(made.c_str(), output.c_str()) == 0;
+  const occupant found = is_linked ? std::nullopt : occupant_of(output);
+  if (found && found != replaces)
     throw std::runtime_error{
         output.string() +
         ": was put there or replaced while the conversion ran, and is left as it is; what was "
         "converted is whole, in " +
         made.string() + ": the same command with --force puts it in place"};
-  if (replaces && (is_folder(output) || is_folder(made))) fs::rename(output, replaced);
+  if (found && (is_folder(output) || is_folder(made))) fs::rename(output, replaced);
   if (!is_linked) fs::rename(made, output);
   sync_folder(fs::absolute(output).parent_path());
   clear();
