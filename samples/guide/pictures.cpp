@@ -23,7 +23,6 @@ void draw(const feedline::dataset_ptr& train, const feedline::device_ptr& gpu,
 
   const feedline::trace trace = loader.trace();
   write_trace_page(trace, "epoch.html", "MNIST, batches of 256");
-  write_trace_svg(trace, "epoch.svg", "MNIST, batches of 256");
   write_chrome_trace(trace, "epoch.json");
   // [/trace]
 }

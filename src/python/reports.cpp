@@ -113,8 +113,7 @@ void bind_trace(nb::module_& module) {
       .def("write_chrome_trace", writer(&write_chrome_trace), "path"_a, "title"_a = "feedline",
            "For Perfetto and chrome://tracing.")
       .def("write_page", writer(&write_trace_page), "path"_a, "title"_a = "feedline",
-           "A page of HTML.")
-      .def("write_svg", writer(&write_trace_svg), "path"_a, "title"_a = "feedline", "A drawing.");
+           "A page of HTML.");
 }
 
 }  // namespace

@@ -68,16 +68,7 @@ std::vector<std::vector<const trace_event*>> by_lane(const trace& of) {
   return lanes;
 }
 
-std::string describe(const trace_event& event) {
-  std::string text =
-      std::string{to_string(event.activity)} + ", epoch " + std::to_string(event.epoch);
-  if (!event.batch) return text;
-  if (event.batches <= 1) return text + ", batch " + std::to_string(*event.batch);
-  return text + ", batches " + std::to_string(*event.batch) + " to " +
-         std::to_string(*event.batch + event.batches - 1);
-}
-
-std::string xml_text(std::string_view text) {
+std::string html_text(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
     switch (letter) {
@@ -96,7 +87,7 @@ std::string xml_text(std::string_view text) {
       case '\'':
         escaped += "&#39;";
         break;
-      default:  // XML has no way to write most control characters
+      default:  // HTML allows no references to most control characters
         escaped += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
     }
   }

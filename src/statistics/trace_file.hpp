@@ -38,11 +38,8 @@ class trace_file {
 /// or ends before it begins.
 [[nodiscard]] std::vector<std::vector<const trace_event*>> by_lane(const trace& of);
 
-/// "reading, epoch 0, batches 8 to 11": without the batches if there is none.
-[[nodiscard]] std::string describe(const trace_event& event);
-
-/// As text of XML and HTML, also inside of an attribute's quotes.
-[[nodiscard]] std::string xml_text(std::string_view text);
+/// Escapes text for HTML, also for use inside an attribute's quotes.
+[[nodiscard]] std::string html_text(std::string_view text);
 
 /// Parts of the page, from src/statistics/page.
 extern const std::string_view page_html;

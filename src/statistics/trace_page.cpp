@@ -76,7 +76,7 @@ void write_trace_page(const trace& what, const std::string& path, std::string_vi
     const std::string_view part = rest.substr(begin + 2, end - begin - 2);
     rest.remove_prefix(end + 2);
     if (part == "title") {
-      file << detail::xml_text(title);
+      file << detail::html_text(title);
     } else if (part == "style") {
       file << detail::page_css;
     } else if (part == "script") {

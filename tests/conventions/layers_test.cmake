@@ -58,8 +58,8 @@ device/lz4 cuda cuda/kernel cuda/decode/jpeg"
   "cuda/graphs: device batch cuda"
   "programs/inputs: dataset formats"
   "programs/words:"
-  "programs/convert/work: io loader"
-  "programs/convert/output: detail dataset formats hdf5 hdf5/library programs/convert/work"
+  "programs/convert/output: detail io dataset formats hdf5 hdf5/library loader"
+  "programs/convert/work: io programs/convert/output"
   "programs/convert: dataset formats sampler device loader programs/inputs programs/words \
 programs/convert/work programs/convert/output"
   "programs/doctor: detail detail/json io dataset ragged image formats hdf5 sampler device \

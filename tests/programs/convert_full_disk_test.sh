@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# convert_full_disk_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert ends well on a full disk.
+# convert_full_disk_test.sh FEEDLINE_CONVERT WORK [hdf5]: feedline-convert ends well on a full
+# disk, and leaves other file systems alone.
 #   WORK  folder for what the test makes
 #   hdf5  given where it was built with HDF5
 set -euo pipefail
@@ -79,3 +80,14 @@ for arguments in "${formats[@]}"; do
   [[ $(ls -A disk) == '' ]] || fail "for: $arguments: left on the full disk: $(find disk)"
 done
 umount disk
+
+# A folder in which something is mounted is not replaced: that would empty the other file system.
+mkdir -p forced/deep
+mount -t tmpfs none forced/deep
+echo 'three years of work' >forced/deep/thesis.txt
+code=0
+"$convert" x.npy --output forced --to npy --force 2>errors || code=$?
+[[ $code == 2 ]] && grep -q 'another file system is mounted on it or in it' errors ||
+  fail "exit code $code for a folder with a mount in it: $(cat errors)"
+[[ $(cat forced/deep/thesis.txt) == 'three years of work' ]] || fail "forced/deep was touched"
+umount forced/deep

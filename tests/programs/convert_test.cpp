@@ -138,7 +138,8 @@ TEST_CASE("convert: every type comes back byte for byte from every format and la
     jobs.back().layout.filter = filter;
   }
   std::vector<std::uint32_t> checksums;
-  for (const convert::job& job : jobs) {
+  for (convert::job& job : jobs) {
+    job.force = true;  // replaces the last one's
     const auto done = convert::run(from, job, ignore);
     CHECK(done.samples == 1000);
     if (checksums.empty()) checksums = done.checksums;
@@ -345,7 +346,9 @@ TEST_CASE("convert: a journal reads back as it was written, and half of one is n
   written.write(path);
   const auto read = convert::journal::read(path);
   REQUIRE(read);
-  CHECK(*read == written);
+  CHECK(read->identity == written.identity);
+  CHECK(read->samples == written.samples);
+  CHECK(read->checksums == written.checksums);
   for (auto bytes = fs::file_size(path) - 2; bytes != 0; bytes /= 2) {
     fs::resize_file(path, bytes);
     CHECK_FALSE(convert::journal::read(path));

@@ -24,7 +24,7 @@ doctor::findings plain() {
   of.cores = 8;
   of.host_free_bytes = 64 * gibibyte;
   of.no_device = "there is no GPU";
-  of.reading = {{.order = "in order", .samples = 1000, .took = 1ms, .cpu = 1ms}};
+  of.reading = {{.order = "in order", .samples = 1000, .took = 1ms}};
   return of;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("doctor: windows of chunks are recommended where chunks are not all ke
   auto many = with_step(in_chunks(with_rates(growing), 50'000), 200ms);
   many.layout.samples = 100'000'000;
   CHECK(doctor::advise(many).window == 1024);
-  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms, .cpu = 1ms});
+  many.reading.push_back({.order = "shuffled", .samples = 1000, .took = 1.4ms});
   CHECK(doctor::advise(many).window);  // 1.4 us, and 1 us in order
   many.reading.back().took = 1.2ms;
   CHECK_FALSE(doctor::advise(many).window);
@@ -215,34 +215,15 @@ TEST_CASE("doctor: hints name fields that travel wider than they need, and slow 
                       {"label", feedline::element_type::f32, {}}};
   of.storage = {.files = 1,
                 .bytes = 1'000'000'000,
-                .dropped = true,
-                .left = 0.0,
-                .first = {{1, 50'000'000, 1s}, {8, 90'000'000, 1s}},
+                .rates = {{1, 50'000'000, 1s}, {8, 90'000'000, 1s}},
                 .not_measured = {}};
   auto given = doctor::advise(of);
   CHECK(says(given.hints, "'wide' holds float32"));
   CHECK(says(given.hints, "'image' travels as bytes"));
   CHECK_FALSE(says(given.hints, "'label'"));
   CHECK(says(given.hints, "the storage gives 90.0 MB/s, of 100.0 MB/s that the step takes"));
-  of.storage.left = 1.0;  // those were no rates of the storage
+  of.storage.rates.clear();
   CHECK_FALSE(says(doctor::advise(of).hints, "the storage gives"));
-}
-
-TEST_CASE("doctor: readers that wait for cores show that the machine is busy", "[programs][host]") {
-  doctor::findings of = plain();
-  CHECK(doctor::doubt_of(of).empty());
-  of.loops.emplace_back();
-  auto& seen = of.loops.front().seen;
-  seen.cores = 4;
-  seen.reader.threads = 4;
-  seen.queue_known = true;
-  seen.sampled_reading = 1s;
-  seen.sampled_queue = 100ms;
-  CHECK(doctor::doubt_of(of).empty());
-  seen.sampled_queue = 400ms;
-  CHECK(says({doctor::doubt_of(of)}, "40 % of the time of a read was waiting for a core"));
-  seen.reader.threads = 5;  // then they wait for each other
-  CHECK(doctor::doubt_of(of).empty());
 }
 
 TEST_CASE("doctor: the GPU is to decode where a run of five epochs becomes shorter by it",

@@ -45,7 +45,7 @@ std::string write_photographs(const temporary_directory& folder) {
 /// The recommendation is the GPU's decoder, by rates that were measured, and its loop is faster.
 void check_recommended(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--gpu", "0", "--max-readers", "4", "--readers", "4",
-                                     "--keep-cache", "--seconds", "12", "--json", "-"});
+                                     "--seconds", "12", "--json", "-"});
   const auto json = run_doctor(arguments).json();
   const auto& recommended = json["recommended"];
   INFO("decoder: " << json["decoder"].dump());

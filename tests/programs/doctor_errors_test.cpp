@@ -68,7 +68,7 @@ TEST_CASE("doctor: a command line that says nothing sensible ends with code 2",
   check_refused(2, "path is required", {});
   check_refused(2, "soon is no time above 0: give 5ms, 200us or 0.1s", {file, "--step", "soon"});
   check_refused(2, "12 is no size as 224x224", {file, "--resize", "12"});
-  check_refused(2, "ends neither with .html nor .svg nor .json", {file, "--picture", "loop.png"});
+  check_refused(2, "ends neither with .html nor with .json", {file, "--picture", "loop.png"});
   check_refused(2, "--order", {file, "--order", "sorted"});
   const doctor_run help = run_doctor({"--help"});
   CHECK(help.code == 0);
@@ -112,5 +112,5 @@ TEST_CASE("doctor: an output that cannot be written is named with the reason", "
   const std::string lost = (folder.path() / "no" / "such").string();
   check_refused(1, lost + ": cannot be written: No such file or directory", {file, "--json", lost});
   check_refused(1, lost + ": cannot be written: No such file or directory", {file, "--code", lost});
-  check_refused(1, lost + ".svg", {file, "--picture", lost + ".svg"});
+  check_refused(1, lost + ".json", {file, "--picture", lost + ".json"});
 }

@@ -309,7 +309,6 @@ def test_a_trace_is_written(numbered, tmp_path):
     trace = loader.trace().only_epoch(0)
     trace.write_chrome_trace(tmp_path / "t.json")
     trace.write_page(tmp_path / "t.html", "a title")
-    trace.write_svg(tmp_path / "t.svg")
     assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     assert "a title" in (tmp_path / "t.html").read_text()
 

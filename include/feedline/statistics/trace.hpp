@@ -91,8 +91,8 @@ struct trace {
 /// complete events ("X") in microseconds, one row for each lane, epoch and batches as arguments;
 /// marks as instant events ("i") of the process.
 ///
-/// This function and the next two block until the file is written, and replace an existing file. If
-/// they throw an `error` while writing, the file is incomplete.
+/// This function and `write_trace_page` block until the file is written, and replace an existing
+/// file. If they throw an `error` while writing, the file is incomplete.
 /// @param title Title of the trace; in UTF-8.
 /// @throws usage_error if an event's lane does not exist, or an event ends before it begins;
 /// nothing is written then. error with path and cause if the file cannot be created or written, for
@@ -105,13 +105,6 @@ void write_chrome_trace(const trace& what, const std::string& path,
 /// @throws like `write_chrome_trace`.
 void write_trace_page(const trace& what, const std::string& path,
                       std::string_view title = "feedline");
-
-/// Writes the whole timeline as an SVG drawing about 1,200 pixels wide. Where activities are too
-/// short to be seen, the drawing shows the longest of them. A mark is a line across all lanes,
-/// whose text appears under the pointer. Marks before or after all events are left out.
-/// @throws like `write_chrome_trace`.
-void write_trace_svg(const trace& what, const std::string& path,
-                     std::string_view title = "feedline");
 
 }  // namespace FEEDLINE_ABI
 }  // namespace feedline

@@ -1,8 +1,8 @@
 #include "programs/convert/command_line.hpp"
 
-#include <feedline/version.hpp>
+#include <feedline/error.hpp>
 
-#include "programs/convert/work/output_place.hpp"
+#include "programs/inputs/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -21,11 +21,6 @@ const std::map<std::string, compression> filters{{"none", compression::none},
                                                  {"lz4", compression::lz4},
                                                  {"zstd", compression::zstd}};
 
-const std::map<std::string, feedline::external_files> external_rules{
-    {"refuse", feedline::external_files::refuse},
-    {"same-folder", feedline::external_files::same_folder},
-    {"allow", feedline::external_files::allow}};
-
 const std::map<std::string, feedline::element_type> label_types{
     {"uint8", feedline::element_type::u8},
     {"uint16", feedline::element_type::u16},
@@ -33,9 +28,18 @@ const std::map<std::string, feedline::element_type> label_types{
     {"uint32", feedline::element_type::u32},
     {"int64", feedline::element_type::i64}};
 
-std::string version() {
-  return fmt::format("feedline-convert {}.{}.{}", FEEDLINE_VERSION_MAJOR, FEEDLINE_VERSION_MINOR,
-                     FEEDLINE_VERSION_PATCH);
+/// The output's path without slashes at its end.
+/// @throws feedline::usage_error if it names no entry of a folder: "", ".", "..", "/".
+std::filesystem::path output_path(std::string given) {
+  const std::string text = given;
+  while (given.size() > 1 && given.back() == '/') given.pop_back();
+  std::filesystem::path path{given};
+  const std::string name = path.filename().string();
+  if (name.empty() || name == "." || name == "..")
+    throw feedline::usage_error{fmt::format(
+        "--output '{}': is a folder's place, not a name in one; say what to write, as in {}", text,
+        (path / "train.h5").string())};
+  return path;
 }
 
 constexpr auto exit_codes =
@@ -51,13 +55,12 @@ command parse_command_line(int argc, char** argv) {
       "records. What is written is read back and compared, and only then put in its place by one "
       "rename; until then it is made in the folder OUTPUT.part. A conversion that was cut short "
       "goes on when the same command is given again; two at once on one output are refused.\n\n"
-      "What is at OUTPUT is replaced if feedline-convert wrote it and nobody changed it since, "
-      "which extended attributes of its files tell; anything else (a copy too) is refused, unless "
-      "--force is given. An output that is, contains or lies inside an input is always refused. "
+      "An OUTPUT that exists is refused, unless --force is given. An output that is, contains or "
+      "lies inside an input is always refused. "
       "No other file or folder is touched."};
   app.footer(exit_codes);
   app.option_defaults()->always_capture_default();
-  app.set_version_flag("--version", version());
+  app.set_version_flag("--version", "feedline-convert " + programs::version());
   command line;
   job& job = line.job;
   std::string to = "hdf5";
@@ -70,30 +73,18 @@ command parse_command_line(int argc, char** argv) {
          "Files or folders, each PATH or NAME=PATH; fields of all of them, side by side. Shards "
          "of one format by a quoted pattern: 'image=shard-{0000..0003}.npy', 'part-*.tar'")
       ->required();
-  app.add_option("--fields", line.how.fields,
-                 "Of each input, in the order wanted: HDF5 datasets by path, members, fields")
-      ->type_name("NAME");
+  programs::add_open_options(app, line.how);
   app.add_option("--like", line.how.like,
                  "HDF5: instead of --fields, all datasets that have as many samples as this one")
       ->type_name("NAME");
   app.add_option("--height", line.how.image.height, "Of images that are decoded");
   app.add_option("--width", line.how.image.width, "Of images that are decoded");
-  app.add_option("--shorter-side", line.how.image.shorter_side,
-                 "Of images before the middle is cut from them; 0: they are stretched");
   app.add_option("--max-pixels", line.how.image.max_pixels,
                  "Of an image; larger ones are refused before they are decoded")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
-  app.add_option("--tokens-per-sample", line.how.tokens_per_sample, "Of shards of tokens");
   app.add_option("--label-type", label_type, "Of labels of folders and tar shards")
       ->type_name("TYPE")
       ->check(CLI::IsMember(label_types));
-  std::string external = "refuse";
-  app.add_option("--external", external,
-                 "HDF5: which other files an input may name as raw data, links or virtual sources: "
-                 "refuse: none; same-folder: those in its folder or below; allow: any that you "
-                 "may read")
-      ->type_name("RULE")
-      ->check(CLI::IsMember(external_rules));
   std::string output;
   app.add_option("-o,--output", output,
                  "What to write: a file, or with --to npy a folder; DIR/ is taken as DIR")
@@ -128,8 +119,8 @@ command parse_command_line(int argc, char** argv) {
       ->type_name("MIB")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
   app.add_flag("--force", job.force,
-               "Replace OUTPUT, a file, a link or a folder with all that is in it, whoever wrote "
-               "it, once the new one is whole; never an input");
+               "Replace OUTPUT, a file, a link or a folder with all that is in it, once the new "
+               "one is whole; never an input");
   app.add_flag("--skip-damaged", job.skip_damaged,
                "Leave out samples that cannot be read, and list them; the input is read once more "
                "before, to find them");
@@ -145,7 +136,6 @@ command parse_command_line(int argc, char** argv) {
   job.to = formats.at(to);
   job.layout.filter = filters.at(filter);
   line.how.label_type = label_types.at(label_type);
-  line.how.external = external_rules.at(external);
   if (shuffle->count() != 0) job.shuffle = seed;
   job.checkpoint_bytes = checkpoint_mib << 20;
   return line;

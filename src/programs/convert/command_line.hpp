@@ -2,7 +2,7 @@
 
 #include <feedline/formats/open.hpp>
 
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "programs/convert/damage.hpp"
 #include "programs/convert/order.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/work/output_place.hpp"
+#include "programs/convert/work/work_folder.hpp"
 
 #include <spdlog/spdlog.h>
 #include <zlib.h>
@@ -45,8 +45,8 @@ std::string identity_of(const content& what, const job& job, const failures& lef
                                     job.within_chunks)
                       : "in order\n";
   if (!left_out.empty())
-    text += fmt::format("without {} damaged ones, which have checksum {}\n", left_out.size(),
-                        to_hex(checksum_of(left_out)));
+    text += fmt::format("without {} damaged ones, which have checksum {:#010x}\n", left_out.size(),
+                        checksum_of(left_out));
   text += fmt::format("to {}", formats[static_cast<std::size_t>(job.to)]);
   const hdf5_layout& layout = job.layout;
   if (job.to == format::hdf5)
@@ -57,7 +57,7 @@ std::string identity_of(const content& what, const job& job, const failures& lef
   return text + '\n';
 }
 
-std::optional<file_identity> checked_place(const job& job) {
+occupant checked_place(const job& job) {
   require_apart_from_inputs(job);
   return check_output(job);
 }
@@ -93,10 +93,7 @@ class conversion {
     write_rest();
     output_->close();
     verify(step::verifying);
-    mark_as_own(work_.unfinished());
-    (void)check_output(job_);  // again: much time has passed
-    put_in_place(work_, job_.output, replaces_);
-    work_.remove();
+    work_.put_in_place(job_.output, replaces_);
     return {what_.samples, resumed_from, what_.fields, made_.checksums, left_out_};
   }
 
@@ -184,10 +181,9 @@ class conversion {
     }
     for (std::size_t f = 0; f < found.size(); ++f)
       if (found[f] != made_.checksums[f])
-        throw std::runtime_error{
-            fmt::format("{}: field '{}' reads back with checksum {}, not {} as it was written",
-                        work_.unfinished().string(), what_.fields[f].name, to_hex(found[f]),
-                        to_hex(made_.checksums[f]))};
+        throw std::runtime_error{fmt::format(
+            "{}: field '{}' reads back with checksum {:#010x}, not {:#010x} as it was written",
+            work_.unfinished().string(), what_.fields[f].name, found[f], made_.checksums[f])};
   }
 
   template <class Take>
@@ -206,7 +202,7 @@ class conversion {
   feedline::dataset_ptr from_;
   const job& job_;
   const progress& tell_;
-  std::optional<file_identity> replaces_;
+  occupant replaces_;
   work_folder work_;
   failures left_out_;
   content what_;

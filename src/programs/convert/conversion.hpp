@@ -3,7 +3,7 @@
 #include <feedline/error_policy.hpp>
 #include <feedline/formats/open.hpp>
 
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -12,7 +12,6 @@
 #include "programs/convert/command_line.hpp"
 #include "programs/convert/conversion.hpp"
 #include "programs/convert/output/output.hpp"
-#include "programs/convert/work/output_place.hpp"
 #include "programs/convert/work/work_folder.hpp"
 #include "programs/words/failure.hpp"
 #include "programs/words/log.hpp"
@@ -121,7 +120,7 @@ int run_command(int argc, char** argv) {
   if (done.resumed_from != 0) fmt::print(" ({} of them by an earlier run)", done.resumed_from);
   fmt::print("\n");
   for (std::size_t f = 0; f < done.fields.size(); ++f)
-    fmt::print("  {}  crc32 {}\n", to_string(done.fields[f]), to_hex(done.checksums[f]));
+    fmt::print("  {}  crc32 {:#010x}\n", to_string(done.fields[f]), done.checksums[f]);
   if (done.left_out.empty()) return 0;
   std::fflush(stdout);
   list_left_out(done.left_out, done.samples);

@@ -4,7 +4,7 @@
 #include <feedline/sampler/sampler.hpp>
 
 #include "programs/convert/damage.hpp"
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstdint>
 #include <span>

@@ -2,7 +2,6 @@
 #include <feedline/formats/expand_paths.hpp>
 
 #include "programs/convert/conversion.hpp"
-#include "programs/convert/work/durable_file.hpp"
 #include "programs/inputs/side_by_side.hpp"
 
 #include <spdlog/fmt/chrono.h>
@@ -53,9 +52,9 @@ std::string words_of(const feedline::open_options& how) {
 }
 
 /// Whether a folder is one of those above a path that has no links, or that path itself.
-bool is_at_or_above(const file_identity& folder, fs::path path) {
+bool is_at_or_above(const fs::path& folder, fs::path path) {
   for (;; path = path.parent_path()) {
-    if (identity_behind(path) == folder) return true;
+    if (fs::equivalent(path, folder)) return true;
     if (path == path.root_path()) return false;
   }
 }
@@ -65,15 +64,13 @@ fs::path folder_of(const fs::path& path) {
 }
 
 void require_apart(const fs::path& output, const fs::path& input) {
-  const auto read = identity_behind(input);
-  if (!read || !fs::exists(fs::absolute(output).parent_path())) return;  // others refuse that
+  if (!fs::exists(input) || !fs::exists(fs::absolute(output).parent_path())) return;
   std::string relation;
-  if (is_at_or_above(*read, folder_of(output))) relation = "lies inside";
-  if (const auto written = identity_behind(output)) {
-    if (is_at_or_above(*written, fs::canonical(input)) ||
-        is_at_or_above(*written, folder_of(input)))
+  if (is_at_or_above(input, folder_of(output))) relation = "lies inside";
+  if (fs::exists(output)) {
+    if (is_at_or_above(output, fs::canonical(input)) || is_at_or_above(output, folder_of(input)))
       relation = "contains";
-    if (*written == *read) relation = "is";
+    if (fs::equivalent(output, input)) relation = "is";
   }
   if (!relation.empty())
     throw feedline::usage_error{

@@ -1,197 +1,259 @@
+// Over 250 lines: each choice is short, and depends on those before it.
+
 #include "programs/doctor/advice.hpp"
 
-#include "programs/doctor/choices.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace doctor {
 namespace {
 
+/// Readers must do this much more than the loop takes, so that it never waits.
+constexpr double headroom = 1.1;
+/// More readers that give no more than this are not worth their cores.
+constexpr double worth_more = 1.05;
+/// Rows may take this share of free memory, since the model needs some, too.
+constexpr double share_of_free = 0.5;
+/// Chunks that are mixed with each other: enough for batches to be well mixed.
+constexpr std::uint64_t max_window = 1024;
 /// A full shuffle that costs no more than this does not need windows of chunks.
 constexpr double costs_no_more = 1.3;
-/// Who waits for a core for this share of the time is not alone on the machine.
-constexpr double much_waiting = 0.2;
+/// A run has so many epochs, of which the first one and the others take different times.
+constexpr int usual_epochs = 5;
+/// Another way is taken if a run becomes this much shorter.
+constexpr double worth_changing = 0.9;
+constexpr double no_limit = 1e30;
 
-double batch_bytes(const findings& measured) {
-  return static_cast<double>(measured.batch_size) *
-         static_cast<double>(measured.layout.sample_bytes);
-}
+/// Numbers that several choices need.
+struct needs {
+  double sample_bytes = 0;
+  double all_bytes = 0;
+  double copy_rate = no_limit;        ///< samples a second that copies to the GPU take
+  std::optional<double> wanted = {};  ///< samples a second that the loop takes; empty: any number
+  double step = 0;                    ///< seconds that the loop computes on a batch
+  std::size_t row_budget = 0;         ///< GPU memory that rows may take; 0 without a GPU
+  bool keeps_chunks = false;          ///< once all chunks are read, nothing is read again
 
-void choose_order(const findings& measured, advice& given) {
+  explicit needs(const findings& measured)
+      : sample_bytes{static_cast<double>(measured.layout.sample_bytes)},
+        all_bytes{static_cast<double>(measured.layout.samples) * sample_bytes},
+        keeps_chunks{measured.layout.in_chunks() && !measured.layout.forgets_chunks()} {
+    if (measured.step) {
+      step = seconds{*measured.step}.count();
+      wanted = static_cast<double>(measured.batch_size) / step;
+    }
+    if (measured.device && measured.device->copy_rate > 0)
+      copy_rate = measured.device->copy_rate / sample_bytes;
+    const auto free = measured.device ? static_cast<double>(measured.device->free_bytes) : 0.0;
+    row_budget = measured.device_budget.value_or(static_cast<std::size_t>(share_of_free * free));
+  }
+};
+
+/// The smallest number of readers that suffices, of those that were tried.
+struct reader_choice {
+  int readers = 1;
+  double rate = 0;  ///< samples a second; 0: none was measured
+  std::string reason = "1 reader: no rate was measured";
+
+  reader_choice(const std::optional<double>& wanted, const std::vector<work_rate>& rates) {
+    double enough = wanted ? headroom * *wanted : no_limit;
+    double best = 0;
+    for (const work_rate& each : rates) best = std::max(best, each.rate());
+    enough = std::min(enough, best / worth_more);
+    for (const work_rate& each : rates)
+      if (each.rate() >= enough && (rate == 0 || each.workers < readers)) {
+        readers = each.workers;
+        rate = each.rate();
+      }
+    if (rate == 0) return;
+    reason = fmt::format("{} bring{} {:.0f} samples/s", counted(readers, "reader"),
+                         readers == 1 ? "s" : "", rate);
+    if (wanted && rate >= headroom * *wanted)
+      reason += fmt::format(", and the step takes {:.0f}", *wanted);
+    else
+      reason += (wanted ? fmt::format(", of {:.0f} that the step takes", *wanted) : "") +
+                ", and more bring no 5 % more";
+  }
+};
+
+void choose_order(const findings& measured, const needs& needed, advice& given) {
   const layout_facts& layout = measured.layout;
   if (!layout.in_chunks()) return;
   if (measured.reading.size() == 2 &&
       measured.reading[1].of_sample() < costs_no_more * measured.reading[0].of_sample()) {
-    given.reasons.emplace_back(fmt::format(
+    given.reasons.push_back(fmt::format(
         "a full shuffle: a sample takes {} in it, and {} in the order of the chunks",
         time_text(measured.reading[1].of_sample()), time_text(measured.reading[0].of_sample())));
-    return;
-  }
-  if (!layout.forgets_chunks()) {
-    given.reasons.emplace_back(fmt::format(
+  } else if (needed.keeps_chunks) {
+    given.reasons.push_back(fmt::format(
         "a full shuffle: all {} chunks are kept once read, so later epochs read and decode nothing",
         layout.chunks()));
-    return;
+  } else {
+    given.window = std::clamp<std::uint64_t>(layout.chunking.kept / 2, 1, max_window);
+    given.reasons.push_back(fmt::format(
+        "shuffle within {} chunks of {} samples: {} of {} chunks are kept, so a full shuffle would "
+        "read each chunk again and again",
+        *given.window, layout.chunking.samples, layout.chunking.kept, layout.chunks()));
   }
-  const std::uint64_t window = std::clamp<std::uint64_t>(layout.chunking.kept / 2, 1, max_window);
-  given.window = window;
-  given.reasons.emplace_back(fmt::format(
-      "shuffle within {} chunks of {} samples: {} of {} chunks are kept, so a full shuffle would "
-      "read each chunk again and again",
-      window, layout.chunking.samples, layout.chunking.kept, layout.chunks()));
 }
 
-void choose_memory(const findings& measured, const reader_choice& chosen, advice& given) {
+void choose_memory(const findings& measured, const needs& needed, double rate, advice& given) {
   const layout_facts& layout = measured.layout;
-  const bool stays = layout.in_memory || (layout.in_chunks() && !layout.forgets_chunks());
-  if (chosen.keeps_up() || stays || layout.varies_by_epoch || measured.reading.empty()) return;
-  const bool fits =
-      all_bytes(measured) <= share_of_free * static_cast<double>(measured.host_free_bytes);
+  const bool keeps_up = needed.wanted && rate >= *needed.wanted;
+  if (keeps_up || layout.in_memory || needed.keeps_chunks || layout.varies_by_epoch ||
+      measured.reading.empty())
+    return;
+  const auto free = static_cast<double>(measured.host_free_bytes);
   // What computes for each sample, or waits for the storage, need not do so in each epoch.
-  constexpr double plain_copy = 2e-6;
-  const bool costs = measured.reading.front().of_sample().count() > plain_copy;
-  if (!fits || !costs) return;
+  constexpr seconds plain_copy{2e-6};
+  const seconds of_sample = measured.reading.front().of_sample();
+  if (needed.all_bytes > share_of_free * free || of_sample <= plain_copy) return;
   given.load_into_memory = true;
   given.window.reset();
-  given.reasons.emplace_back(fmt::format(
+  given.reasons.push_back(fmt::format(
       "load_into_memory: a sample takes {} of a thread, and all of them, {}, fit in half of the {} "
       "of memory that are free: later epochs read and decode nothing",
-      time_text(measured.reading.front().of_sample()), bytes_text(all_bytes(measured)),
-      bytes_text(static_cast<double>(measured.host_free_bytes))));
+      time_text(of_sample), bytes_text(static_cast<std::uint64_t>(needed.all_bytes)),
+      bytes_text(measured.host_free_bytes)));
 }
 
-void choose_placement(const findings& measured, const reader_choice& chosen, advice& given) {
+void choose_placement(const findings& measured, const needs& needed, double rate, advice& given) {
   using enum feedline::placement;
-  if (!measured.device) {
-    given.reasons.emplace_back("placement stream: " + measured.no_device +
-                               ", so no other was looked at");
-    return;
-  }
-  const double copied = measured.device->copy_rate;
-  const double streamed =
-      std::min(chosen.rate() * static_cast<double>(measured.layout.sample_bytes),
-               copied > 0 ? copied : 1e30);
-  const auto wanted = wanted_rate(measured);
-  if (wanted &&
-      streamed >= headroom * *wanted * static_cast<double>(measured.layout.sample_bytes)) {
-    given.reasons.emplace_back(
-        "placement stream: reading and copying keep up with the step, and GPU "
-        "memory stays free");
-    return;
-  }
-  if (measured.layout.varies_by_epoch) {
-    given.reasons.emplace_back("placement stream: samples are others in each epoch");
-    return;
-  }
-  const std::size_t budget = row_budget(measured);
-  const auto budget_text = bytes_text(static_cast<double>(budget));
-  if (all_bytes(measured) * 1.01 <= static_cast<double>(budget)) {
-    given.placement = resident;
-    given.device_cache_bytes = budget;
-    given.reasons.emplace_back("placement resident: " + bytes_text(all_bytes(measured)) +
-                               " of rows fit in " + budget_text + " of GPU memory");
-  } else if (measured.layout.in_memory || given.load_into_memory) {
-    given.placement = gather;
+  const auto choose = [&](feedline::placement placement, const std::string& why) {
+    given.placement = placement;
+    given.reasons.push_back(fmt::format("placement {}: {}", to_string(placement), why));
+    if (placement == resident || placement == cached) given.device_cache_bytes = needed.row_budget;
+  };
+  if (!measured.device) return choose(stream, measured.no_device + ", so no other was looked at");
+  if (needed.wanted && std::min(rate, needed.copy_rate) >= headroom * *needed.wanted)
+    return choose(stream, "reading and copying keep up with the step, and GPU memory stays free");
+  if (measured.layout.varies_by_epoch) return choose(stream, "samples are others in each epoch");
+  const auto budget = static_cast<double>(needed.row_budget);
+  const std::string budget_text = bytes_text(needed.row_budget) + " of GPU memory";
+  if (needed.all_bytes * 1.01 <= budget)
+    return choose(resident, bytes_text(static_cast<std::uint64_t>(needed.all_bytes)) +
+                                " of rows fit in " + budget_text);
+  if (measured.layout.in_memory || given.load_into_memory) {
     given.readers = -1;
-    given.reasons.emplace_back(
-        "placement gather: rows lie in host memory, and the GPU fetches them "
-        "with no reader; " +
-        bytes_text(all_bytes(measured)) + " do not fit in " + budget_text + " of GPU memory");
-  } else if (static_cast<double>(budget) > 0.1 * all_bytes(measured)) {
-    given.placement = cached;
-    given.device_cache_bytes = budget;
-    given.reasons.emplace_back(
-        fmt::format("placement cached: {} of GPU memory hold {} of the rows", budget_text,
-                    percent_text(static_cast<double>(budget) / all_bytes(measured))));
-  } else {
-    given.reasons.emplace_back("placement stream: " + budget_text +
-                               " of GPU memory hold less than a tenth of the rows");
+    return choose(gather, "rows lie in host memory, and the GPU fetches them with no reader; " +
+                              bytes_text(static_cast<std::uint64_t>(needed.all_bytes)) +
+                              " do not fit in " + budget_text);
   }
+  if (budget > 0.1 * needed.all_bytes)
+    return choose(cached, fmt::format("{} hold {} of the rows", budget_text,
+                                      percent_text(budget / needed.all_bytes)));
+  choose(stream, budget_text + " hold less than a tenth of the rows");
 }
 
-void add_hints(const findings& measured, advice& given) {
+/// Lets the GPU decode, if a run becomes shorter by it.
+void choose_decoder(const findings& measured, const needs& needed, const reader_choice& chosen,
+                    advice& given) {
+  using enum feedline::placement;
+  if (measured.decoder.readers.empty() || !measured.damages.empty()) return;
+  const reader_choice decoder{needed.wanted, measured.decoder.readers};
+  // How long a run takes a sample, all epochs together, at so many samples a second.
+  const auto run = [&](double first_epoch, double later_epochs) {
+    const double step = needed.wanted ? 1 / *needed.wanted : 0;
+    return std::max(step, 1 / first_epoch) + (usual_epochs - 1) * std::max(step, 1 / later_epochs);
+  };
+  double later = chosen.rate;  // as far as rows stay somewhere
+  if (given.placement == resident)
+    later = no_limit;
+  else if (given.placement == gather || given.load_into_memory || needed.keeps_chunks)
+    later = needed.copy_rate;
+  else if (given.placement == cached)
+    later /= std::max(1 - static_cast<double>(given.device_cache_bytes) / needed.all_bytes, 0.01);
+  const std::string rates = fmt::format(
+      "where the GPU decodes, {}: {:.1f} times the {:.0f} samples/s of {} that decode{}",
+      decoder.reason, decoder.rate / chosen.rate, chosen.rate, counted(chosen.readers, "reader"),
+      chosen.readers == 1 ? "s" : "");
+  if (run(decoder.rate, decoder.rate) >= worth_changing * run(chosen.rate, later)) {
+    given.reasons.push_back(
+        fmt::format("decode_on cpu: {}, which makes {} epochs no shorter", rates, usual_epochs));
+    return;
+  }
+  const bool fits = given.placement == resident;
+  given = {.readers = decoder.readers,
+           .device_cache_bytes = measured.device_budget.value_or(0),
+           .decode_on = feedline::decode_on::device,
+           .window = measured.decoder.window,
+           .batch = seconds{
+               std::max(needed.step, static_cast<double>(measured.batch_size) / decoder.rate)}};
+  given.reasons.push_back("decode_on device: " + rates);
+  if (given.window)
+    given.reasons.push_back(
+        fmt::format("shuffle within {} chunks of {} samples: the GPU decodes window after window",
+                    *given.window, measured.layout.chunking.samples));
+  if (fits)
+    given.hints.push_back(
+        fmt::format("all rows fit in GPU memory: for many more than {} epochs compare placement "
+                    "resident, with which readers decode the first epoch, and nobody the others",
+                    usual_epochs));
+}
+
+void add_hints(const findings& measured, const needs& needed, advice& given) {
   for (const feedline::field& field : measured.layout.fields) {
-    const bool wide =
-        field.type == feedline::element_type::f32 || field.type == feedline::element_type::f64;
-    if (wide && feedline::sample_bytes(field) >= 1024)
-      given.hints.emplace_back("field '" + field.name + "' holds " +
-                               std::string{to_string(field.type)} +
-                               ": if these were made of bytes, store the bytes, and cast and "
-                               "normalize on the device (loader_options::transforms)");
-    if (field.type == feedline::element_type::u8 && field.shape.size() >= 2 && measured.device)
-      given.hints.emplace_back("field '" + field.name +
-                               "' travels as bytes: have loader_options::transforms cast and "
-                               "normalize it on the GPU, not the readers");
+    using enum feedline::element_type;
+    if ((field.type == f32 || field.type == f64) && feedline::sample_bytes(field) >= 1024)
+      given.hints.push_back(
+          fmt::format("field '{}' holds {}: if these were made of bytes, store the bytes, and cast "
+                      "and normalize on the device (loader_options::transforms)",
+                      field.name, to_string(field.type)));
+    if (field.type == u8 && field.shape.size() >= 2 && measured.device)
+      given.hints.push_back("field '" + field.name +
+                            "' travels as bytes: have loader_options::transforms cast and "
+                            "normalize it on the GPU, not the readers");
   }
   if (measured.layout.serialized)
     given.hints.emplace_back(
         "one thread at a time reads this file: feedline-convert writes one that all can");
-  if (measured.storage.is_cold() && !measured.storage.first.empty() && !given.load_into_memory) {
-    double best = 0;
-    for (const storage_rate& each : measured.storage.first) best = std::max(best, each.rate());
-    const auto wanted = wanted_rate(measured);
-    const bool in_files = measured.storage.bytes > 0;
-    const double file_bytes = in_files ? static_cast<double>(measured.storage.bytes) /
-                                             static_cast<double>(measured.layout.samples)
-                                       : 0;
-    if (wanted && best < *wanted * file_bytes)
-      given.hints.emplace_back(fmt::format(
-          "where the file is not in the page cache, the storage gives {}, of {} that the step "
-          "takes: copy it to faster storage, or compress it",
-          rate_text(best), rate_text(*wanted * file_bytes)));
-  }
-}
-
-/// What suits if readers decode.
-advice by_readers(const findings& measured, const reader_choice& chosen) {
-  advice given;
-  given.readers = measured.layout.serialized ? 1 : chosen.readers();
-  given.reasons.emplace_back(measured.layout.serialized ? "1 reader: one thread at a time reads"
-                                                        : chosen.reason());
-  choose_order(measured, given);
-  choose_memory(measured, chosen, given);
-  choose_placement(measured, chosen, given);
-
-  const double read =
-      chosen.rate() > 0 ? static_cast<double>(measured.batch_size) / chosen.rate() : 0;
-  const double copy = measured.device && measured.device->copy_rate > 0
-                          ? batch_bytes(measured) / measured.device->copy_rate
-                          : 0;
-  const bool streams = given.placement == feedline::placement::stream ||
-                       given.placement == feedline::placement::cached;
-  given.batch = seconds{std::max(measured.step ? seconds{*measured.step}.count() : 0.0,
-                                 streams && !given.load_into_memory ? std::max(read, copy) : 0.0)};
-  return given;
+  double best = 0;
+  for (const work_rate& each : measured.storage.rates) best = std::max(best, each.rate());
+  const double taken = needed.wanted.value_or(0) * static_cast<double>(measured.storage.bytes) /
+                       static_cast<double>(measured.layout.samples);
+  if (best > 0 && best < taken && !given.load_into_memory)
+    given.hints.push_back(fmt::format(
+        "where the file is not in the page cache, the storage gives {}, of {} that the step "
+        "takes: copy it to faster storage, or compress it",
+        rate_text(best), rate_text(taken)));
 }
 
 }  // namespace
 
 advice advise(const findings& measured) {
-  const reader_choice chosen{measured, measured.readers};
-  advice given = by_readers(measured, chosen);
-  choose_decoder(measured, chosen, given);
+  using enum feedline::placement;
+  const needs needed{measured};
+  const reader_choice chosen{needed.wanted, measured.readers};
+  advice given{.readers = measured.layout.serialized ? 1 : chosen.readers};
+  given.reasons.push_back(measured.layout.serialized ? "1 reader: one thread at a time reads"
+                                                     : chosen.reason);
+  choose_order(measured, needed, given);
+  choose_memory(measured, needed, chosen.rate, given);
+  choose_placement(measured, needed, chosen.rate, given);
+  double batch = needed.step;
+  if ((given.placement == stream || given.placement == cached) && !given.load_into_memory)
+    for (const double rate : {chosen.rate, needed.copy_rate})
+      if (rate > 0 && rate < no_limit)
+        batch = std::max(batch, static_cast<double>(measured.batch_size) / rate);
+  given.batch = seconds{batch};
+  choose_decoder(measured, needed, chosen, given);
   if (!measured.damages.empty()) {
     given.skip_damaged = true;
     given.reasons.emplace_back("errors skip: samples that cannot be read are left out");
     given.hints.emplace_back("feedline-convert --skip-damaged writes a file of those that can be");
   }
-  add_hints(measured, given);
+  add_hints(measured, needed, given);
   return given;
 }
 
-std::string doubt_of(const findings& measured) {
-  if (measured.loops.empty()) return {};
-  const feedline::loader_statistics& seen = measured.loops.front().seen;
-  if (!seen.queue_known || seen.sampled_reading.count() == 0 || seen.reader.threads > seen.cores)
-    return {};
-  const double waited = seconds{seen.sampled_queue} / seconds{seen.sampled_reading};
-  if (waited < much_waiting) return {};
-  return fmt::format(
-      "the machine is busy with other work: {} of the time of a read was waiting for a core; "
-      "measure again when it is idle",
-      percent_text(std::min(waited, 1.0)));
+std::optional<std::uint64_t> decoder_window(const findings& measured) {
+  const layout_facts& layout = measured.layout;
+  if (!layout.in_chunks()) return std::nullopt;
+  const std::uint64_t chunk_bytes =
+      std::max<std::uint64_t>(layout.chunking.samples * layout.sample_bytes, 1);
+  const std::uint64_t fitting = needs{measured}.row_budget / 4 / chunk_bytes;
+  return std::max<std::uint64_t>(std::min({max_window, layout.chunks() / 2, fitting}), 1);
 }
 
 }  // namespace doctor

@@ -20,22 +20,18 @@ struct advice {
   feedline::decode_on decode_on = feedline::decode_on::cpu;
   std::optional<std::uint64_t> window = {};  ///< chunks of `shuffle{.within = …}`; empty: none
   bool load_into_memory = false;
-  bool skip_damaged = false;  ///< samples that cannot be read are left out
-  seconds batch{};            ///< that a batch then takes, as far as measured numbers tell
+  bool skip_damaged = false;              ///< samples that cannot be read are left out
+  seconds batch{};                        ///< expected time of a batch, by the measured numbers
   std::vector<std::string> reasons = {};  ///< one for each choice
   std::vector<std::string> hints = {};    ///< what else may be worth trying
 };
 
 /// A pure function: the same numbers give the same advice.
-/// @param measured Of it, `loops` are not looked at.
+/// @param measured All but `loops` is looked at.
 [[nodiscard]] advice advise(const findings& measured);
 
 /// Chunks of the windows in which a GPU is to decode, so that they fit there and there are several;
 /// empty: chunks are single samples, and any order does.
 [[nodiscard]] std::optional<std::uint64_t> decoder_window(const findings& measured);
-
-/// Why the numbers are lower than an idle machine's: readers no more than cores waited for cores in
-/// the loop as it is. Empty: they are not, as far as the system tells.
-[[nodiscard]] std::string doubt_of(const findings& measured);
 
 }  // namespace doctor

@@ -2,31 +2,33 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace doctor {
 namespace {
 
+/// Joins those that are not empty.
 std::string joined(const std::vector<std::string>& parts, const char* between = ", ") {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  for (const std::string& part : parts)
+    if (!part.empty()) text += (text.empty() ? "" : between) + part;
   return text;
 }
 
-/// Of a loader and of `load_into_memory`: samples that cannot be read are left out, however many.
+/// A further argument, in braces; nothing if there are no members.
+std::string argument(const std::vector<std::string>& members) {
+  const std::string text = joined(members);
+  return text.empty() ? text : ", {" + text + '}';
+}
+
+/// An empty member if the default does, or a stricter one.
+std::string external_code(feedline::external_files external) {
+  return external == feedline::external_files::allow ? ".external = feedline::external_files::allow"
+                                                     : "";
+}
+
+/// For a loader and for `load_into_memory`: samples that cannot be read are left out, however many.
 constexpr auto skip_code = ".errors = {.action = feedline::error_action::skip, .max_share = 1}";
-
-std::string list_code(const std::vector<std::string>& texts) {
-  std::vector<std::string> literals;
-  for (const std::string& text : texts) literals.push_back(quoted(text));
-  return '{' + joined(literals) + '}';
-}
-
-std::string order_code(const advice& given) {
-  if (!given.window) return "feedline::shuffle{.seed = 42}";
-  return fmt::format("feedline::shuffle{{.seed = 42, .within = feedline::chunks({})}}",
-                     *given.window);
-}
 
 std::string options_code(const findings& measured, const advice& given) {
   std::vector<std::string> members{fmt::format(".batch_size = {}", measured.batch_size)};
@@ -41,31 +43,26 @@ std::string options_code(const findings& measured, const advice& given) {
   if (given.device_cache_bytes != 0)
     members.push_back(
         fmt::format(".memory = {{.cache = std::size_t{{{}}}}}", given.device_cache_bytes));
+  return joined(members, ",\n       ");
+}
+
+std::string includes_of(const std::string& opening, bool on_gpu) {
+  constexpr std::pair<const char*, const char*> needed[] = {
+      {"feedline::open(", "feedline/formats/open.hpp"},
+      {"open_hdf5(", "feedline/hdf5/dataset.hpp"},
+      {"open_hdf5_ragged(", "feedline/hdf5/ragged.hpp"},
+      {"make_image_decoder(", "feedline/image/decode.hpp"}};
+  std::vector<std::string> headers{"feedline/feedline.hpp"};
+  for (const auto& [name, header] : needed)
+    if (opening.find(name) != std::string::npos) headers.emplace_back(header);
+  if (on_gpu) headers.insert(headers.begin(), "feedline/cuda/device.hpp");
+  headers.emplace_back();  // a line between groups
+  if (on_gpu) headers.insert(headers.end(), {"cuda_runtime_api.h", ""});
+  headers.insert(headers.end(), {"cstddef", "cstdint", "iostream"});
   std::string text;
-  for (const std::string& member : members) text += "\n       " + member + ",";
-  text.pop_back();
-  return '{' + text.substr(text.find_first_not_of("\n ")) + '}';
-}
-
-bool uses(const std::string& code, const char* name) {
-  return code.find(name) != std::string::npos;
-}
-
-std::string include(const std::string& header) {
-  return "#include <" + header + ">\n";
-}
-
-std::string includes_of(const std::string& opening, const findings& measured) {
-  std::string text;
-  if (measured.device) text += include("feedline/cuda/device.hpp");
-  text += include("feedline/feedline.hpp");
-  if (uses(opening, "feedline::open(")) text += include("feedline/formats/open.hpp");
-  if (uses(opening, "open_hdf5(")) text += include("feedline/hdf5/dataset.hpp");
-  if (uses(opening, "open_hdf5_ragged(")) text += include("feedline/hdf5/ragged.hpp");
-  if (uses(opening, "make_image_decoder(")) text += include("feedline/image/decode.hpp");
-  text += '\n';
-  if (measured.device) text += include("cuda_runtime_api.h") + '\n';
-  return text + include("cstddef") + include("cstdint") + include("iostream");
+  for (const std::string& header : headers)
+    text += header.empty() ? "\n" : "#include <" + header + ">\n";
+  return text;
 }
 
 }  // namespace
@@ -84,23 +81,6 @@ std::string quoted(const std::string& text) {
   return literal + '"';
 }
 
-namespace {
-
-/// Of `open_options` and `hdf5_options`; empty: what is the default there, or stricter.
-std::string external_code(feedline::external_files external) {
-  return external == feedline::external_files::allow ? ".external = feedline::external_files::allow"
-                                                     : "";
-}
-
-std::string ragged_opening(const std::string& file, const std::string& field,
-                           feedline::external_files external) {
-  const std::string allowed = external_code(external);
-  return fmt::format("feedline::open_hdf5_ragged({}, {{{}}}{})", quoted(file), quoted(field),
-                     allowed.empty() ? "" : ", {" + allowed + '}');
-}
-
-}  // namespace
-
 std::string image_code(const feedline::image_options& image) {
   std::string text = fmt::format("{{.height = {}, .width = {}", image.height, image.width);
   if (image.shorter_side != 0) text += fmt::format(", .shorter_side = {}", image.shorter_side);
@@ -109,41 +89,31 @@ std::string image_code(const feedline::image_options& image) {
 
 std::string open_code(const std::string& path, const feedline::open_options& how,
                       bool names_image_size) {
+  std::vector<std::string> names;
+  for (const std::string& name : how.fields) names.push_back(quoted(name));
   std::vector<std::string> members;
-  if (!how.fields.empty()) members.push_back(".fields = " + list_code(how.fields));
+  if (!names.empty()) members.push_back(".fields = {" + joined(names) + '}');
   if (names_image_size || how.image.shorter_side != 0)
     members.push_back(".image = " + image_code(how.image));
   if (how.tokens_per_sample != 0)
     members.push_back(fmt::format(".tokens_per_sample = {}", how.tokens_per_sample));
-  if (auto allowed = external_code(how.external); !allowed.empty()) members.push_back(allowed);
-  return "feedline::open(" + quoted(path) + (members.empty() ? "" : ", {" + joined(members) + '}') +
-         ')';
+  members.push_back(external_code(how.external));
+  return "feedline::open(" + quoted(path) + argument(members) + ')';
 }
 
 std::string hdf5_code(const std::string& file, const std::vector<std::string>& fields,
                       std::size_t whole, feedline::external_files external) {
   std::vector<std::string> named;
   for (const std::string& field : fields) named.push_back('{' + quoted(field) + '}');
-  const std::string allowed = external_code(external);
   return fmt::format(
-      "feedline::open_hdf5(\n      {},\n      {{{}}},\n      {{.max_resident_bytes = {}{}}})",
-      quoted(file), joined(named), whole, allowed.empty() ? "" : ", " + allowed);
+      "feedline::open_hdf5(\n      {},\n      {{{}}},\n      {{{}}})", quoted(file), joined(named),
+      joined({fmt::format(".max_resident_bytes = {}", whole), external_code(external)}));
 }
 
-std::string ragged_code(const std::string& file, const std::string& field, const std::string& image,
+std::string ragged_code(const std::string& file, const std::string& field,
                         feedline::external_files external) {
-  return fmt::format(
-      "feedline::decode({},\n"
-      "                       feedline::make_image_decoder({}))",
-      ragged_opening(file, field, external), image);
-}
-
-std::string ragged_code(const std::string& file, const std::string& field, std::uint64_t length,
-                        feedline::external_files external) {
-  return fmt::format(
-      "feedline::pad({},\n"
-      "                    {{.length = {}, .longer = feedline::pad_longer::truncate}})",
-      ragged_opening(file, field, external), length);
+  return fmt::format("feedline::open_hdf5_ragged({}, {{{}}}{})", quoted(file), quoted(field),
+                     argument({external_code(external)}));
 }
 
 std::string renamed_code(const std::string& opening, const std::string& from,
@@ -159,30 +129,39 @@ std::string zipped_code(const std::vector<std::string>& openings) {
 
 std::string program_of(const std::string& opening, const findings& measured, const advice& given) {
   const bool on_gpu = measured.device.has_value();
-  std::string text = includes_of(opening, measured);
-  text += "\nint main() {\n  constexpr std::uint64_t epochs = 2;\n";
-  if (given.load_into_memory)
-    text += "  const auto train = feedline::load_into_memory(\n      " + opening +
-            (given.skip_damaged ? std::string{",\n      {"} + skip_code + "}" : "") + ");\n";
-  else
-    text += "  const auto train = " + opening + ";\n";
-  text += on_gpu ? fmt::format("  const auto device = feedline::make_cuda_device({});\n",
-                               measured.device->ordinal) +
-                       "  cudaStream_t stream = nullptr;\n"
-                       "  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != "
-                       "cudaSuccess) return 1;\n"
-                 : "  const auto device = feedline::make_host_device();\n";
-  text += "  feedline::loader loader{\n      train,\n      " + order_code(given) +
-          ",\n      device,\n      " + options_code(measured, given) + "};\n";
-  text += fmt::format(
-      "  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {{\n"
-      "    std::uint64_t samples = 0;\n"
-      "    for (feedline::batch& batch : loader.epoch(epoch{}))\n"
-      "      samples += batch.size();  // your step goes here\n"
-      "    std::cout << \"epoch \" << epoch << \": \" << samples << \" samples\\n\";\n  }}\n",
-      on_gpu ? ", feedline::stream_ref{stream}" : "");
-  text += "  std::cout << report(loader.statistics());\n}\n";
-  return text;
+  const std::string device = on_gpu ? fmt::format(R"(feedline::make_cuda_device({});
+  cudaStream_t stream = nullptr;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return 1)",
+                                                  measured.device->ordinal)
+                                    : "feedline::make_host_device()";
+  const std::string skip =
+      given.skip_damaged ? std::string{",\n      {"} + skip_code + '}' : std::string{};
+  return includes_of(opening, on_gpu) +
+         fmt::format(
+             R"(
+int main() {{
+  constexpr std::uint64_t epochs = 2;
+  const auto train = {};
+  const auto device = {};
+  feedline::loader loader{{
+      train,
+      feedline::shuffle{{.seed = 42{}}},
+      device,
+      {{{}}}}};
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {{
+    std::uint64_t samples = 0;
+    for (feedline::batch& batch : loader.epoch(epoch{}))
+      samples += batch.size();  // your step goes here
+    std::cout << "epoch " << epoch << ": " << samples << " samples\n";
+  }}
+  std::cout << report(loader.statistics());
+}}
+)",
+             given.load_into_memory ? "feedline::load_into_memory(\n      " + opening + skip + ')'
+                                    : opening,
+             device,
+             given.window ? fmt::format(", .within = feedline::chunks({})", *given.window) : "",
+             options_code(measured, given), on_gpu ? ", feedline::stream_ref{stream}" : "");
 }
 
 }  // namespace doctor

@@ -16,6 +16,8 @@ namespace doctor {
 struct offered_field {
   feedline::listed_field found;
   std::string access;  ///< HDF5: how it is stored and read
+
+  [[nodiscard]] bool is_row() const { return !found.is_ragged && found.left_out.empty(); }
 };
 
 /// What there is, before anything of it is opened as a dataset.

@@ -39,30 +39,24 @@ struct layout_facts {
   [[nodiscard]] bool forgets_chunks() const { return in_chunks() && chunking.kept < chunks(); }
 };
 
-/// Reads of blocks of the files.
-struct storage_rate {
-  unsigned threads = 1;
-  std::uint64_t bytes = 0;
+/// What some workers do in a time.
+struct work_rate {
+  int workers = 1;         ///< threads that read blocks, or readers of a loader
+  std::uint64_t done = 0;  ///< bytes, or samples that were read, or delivered if the GPU decodes
   seconds took{};
   [[nodiscard]] double rate() const {
-    return took.count() <= 0 ? 0 : static_cast<double>(bytes) / took.count();
+    return took.count() <= 0 ? 0 : static_cast<double>(done) / took.count();
   }
 };
 
-/// What the storage gives, read by calls, past feedline.
+/// What the storage gives, read past feedline and past the page cache.
 struct storage_facts {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   bool local = false;                 ///< on a file system of this machine
-  std::optional<double> cached = {};  ///< share in the page cache before; empty: not known
-  bool dropped = false;               ///< the blocks were to be dropped from it
-  std::optional<double> left = {};    ///< share of them that stayed; empty: not known
-  std::vector<storage_rate> first;    ///< blocks that were dropped, or else as they were
-  storage_rate again = {};            ///< the first rate's blocks, from the page cache
+  std::optional<double> cached = {};  ///< share in the page cache; empty: not known
+  std::vector<work_rate> rates;       ///< of one thread, and of more
   std::string not_measured;           ///< why; empty: measured
-
-  /// Whether `first` are the storage's rates, and not the page cache's.
-  [[nodiscard]] bool is_cold() const { return dropped && left && *left < 0.1; }
 };
 
 /// One thread that reads samples, and does nothing else.
@@ -70,29 +64,16 @@ struct reading_facts {
   std::string order;  ///< "in order", "shuffled"
   std::uint64_t samples = 0;
   seconds took{};
-  seconds cpu{};
+  double cpu_share = 0;  ///< of a read, on a core; no number: not known
   [[nodiscard]] seconds of_sample() const {
     return samples == 0 ? seconds{} : took / static_cast<double>(samples);
-  }
-  [[nodiscard]] double cpu_share() const {
-    return took.count() <= 0 ? 0 : std::min(1.0, cpu / took);
-  }
-};
-
-/// A loader that nobody waits for.
-struct reader_rate {
-  int readers = 1;
-  std::uint64_t samples = 0;  ///< that were read, or delivered where the GPU decodes
-  seconds took{};
-  [[nodiscard]] double rate() const {
-    return took.count() <= 0 ? 0 : static_cast<double>(samples) / took.count();
   }
 };
 
 /// Loaders whose blocks the GPU decodes, and that nobody waits for.
 struct decoder_facts {
   std::optional<std::uint64_t> window;  ///< chunks of `shuffle{.within = …}`; empty: a full shuffle
-  std::vector<reader_rate> readers;
+  std::vector<work_rate> readers;
   std::string not_measured;  ///< why there is none; empty: there are
 };
 
@@ -128,7 +109,7 @@ struct loop_facts : loop_part {
   std::string name;   ///< "as it is", "as recommended"
   std::string order;  ///< of its samples
   feedline::loader_plan plan;
-  std::uint64_t samples = 0;            ///< as those of `reader_rate`
+  std::uint64_t samples = 0;            ///< as those of `work_rate`
   std::optional<loop_part> later = {};  ///< epochs behind the first one, where they count apart
   feedline::trace trace = {};
 
@@ -151,8 +132,8 @@ struct findings {
   std::uint64_t host_free_bytes = 0;  ///< memory of the machine that can be had
   storage_facts storage = {};
   std::vector<reading_facts> reading = {};
-  std::string readers_order;  ///< of `readers`
-  std::vector<reader_rate> readers = {};
+  std::string readers_order;            ///< of `readers`
+  std::vector<work_rate> readers = {};  ///< loaders that nobody waits for
   std::optional<device_facts> device = {};
   std::string no_device;                          ///< why there is none
   std::optional<std::size_t> device_budget = {};  ///< as asked for

@@ -3,8 +3,9 @@
 #include <feedline/device/device.hpp>
 #include <feedline/device/stream_ref.hpp>
 
+#include "programs/doctor/findings.hpp"
+
 #include <chrono>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,12 +13,8 @@
 namespace doctor {
 
 /// A GPU as far as it is needed here, so that nothing else sees CUDA.
-struct gpu {
+struct gpu : device_facts {
   feedline::device_ptr device;
-  int ordinal = 0;
-  std::string name;
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
   feedline::stream_ref stream;  ///< the consumer's; ends with this
   /// Issues work on `stream` that lasts so long, and returns.
   std::function<void(std::chrono::nanoseconds)> compute;

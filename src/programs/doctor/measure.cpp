@@ -1,28 +1,156 @@
 #include "programs/doctor/measure.hpp"
 
+#include <feedline/deadline_error.hpp>
+#include <feedline/device/host_device.hpp>
 #include <feedline/error.hpp>
+#include <feedline/loader/loader.hpp>
 
 #include "device/owned.hpp"
 #include "programs/words/library_words.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <thread>
 #include <utility>
-
-#include <time.h>
 
 namespace doctor {
 namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// Samples that one call reads: as large a part of a batch as takes no more memory than this.
-constexpr std::size_t run_bytes = std::size_t{4} << 20;
+/// A loop waits for a batch at least so long, however short it is to be.
+constexpr seconds least_wait{1};
+/// Fewer batches say nothing of an epoch.
+constexpr std::uint64_t min_batches = 4;
 
-seconds cpu_time() {
-  timespec time{};
-  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+/// Samples that cannot be read are left out, however many, and told; but where the device decodes
+/// the first one ends the loop.
+feedline::loader_options completed(feedline::loader_options options, const limits& until) {
+  if (options.decode_on == feedline::decode_on::cpu) options.errors = skipping();
+  options.epochs = until.one_epoch ? 1 : std::uint64_t{1} << 40;
+  return options;
 }
+
+/// @throws the cause, if it is not that a sample cannot be read.
+void note_cause(std::vector<damage>& damages, const feedline::stage_error& failure) {
+  try {
+    std::rethrow_exception(failure.cause());
+  } catch (const feedline::dataset_error& error) {
+    note_damage(damages, failure.where().sample, error.what());
+  }
+}
+
+class loop {
+ public:
+  loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
+       const feedline::loader_options& options, gpu* on, const limits& until)
+      : until_{until},
+        on_{on},
+        options_{completed(options, until)},
+        loader_{samples, order, on == nullptr ? feedline::make_host_device() : on->device,
+                options_} {
+    facts_.plan = loader_.plan();
+  }
+
+  loop_facts run(std::chrono::nanoseconds step, std::vector<damage>& damages) {
+    if (facts_.plan.decode_on == options_.decode_on) {  // else the plan says why
+      try {
+        bool is_going_on = true;
+        for (std::uint64_t epoch = 0; epoch < options_.epochs && is_going_on; ++epoch) {
+          is_going_on = take_epoch(epoch, step);
+          if (epoch == 0 && until_.first_apart) close_first();
+        }
+      } catch (const feedline::deadline_error&) {
+        // However slow a batch is, the loop ends: what readers have read by then is measured.
+      } catch (const feedline::stage_error& failure) {
+        note_cause(damages, failure);
+      }
+      for (const feedline::sample_failure& each : loader_.failures().first)
+        note_damage(damages, each.sample.value, each.message);
+    }
+    if (facts_.batches == 0)
+      close_first();
+    else if (const auto later = part_since(closed_); later.batches >= min_batches)
+      facts_.later = later;
+    if (options_.expert.trace_events != 0) facts_.trace = loader_.trace();
+    return std::move(facts_);
+  }
+
+ private:
+  /// Where the loop was at a time.
+  struct mark {
+    steady::time_point time;
+    std::uint64_t batches = 0;
+    feedline::loader_statistics statistics = {};
+  };
+
+  [[nodiscard]] bool is_over() const {
+    if (batches_ < 2) return false;
+    if (samples_ >= until_.samples) return true;
+    const steady::time_point time = steady::now();
+    if (!until_.first_apart) return time - begin_ >= until_.time;
+    // The first epoch gets more time, since its first batches may be the slowest by far.
+    return facts_.batches == 0 ? time - begin_ >= 3 * until_.time
+                               : time - closed_.time >= until_.time / 2;
+  }
+
+  /// @return Whether the loop goes on after it. It ends if no sample of an epoch can be read.
+  bool take_epoch(std::uint64_t epoch, std::chrono::nanoseconds step) {
+    if (is_over()) return false;
+    const std::uint64_t before = batches_;
+    feedline::epoch_range batches =
+        loader_.epoch(epoch, on_ == nullptr ? feedline::stream_ref{} : on_->stream);
+    while (const auto batch = batches.next(deadline_)) {
+      // Without a GPU the thread pauses, and leaves its core to the readers, as one that waits for
+      // a GPU does.
+      if (step.count() != 0 && on_ != nullptr) on_->compute(step);
+      if (step.count() != 0 && on_ == nullptr) std::this_thread::sleep_for(step);
+      samples_ += batch->size();
+      if (++batches_ == 1) first_batch_ = loader_.statistics();
+      if (is_over()) return false;
+    }
+    return batches_ != before;
+  }
+
+  [[nodiscard]] mark now() const {
+    if (on_ != nullptr) on_->sync();
+    return {steady::now(), batches_, loader_.statistics()};
+  }
+
+  [[nodiscard]] loop_part part_since(const mark& begin) const {
+    const mark end = now();
+    loop_part part{.batches = end.batches - begin.batches,
+                   .took = end.time - begin.time,
+                   .seen = end.statistics.since(begin.statistics)};
+    part.verdict = judge(part.seen);
+    return part;
+  }
+
+  /// The first epoch, or all. Statistics begin after the first batch, for which every loop waits.
+  void close_first() {
+    closed_ = now();
+    facts_.batches = batches_;
+    facts_.took = closed_.time - begin_;
+    const bool decodes = options_.decode_on == feedline::decode_on::device;
+    facts_.samples = decodes ? samples_ : closed_.statistics.reader.samples;
+    facts_.seen =
+        batches_ >= min_batches ? closed_.statistics.since(first_batch_) : closed_.statistics;
+    facts_.verdict = judge(facts_.seen);
+  }
+
+  const limits& until_;
+  gpu* on_;
+  feedline::loader_options options_;
+  feedline::loader loader_;
+  steady::time_point begin_ = steady::now();
+  steady::time_point deadline_ =
+      begin_ + std::chrono::duration_cast<steady::duration>(std::max(4 * until_.time, least_wait));
+  std::uint64_t batches_ = 0;
+  std::uint64_t samples_ = 0;
+  feedline::loader_statistics first_batch_;
+  mark closed_{};
+  loop_facts facts_;
+};
 
 }  // namespace
 
@@ -35,51 +163,14 @@ void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> samp
   if (!known && damages.size() < max_damages) damages.push_back({sample, message});
 }
 
-reading_facts measure_reading(const feedline::dataset& from, const feedline::sampler& order,
-                              std::string name, const limits& until, std::vector<damage>& damages) {
-  const feedline::sampler bound = order.bind(from, 1);
-  std::size_t sample_bytes = 0;
-  for (const feedline::field& field : from.fields()) sample_bytes += feedline::sample_bytes(field);
-  const std::uint64_t total = std::min(bound.size(from.size()), until.samples);
-  const std::uint64_t run = std::clamp<std::uint64_t>(run_bytes / sample_bytes, 1, 64);
-  std::vector<std::vector<std::byte>> memory;
-  for (const feedline::field& field : from.fields())
-    memory.emplace_back(run * feedline::sample_bytes(field));
-
-  reading_facts facts{.order = std::move(name)};
-  const steady::time_point begin = steady::now();
-  const seconds cpu = cpu_time();
-  std::vector<feedline::sample_index> samples(run);
-  for (std::uint64_t at = 0; at < total && (at == 0 || steady::now() - begin < until.time);
-       at += samples.size()) {
-    samples.resize(std::min(run, total - at));
-    bound.indices(from.size(), 0, {at}, samples);
-    std::vector<std::span<std::byte>> out;
-    for (std::vector<std::byte>& column : memory)
-      out.push_back(std::span{column}.first(column.size() / run * samples.size()));
-    try {
-      from.read_in_turn(samples, out);
-      facts.samples += samples.size();
-    } catch (const feedline::dataset_error& error) {
-      note_damage(damages, error.sample(), error.what());
-    }
-  }
-  facts.took = steady::now() - begin;
-  facts.cpu = cpu_time() - cpu;
-  return facts;
-}
-
 device_facts measure_copies(gpu& on, seconds time) {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   constexpr int copies_at_once = 8;
   feedline::device& device = *on.device;
   const feedline::detail::device_memory from{on.device, feedline::memory_kind::staging, bytes};
   const feedline::detail::device_memory to{on.device, feedline::memory_kind::device, bytes};
-  device_facts facts{.ordinal = on.ordinal,
-                     .name = on.name,
-                     .free_bytes = on.free_bytes,
-                     .total_bytes = on.total_bytes,
-                     .copied_bytes = bytes};
+  device_facts facts = on;
+  facts.copied_bytes = bytes;
   device.copy(to.data(), from.data(), bytes, on.stream);
   on.sync();  // the first copy is slower
   const steady::time_point begin = steady::now();
@@ -91,6 +182,13 @@ device_facts measure_copies(gpu& on, seconds time) {
     facts.copy_rate = std::max(facts.copy_rate, copies_at_once * bytes / took.count());
   } while (steady::now() - begin < time);
   return facts;
+}
+
+loop_facts measure_loop(const feedline::dataset_ptr& samples, const feedline::sampler& order,
+                        const feedline::loader_options& options, gpu* on,
+                        std::chrono::nanoseconds step, const limits& until,
+                        std::vector<damage>& damages) {
+  return loop{samples, order, options, on, until}.run(step, damages);
 }
 
 }  // namespace doctor

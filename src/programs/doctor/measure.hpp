@@ -31,16 +31,15 @@ void note_damage(std::vector<damage>& damages, std::optional<std::uint64_t> samp
 /// When a measurement ends: with the first that is reached, but not before something was measured.
 struct limits {
   seconds time{1};
-  std::uint64_t samples = std::uint64_t{1} << 20;
+  std::uint64_t samples = std::uint64_t{1} << 23;
   bool one_epoch = false;    ///< at the latest with the first epoch
   bool first_apart = false;  ///< of loops: epochs behind the first one count by themselves
 };
 
-/// Reads samples on the calling thread, in an order, and does nothing else with them. What cannot
-/// be read is noted, and reading goes on behind it.
-[[nodiscard]] reading_facts measure_reading(const feedline::dataset& from,
-                                            const feedline::sampler& order, std::string name,
-                                            const limits& until, std::vector<damage>& damages);
+/// Reads blocks of 1 MiB at random places, past the page cache: by one thread, then by eight, 256
+/// MiB at most. What is in the page cache stays as it is. Blocks for about the time.
+/// @param paths Files and folders.
+[[nodiscard]] storage_facts examine_storage(const std::vector<std::string>& paths, seconds time);
 
 /// The rate of copies of 8 MiB from pinned memory.
 /// @throws feedline::device_error

@@ -3,7 +3,7 @@
 #include <feedline/error.hpp>
 #include <feedline/statistics/trace.hpp>
 
-#include "programs/doctor/report.hpp"
+#include "programs/doctor/examine.hpp"
 #include "programs/words/failure.hpp"
 
 #include <system_error>
@@ -17,29 +17,6 @@
 
 namespace doctor {
 namespace {
-
-/// Tells on standard error what is done: on a terminal in one line, which goes away.
-class progress_line {
- public:
-  progress_line(std::ostream& to, bool terminal, bool lines)
-      : to_{to}, terminal_{terminal}, lines_{lines && !terminal} {}
-  progress_line(const progress_line&) = delete;
-  progress_line& operator=(const progress_line&) = delete;
-  ~progress_line() { erase(); }
-
-  void show(const std::string& what) {
-    if (terminal_) to_ << "\r\x1b[Kmeasuring: " << what << std::flush;
-    if (lines_) to_ << "feedline-doctor: measuring: " << what << '\n' << std::flush;
-  }
-  void erase() {
-    if (terminal_) to_ << "\r\x1b[K" << std::flush;
-  }
-
- private:
-  std::ostream& to_;
-  bool terminal_;
-  bool lines_;
-};
 
 void write(const std::string& path, const std::string& text) {
   errno = 0;
@@ -57,25 +34,22 @@ void write_picture(const request& asked, const examination& made) {
   const std::string title = asked.path + ", batches of " + std::to_string(made.measured.batch_size);
   if (asked.picture.ends_with(".html"))
     write_trace_page(trace, asked.picture, title);
-  else if (asked.picture.ends_with(".svg"))
-    write_trace_svg(trace, asked.picture, title);
   else
     write_chrome_trace(trace, asked.picture, title);
 }
 
-int examine_and_report(const request& asked, std::ostream& out, std::ostream& err,
-                       bool err_is_terminal, const gpu_finder& find) {
-  progress_line line{err, err_is_terminal, asked.progress};
+/// @param show Told what is measured; empty: nothing is.
+int examine_and_report(const request& asked, std::ostream& out, const progress& show,
+                       const gpu_finder& find) {
   const bool says = asked.json != "-";
-  line.show("content");
+  show("content");
   std::vector<content> found;
   for (const programs::input& each : asked.inputs) found.push_back(look_at(each.path, asked.how));
-  line.erase();
+  show({});
   for (const content& each : found)
     if (says) out << describe(each) << std::flush;
-  const examination made = examine(
-      asked, std::move(found), [&](const std::string& what) { line.show(what); }, find);
-  line.erase();
+  const examination made = examine(asked, std::move(found), show, find);
+  show({});
   if (says)
     out << describe(made) << std::flush;
   else
@@ -89,13 +63,24 @@ int examine_and_report(const request& asked, std::ostream& out, std::ostream& er
 
 }  // namespace
 
+#ifndef FEEDLINE_HAS_CUDA  // else cuda_gpu.cu has it
+gpu_search find_gpu(int /*ordinal*/) {
+  return {nullptr, "this feedline-doctor was built without CUDA"};
+}
+#endif
+
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
         bool err_is_terminal, const gpu_finder& find) {
   const auto asked = read_command_line(argc, argv, out, err);
   if (const int* const code = std::get_if<int>(&asked)) return *code;
+  const auto show = [&](const std::string& what) {  // in one line, which goes away
+    if (err_is_terminal)
+      err << "\r\x1b[K" << (what.empty() ? what : "measuring: " + what) << std::flush;
+  };
   try {
-    return examine_and_report(std::get<request>(asked), out, err, err_is_terminal, find);
+    return examine_and_report(std::get<request>(asked), out, show, find);
   } catch (...) {
+    show({});
     const programs::failure failure = programs::current_failure(programs::program::doctor);
     err << failure.message << '\n';
     return failure.code;

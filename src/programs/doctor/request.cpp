@@ -1,15 +1,14 @@
 #include "programs/doctor/request.hpp"
 
-#include <feedline/version.hpp>
+#include "programs/inputs/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <spdlog/fmt/fmt.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace doctor {
@@ -19,8 +18,7 @@ constexpr auto description =
     "Examines a file or folder of samples and the machine: what is in it and how it is read; how "
     "fast it is read from storage, decoded, gathered by several readers and copied to the GPU; "
     "what limits a loop that computes --step on each batch; and which options suit it, as a "
-    "program to paste. Nothing is written but what --json, --picture and --code name. Of the page "
-    "cache at most 256 MiB of the file are dropped, to measure the storage (--keep-cache: none).";
+    "program to paste. Nothing is written but what --json, --picture and --code name.";
 
 constexpr auto exit_codes =
     "Exit codes: 0 all was read; 1 it cannot be opened, or an output cannot be written; 2 the "
@@ -29,11 +27,6 @@ constexpr auto exit_codes =
 const std::map<std::string, loop_order> orders{{"shuffle", loop_order::shuffle},
                                                {"windows", loop_order::windows},
                                                {"sequential", loop_order::sequential}};
-
-const std::map<std::string, feedline::external_files> external_rules{
-    {"refuse", feedline::external_files::refuse},
-    {"same-folder", feedline::external_files::same_folder},
-    {"allow", feedline::external_files::allow}};
 
 /// "224x224", or nothing.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> read_size(const std::string& text) {
@@ -48,117 +41,93 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> read_size(const std::stri
   return std::pair{height, width};
 }
 
-bool ends_with_one_of(const std::string& path, std::initializer_list<std::string_view> suffixes) {
-  for (const std::string_view suffix : suffixes)
-    if (path.ends_with(suffix)) return true;
-  return false;
-}
-
-/// What is to be read further than CLI11 reads it.
-struct texts {
-  std::vector<std::string> inputs;
-  std::string step;
-  std::string resize;
-  std::string order = "shuffle";
-  std::string external = "refuse";
-  double seconds = 6;
-  std::optional<int> gpu;
-  bool no_gpu = false;
-};
-
-void read_further(request& asked, const texts& given) {
-  if (!given.step.empty()) {
-    asked.step = read_time(given.step);
-    if (!asked.step)
-      throw CLI::ValidationError{"--step",
-                                 given.step + " is no time above 0: give 5ms, 200us or 0.1s"};
-  }
-  if (!given.resize.empty()) {
-    const auto size = read_size(given.resize);
-    if (!size) throw CLI::ValidationError{"--resize", given.resize + " is no size as 224x224"};
-    std::tie(asked.how.image.height, asked.how.image.width) = *size;
-    asked.resizes = true;
-  }
-  if (!asked.picture.empty() && !ends_with_one_of(asked.picture, {".html", ".svg", ".json"}))
-    throw CLI::ValidationError{
-        "--picture", asked.picture + " ends neither with .html nor .svg nor .json (Perfetto)"};
-  asked.order = orders.at(given.order);
-  asked.how.external = external_rules.at(given.external);
-  asked.seconds = std::chrono::duration<double>{given.seconds};
-  asked.gpu = given.no_gpu ? std::nullopt : std::optional{given.gpu.value_or(0)};
-  asked.needs_gpu = given.gpu.has_value();
-  for (const std::string& text : given.inputs) {
-    asked.inputs.push_back(programs::input_of(text));
-    asked.path += (asked.path.empty() ? "" : " ") + text;
-  }
-}
-
-void add_data_options(CLI::App& app, request& asked, texts& given) {
-  app.add_option("path", given.inputs,
-                 "Files, folders of images by class, or quoted patterns of shards of one format, "
-                 "each PATH or NAME=PATH; fields of all of them, side by side")
+void add_data_options(CLI::App& app, request& asked) {
+  app.add_option_function<std::vector<std::string>>(
+         "path",
+         [&asked](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             asked.inputs.push_back(programs::input_of(text));
+             asked.path += (asked.path.empty() ? "" : " ") + text;
+           }
+         },
+         "Files, folders of images by class, or quoted patterns of shards of one format, each PATH "
+         "or NAME=PATH; fields of all of them, side by side")
       ->required();
-  app.add_option("--fields", asked.how.fields,
-                 "Of each path, in the order wanted: HDF5 datasets by path, members; default: all")
-      ->type_name("NAME");
-  app.add_option("--resize", given.resize,
-                 "Of images that are decoded; values of bytes of varying length are decoded as "
-                 "images if it is given; default: 224x224")
+  programs::add_open_options(app, asked.how);
+  app.add_option_function<std::string>(
+         "--resize",
+         [&asked](const std::string& text) {
+           const auto size = read_size(text);
+           if (!size) throw CLI::ValidationError{"--resize", text + " is no size as 224x224"};
+           std::tie(asked.how.image.height, asked.how.image.width) = *size;
+           asked.resizes = true;
+         },
+         "Of images that are decoded; values of bytes of varying length are decoded as images if "
+         "it is given; default: 224x224")
       ->type_name("HxW");
-  app.add_option("--shorter-side", asked.how.image.shorter_side,
-                 "Of images before the middle is cut from them; 0: they are stretched");
   app.add_option("--pad", asked.pad,
                  "Elements of each sample, for values of varying length; longer ones are cut")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
-  app.add_option("--tokens-per-sample", asked.how.tokens_per_sample, "Of shards of tokens");
   app.add_option("--read-whole", asked.whole,
                  "HDF5: fields of up to so many bytes together are read whole at opening; default: "
                  "64 MiB");
-  app.add_option("--external", given.external,
-                 "HDF5: which other files the file may name as raw data, links or virtual sources: "
-                 "refuse (the default): none; same-folder: those in its folder or below; allow: "
-                 "any that you may read")
-      ->type_name("RULE")
-      ->check(CLI::IsMember(external_rules));
 }
 
-void add_loop_options(CLI::App& app, request& asked, texts& given) {
+void add_loop_options(CLI::App& app, request& asked) {
   app.add_option("-b,--batch-size", asked.batch_size, "Default: 256, or as many as there are")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  app.add_option("-s,--step", given.step,
-                 "Time that the loop computes on each batch: 5ms, 200us; default: none, so as fast "
-                 "as possible")
+  app.add_option_function<std::string>(
+         "-s,--step",
+         [&asked](const std::string& text) {
+           asked.step = read_time(text);
+           if (!asked.step)
+             throw CLI::ValidationError{"--step",
+                                        text + " is no time above 0: give 5ms, 200us or 0.1s"};
+         },
+         "Time that the loop computes on each batch: 5ms, 200us; default: none, so as fast as "
+         "possible")
       ->type_name("TIME");
   app.add_option("--readers", asked.readers,
                  "Of your loop as it is now; -1: as many as the loader chooses")
       ->check(CLI::Range(-1, 1024));
-  app.add_option("--order", given.order, "Of your loop: shuffle, windows (of chunks), sequential")
+  app.add_option_function<std::string>(
+         "--order", [&asked](const std::string& order) { asked.order = orders.at(order); },
+         "Of your loop: shuffle, windows (of chunks), sequential")
       ->check(CLI::IsMember(orders));
-  auto* const gpu = app.add_option("--gpu", given.gpu,
-                                   "Which GPU, as CUDA counts; an error if it cannot be used. "
-                                   "Default: 0, if there is one")
+  auto* const gpu = app.add_option_function<int>(
+                           "--gpu",
+                           [&asked](int ordinal) {
+                             asked.gpu = ordinal;
+                             asked.needs_gpu = true;
+                           },
+                           "Which GPU, as CUDA counts; an error if it cannot be used. Default: 0, "
+                           "if there is one")
                         ->check(CLI::Range(0, 1024));
-  app.add_flag("--no-gpu", given.no_gpu, "Use none, though there is one")->excludes(gpu);
+  app.add_flag_callback(
+         "--no-gpu", [&asked] { asked.gpu.reset(); }, "Use none, though there is one")
+      ->excludes(gpu);
   app.add_option("--device-bytes", asked.device_bytes,
                  "GPU memory that rows may take; default: half of what is free");
 }
 
-void add_measuring_options(CLI::App& app, request& asked, texts& given) {
-  app.add_option("--seconds", given.seconds, "That measuring takes in all, about")
+void add_measuring_options(CLI::App& app, request& asked) {
+  app.add_option_function<double>(
+         "--seconds", [&asked](double time) { asked.seconds = decltype(asked.seconds){time}; },
+         "That measuring takes in all, about; default: 6")
       ->check(CLI::Range(0.05, 3600.0));
-  app.add_option("--samples", asked.max_samples, "That each measurement reads at most")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60));
   app.add_option("--max-readers", asked.max_readers, "That are tried; 0: as many as cores")
       ->check(CLI::Range(0, 1024));
-  app.add_flag("--keep-cache", asked.keep_cache, "Drop nothing from the page cache");
   app.add_option("--json", asked.json, "Write all as one object of JSON; -: instead of the text")
       ->type_name("FILE");
   app.add_option("--picture", asked.picture,
-                 "Write the loop's timeline: .html, .svg, or .json for Perfetto")
-      ->type_name("FILE");
+                 "Write the loop's timeline: .html, or .json for Perfetto")
+      ->type_name("FILE")
+      ->check([](const std::string& path) {
+        return path.ends_with(".html") || path.ends_with(".json")
+                   ? ""
+                   : path + " ends neither with .html nor with .json (Perfetto)";
+      });
   app.add_option("--code", asked.code, "Write the recommended program")->type_name("FILE.cpp");
-  app.add_flag("--progress", asked.progress,
-               "Tell on standard error what is measured, also where that is no terminal");
 }
 
 }  // namespace
@@ -180,17 +149,14 @@ std::optional<std::chrono::nanoseconds> read_time(const std::string& text) {
 std::variant<request, int> read_command_line(int argc, const char* const* argv, std::ostream& out,
                                              std::ostream& err) {
   request asked;
-  texts given;
   CLI::App app{description, "feedline-doctor"};
   app.footer(exit_codes);
-  app.set_version_flag("--version", fmt::format("feedline-doctor {}.{}.{}", FEEDLINE_VERSION_MAJOR,
-                                                FEEDLINE_VERSION_MINOR, FEEDLINE_VERSION_PATCH));
-  add_data_options(app, asked, given);
-  add_loop_options(app, asked, given);
-  add_measuring_options(app, asked, given);
+  app.set_version_flag("--version", "feedline-doctor " + programs::version());
+  add_data_options(app, asked);
+  add_loop_options(app, asked);
+  add_measuring_options(app, asked);
   try {
     app.parse(argc, argv);
-    read_further(asked, given);
   } catch (const CLI::ParseError& error) {
     return app.exit(error, out, err) == 0 ? 0 : 2;
   }

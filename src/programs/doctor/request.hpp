@@ -36,17 +36,14 @@ struct request {
   int readers = feedline::automatic_readers;     ///< of the loop as it is
   loop_order order = loop_order::shuffle;        ///< likewise
   std::chrono::duration<double> seconds{6};      ///< that measuring takes, about
-  std::uint64_t max_samples = std::uint64_t{1} << 23;  ///< that one measurement reads
-  int max_readers = 0;                                 ///< 0: as many as there are cores
-  std::optional<int> gpu = 0;                          ///< empty: none is used
-  bool needs_gpu = false;                              ///< --gpu was given
+  int max_readers = 0;                           ///< 0: as many as there are cores
+  std::optional<int> gpu = 0;                    ///< empty: none is used
+  bool needs_gpu = false;                        ///< --gpu was given
   std::optional<std::size_t> device_bytes;  ///< for rows that stay on the GPU; empty: half of what
                                             ///< is free
-  bool keep_cache = false;                  ///< nothing is dropped from the page cache
   std::string json;                         ///< a file, or "-"; empty: none
   std::string picture;                      ///< likewise, without "-"
   std::string code;                         ///< likewise
-  bool progress = false;                    ///< also where standard error is no terminal
 };
 
 /// Reads the command line. Where it asks for help, or cannot be understood, prints what there is to

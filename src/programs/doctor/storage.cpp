@@ -1,32 +1,27 @@
-#include "programs/doctor/storage.hpp"
+// Reads of the storage itself.
 
 #include "io/descriptor.hpp"
 #include "io/file_watch.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "programs/doctor/measure.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
-#include <numeric>
+#include <memory>
 #include <random>
 #include <thread>
-#include <utility>
 
 namespace doctor {
 namespace {
 
 namespace fs = std::filesystem;
+using feedline::detail::descriptor;
 using steady = std::chrono::steady_clock;
 
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t alone_blocks = 64;
-constexpr std::size_t shared_blocks = 192;
-constexpr unsigned shared_threads = 8;
+constexpr std::uint64_t max_blocks = 256;
+constexpr int shared_threads = 8;
 /// Of a folder of a million files, so many are looked at for what is in the page cache.
 constexpr std::size_t max_examined = 256;
 
@@ -35,20 +30,11 @@ struct file_size {
   std::uint64_t bytes = 0;
 };
 
-struct block {
-  std::size_t file = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
-
 std::vector<file_size> files_in(const std::vector<std::string>& paths) {
   std::vector<file_size> files;
   std::error_code skipped;
   for (const std::string& path : paths) {
-    if (!fs::is_directory(path, skipped)) {
-      files.push_back({path, fs::file_size(path, skipped)});
-      continue;
-    }
+    if (!fs::is_directory(path, skipped)) files.push_back({path, fs::file_size(path, skipped)});
     for (fs::recursive_directory_iterator at{path, skipped}, end; !skipped && at != end;
          at.increment(skipped))
       if (at->is_regular_file(skipped))
@@ -58,114 +44,55 @@ std::vector<file_size> files_in(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// Different blocks in a random order; the same for the same files.
-std::vector<block> choose_blocks(const std::vector<file_size>& files) {
-  std::vector<std::uint64_t> ends;  // of each file's blocks, counted over all
-  std::uint64_t blocks = 0;
-  for (const file_size& file : files)
-    ends.push_back(blocks += (file.bytes + block_bytes - 1) / block_bytes);
-  std::vector<std::uint64_t> numbers;
-  std::mt19937_64 random{42};
-  if (blocks <= 4 * (alone_blocks + shared_blocks)) {
-    numbers.resize(blocks);
-    std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
-  } else {
-    for (std::size_t i = 0; i < 2 * (alone_blocks + shared_blocks); ++i)
-      numbers.push_back(random() % blocks);
-    std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  }
-  std::ranges::shuffle(numbers, random);
-  numbers.resize(std::min(numbers.size(), alone_blocks + shared_blocks));
-  std::vector<block> chosen;
-  for (const std::uint64_t number : numbers) {
-    const auto end = std::ranges::upper_bound(ends, number);
-    const auto file = static_cast<std::size_t>(end - ends.begin());
-    const std::uint64_t first = file == 0 ? 0 : ends[file - 1];
-    const std::uint64_t offset = (number - first) * block_bytes;
-    chosen.push_back({file, offset, std::min(block_bytes, files[file].bytes - offset)});
-  }
-  return chosen;
-}
-
-/// Pages of a part of a file that are in the page cache, and those that could be.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> cached_pages(int file, const block& of) {
-  struct {
-    std::uint64_t offset, bytes;
-  } range{of.offset, of.bytes};
-  std::uint64_t counts[5] = {};  // cached, and four kinds that are not asked for
-  constexpr long cachestat_number = 451;
-  if (::syscall(cachestat_number, file, &range, counts, 0U) != 0) return std::nullopt;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::pair{counts[0], (of.bytes + page - 1) / page};
-}
-
-class reads {
+/// The blocks of files, to be read at random.
+class block_reads {
  public:
-  reads(const std::vector<file_size>& files, std::vector<block> blocks)
-      : files_{files}, blocks_{std::move(blocks)} {}
-
-  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
-
-  /// Drops all blocks from the page cache. @return What share of them is left; empty: not known.
-  std::optional<double> drop() const {
-    std::uint64_t left = 0;
-    std::uint64_t pages = 0;
-    for (const block& each : blocks_) {
-      const feedline::detail::descriptor file{files_[each.file].path.c_str(), O_NONBLOCK};
-      if (file.number() < 0) continue;
-      (void)::fdatasync(file.number());  // pages that are not written yet would stay
-      (void)::posix_fadvise(file.number(), static_cast<off_t>(each.offset),
-                            static_cast<off_t>(each.bytes), POSIX_FADV_DONTNEED);
-      const auto found = cached_pages(file.number(), each);
-      if (!found) return std::nullopt;
-      left += found->first;
-      pages += found->second;
-    }
-    if (pages == 0) return std::nullopt;
-    return static_cast<double>(left) / static_cast<double>(pages);
+  explicit block_reads(const std::vector<file_size>& files) : files_{files} {
+    for (const file_size& file : files)
+      ends_.push_back(size() + (file.bytes + block_bytes - 1) / block_bytes);
   }
 
-  /// Reads some blocks, in order, until all are read or the time is over; at least one a thread.
-  storage_rate read(std::size_t first, std::size_t count, unsigned threads, seconds time) const {
-    std::atomic<std::size_t> next{first};
+  [[nodiscard]] std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+
+  /// Reads so many blocks, or until the time is over; at least one a thread.
+  work_rate read(std::uint64_t count, int threads, seconds time) const {
+    std::atomic<std::uint64_t> next{0};
     std::atomic<std::uint64_t> bytes{0};
-    const std::size_t end = std::min(first + count, blocks_.size());
     const steady::time_point begin = steady::now();
     const auto work = [&] {
-      std::vector<std::byte> memory(block_bytes);
+      const std::unique_ptr<void, decltype(&std::free)> memory{
+          std::aligned_alloc(4096, block_bytes), &std::free};
       do {
-        const std::size_t at = next.fetch_add(1);
-        if (at >= end) break;
-        bytes += read_block(blocks_[at], memory);
+        const std::uint64_t at = next.fetch_add(1);
+        if (at >= count || !memory) break;
+        bytes += read_one(std::mt19937_64{at + static_cast<std::uint64_t>(threads)}() % size(),
+                          memory.get());
       } while (steady::now() - begin < time);
     };
     {
       std::vector<std::jthread> others;
-      for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
+      for (int i = 1; i < threads; ++i) others.emplace_back(work);
       work();
     }
     return {threads, bytes.load(), steady::now() - begin};
   }
 
  private:
-  std::uint64_t read_block(const block& each, std::vector<std::byte>& memory) const {
-    const feedline::detail::descriptor file{files_[each.file].path.c_str(), O_NONBLOCK};
-    if (file.number() < 0) return 0;
-    // So that one call is one wait, and what lies behind is not brought in.
-    (void)::posix_fadvise(file.number(), 0, 0, POSIX_FADV_RANDOM);
-    std::uint64_t done = 0;
-    while (done < each.bytes) {
-      const ssize_t got = ::pread(file.number(), memory.data() + done, each.bytes - done,
-                                  static_cast<off_t>(each.offset + done));
-      if (got <= 0) break;  // what is wrong with it is told by those who read samples
-      done += static_cast<std::uint64_t>(got);
-    }
-    return done;
+  /// Past the page cache. @return Bytes; 0 where the file system has no such reads.
+  std::uint64_t read_one(std::uint64_t number, void* memory) const {
+    const auto found = std::ranges::upper_bound(ends_, number);
+    const std::uint64_t first = found == ends_.begin() ? 0 : *std::prev(found);
+    const file_size& from = files_[static_cast<std::size_t>(found - ends_.begin())];
+    const descriptor file{from.path.c_str(), O_NONBLOCK | O_DIRECT};
+    const ssize_t got = file.number() < 0
+                            ? 0
+                            : ::pread(file.number(), memory, block_bytes,
+                                      static_cast<off_t>((number - first) * block_bytes));
+    return got < 0 ? 0 : static_cast<std::uint64_t>(got);
   }
 
   const std::vector<file_size>& files_;
-  std::vector<block> blocks_;
+  std::vector<std::uint64_t> ends_;  ///< of each file's blocks, counted over all
 };
 
 /// What share of the files is in the page cache, by those that are looked at.
@@ -174,7 +101,7 @@ void look_at_cache(const std::vector<file_size>& files, storage_facts& facts) {
   double bytes = 0;
   const std::size_t stride = (files.size() + max_examined - 1) / max_examined;
   for (std::size_t i = 0; i < files.size(); i += stride) {
-    const feedline::detail::descriptor file{files[i].path.c_str(), O_NONBLOCK};
+    const descriptor file{files[i].path.c_str(), O_NONBLOCK};
     if (file.number() < 0) continue;
     if (i == 0) facts.local = feedline::detail::is_on_local_file_system(file.number());
     const auto share = feedline::detail::resident_share(file.number(), files[i].bytes);
@@ -187,28 +114,23 @@ void look_at_cache(const std::vector<file_size>& files, storage_facts& facts) {
 
 }  // namespace
 
-storage_facts examine_storage(const std::vector<std::string>& paths, const storage_limits& limits) {
+storage_facts examine_storage(const std::vector<std::string>& paths, seconds time) {
   storage_facts facts;
   const std::vector<file_size> files = files_in(paths);
   facts.files = files.size();
   for (const file_size& file : files) facts.bytes += file.bytes;
-  if (files.empty()) {
-    facts.not_measured = "there is no regular file with bytes in it";
-    return facts;
-  }
+  facts.not_measured = "there is no regular file with bytes in it";
+  if (files.empty()) return facts;
   look_at_cache(files, facts);
-  const reads blocks{files, choose_blocks(files)};
-  const std::size_t alone = std::clamp<std::size_t>(blocks.size() / 4, 1, alone_blocks);
-  if (!limits.keep_cache) {
-    facts.dropped = true;
-    facts.left = blocks.drop();
-  }
-  facts.first.push_back(blocks.read(0, alone, 1, 0.4 * limits.time));
-  if (alone < blocks.size())
-    facts.first.push_back(
-        blocks.read(alone, blocks.size() - alone, shared_threads, 0.4 * limits.time));
-  const auto read = static_cast<std::size_t>(facts.first.front().bytes / block_bytes);
-  facts.again = blocks.read(0, std::clamp<std::size_t>(read, 1, alone), 1, 0.2 * limits.time);
+  const block_reads blocks{files};
+  const std::uint64_t count = std::min(blocks.size(), max_blocks);
+  const std::uint64_t alone = std::max<std::uint64_t>(count / 4, 1);
+  facts.rates.push_back(blocks.read(alone, 1, time / 2));
+  if (alone < count) facts.rates.push_back(blocks.read(count - alone, shared_threads, time / 2));
+  facts.not_measured.clear();
+  if (facts.rates.front().done != 0) return facts;
+  facts.rates.clear();
+  facts.not_measured = "its file system has no reads past the page cache (O_DIRECT)";
   return facts;
 }
 

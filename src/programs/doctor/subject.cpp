@@ -47,55 +47,53 @@ part plain_part(const request& asked, const content& found,
   how.fields = fields;
 #ifdef FEEDLINE_HAS_HDF5
   if (found.is_hdf5 && asked.whole && found.files.size() == 1) {
-    std::vector<feedline::hdf5_field> named;
-    for (const std::string& name : fields) named.push_back({name});
+    std::vector<std::string> names = fields;
     if (fields.empty())
       for (const offered_field& each : found.fields)
-        if (!each.found.is_ragged && each.found.refusal.empty() && each.found.left_out.empty())
-          named.push_back({each.found.name});
-    std::vector<std::string> names;
-    for (const feedline::hdf5_field& field : named) names.push_back(field.dataset);
-    return {
-        [file = found.files.front(), named, whole = *asked.whole, external = asked.how.external] {
-          return feedline::open_hdf5(file, named,
-                                     {.max_resident_bytes = whole, .external = external});
-        },
-        hdf5_code(found.files.front(), names, *asked.whole, asked.how.external)};
+        if (each.is_row() && each.found.refusal.empty()) names.push_back(each.found.name);
+    std::vector<feedline::hdf5_field> named;
+    for (const std::string& name : names) named.push_back({name});
+    const std::string file = found.files.front();
+    const feedline::hdf5_options options{.max_resident_bytes = *asked.whole,
+                                         .external = asked.how.external};
+    return {[=] { return feedline::open_hdf5(file, named, options); },
+            hdf5_code(file, names, *asked.whole, asked.how.external)};
   }
 #endif
   return {[path = found.path, how] { return feedline::open(path, how); },
           open_code(found.path, how, asked.resizes)};
 }
 
-[[noreturn]] void refuse_ragged(const content& found, const offered_field& field) {
-  const bool bytes = feedline::sample_bytes(field.found.spec) == 1;
-  throw feedline::usage_error{
-      found.path + ": field '" + field.found.name +
-      "': samples of varying length cannot stand in a batch as they are: give --pad LENGTH" +
-      (bytes ? ", or --resize HxW if they are JPEG or PNG images" : "") +
-      ", or choose other fields (--fields)"};
-}
-
-part ragged_part(const request& asked, const content& found, const offered_field& field) {
-  const std::string file = found.files.front();
-  const std::string name = field.found.name;
+part ragged_part([[maybe_unused]] const request& asked, const content& found,
+                 const offered_field& field) {
+  const bool is_bytes = feedline::sample_bytes(field.found.spec) == 1;
 #ifdef FEEDLINE_HAS_HDF5
-  const auto open = [file, name, external = asked.how.external] {
+  const std::string& name = field.found.name;
+  const std::string code = ragged_code(found.files.front(), name, asked.how.external);
+  const auto open = [file = found.files.front(), name, external = asked.how.external] {
     return feedline::open_hdf5_ragged(file, {name}, {.external = external});
   };
-  if (asked.resizes && feedline::sample_bytes(field.found.spec) == 1)
+  if (asked.resizes && is_bytes)
     return {[open, image = asked.how.image] {
               return feedline::decode(open(), feedline::make_image_decoder(image));
             },
-            ragged_code(file, name, image_code(asked.how.image), asked.how.external)};
+            fmt::format("feedline::decode({},\n                       "
+                        "feedline::make_image_decoder({}))",
+                        code, image_code(asked.how.image))};
   if (asked.pad)
     return {[open, length = *asked.pad] {
               return feedline::pad(open(),
                                    {.length = length, .longer = feedline::pad_longer::truncate});
             },
-            ragged_code(file, name, *asked.pad, asked.how.external)};
+            fmt::format("feedline::pad({},\n                    "
+                        "{{.length = {}, .longer = feedline::pad_longer::truncate}})",
+                        code, *asked.pad)};
 #endif
-  refuse_ragged(found, field);
+  throw feedline::usage_error{
+      found.path + ": field '" + field.found.name +
+      "': samples of varying length cannot stand in a batch as they are: give --pad LENGTH" +
+      (is_bytes ? ", or --resize HxW if they are JPEG or PNG images" : "") +
+      ", or choose other fields (--fields)"};
 }
 
 /// One part of fields that are rows, and one for each that is of varying length.
@@ -111,9 +109,7 @@ std::vector<part> parts_of(const request& asked, const content& found,
       rows.push_back(name);
   }
   const bool takes_all = asked.how.fields.empty();
-  const bool has_rows = std::ranges::any_of(found.fields, [](const offered_field& each) {
-    return !each.found.is_ragged && each.found.left_out.empty();
-  });
+  const bool has_rows = std::ranges::any_of(found.fields, &offered_field::is_row);
   for (const offered_field& each : found.fields) {
     if (!takes_all || !each.found.is_ragged) continue;
     const bool can = asked.pad || (asked.resizes && feedline::sample_bytes(each.found.spec) == 1);

@@ -1,11 +1,10 @@
 // The report for people.
 
 #include "detail/printable.hpp"
-#include "programs/doctor/report.hpp"
+#include "programs/doctor/examine.hpp"
 #include "programs/doctor/words.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace doctor {
 namespace {
@@ -15,7 +14,7 @@ std::string line(const std::string& label, const std::string& text) {
                      feedline::detail::printable(text));
 }
 
-/// Long sentences, folded behind the label's column.
+/// Long sentences, folded after the label's column.
 std::string folded(const std::string& label, const std::string& text) {
   constexpr std::size_t width = 84;
   std::string result;
@@ -31,8 +30,8 @@ std::string folded(const std::string& label, const std::string& text) {
 }
 
 /// Lines of each of many, and how many more there are.
-template <class Each>
-std::string listed(const std::vector<Each>& all, std::string (*describe)(const Each&)) {
+template <class Each, class Describe>
+std::string listed(const std::vector<Each>& all, Describe describe) {
   constexpr std::size_t most = 50;
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += describe(all[i]);
@@ -41,16 +40,8 @@ std::string listed(const std::vector<Each>& all, std::string (*describe)(const E
   return text;
 }
 
-std::string describe_note(const std::string& text) {
-  return folded("-", text);
-}
-std::string describe_hint(const std::string& text) {
-  return folded("also", text);
-}
-
-std::string describe_type(const feedline::field& field) {
-  return line("field", fmt::format("{}, {}", to_string(field),
-                                   bytes_text(static_cast<double>(sample_bytes(field)))));
+std::string describe_sentences(const std::string& label, const std::vector<std::string>& texts) {
+  return listed(texts, [&](const std::string& text) { return folded(label, text); });
 }
 
 std::string describe_field(const offered_field& each) {
@@ -71,51 +62,40 @@ std::string describe_field(const offered_field& each) {
 
 std::string describe_layout(const layout_facts& layout) {
   std::string text = "\nhow it is read\n";
-  text += line("samples", fmt::format("{} of {}, {} in all", layout.samples,
-                                      bytes_text(static_cast<double>(layout.sample_bytes)),
-                                      bytes_text(static_cast<double>(layout.samples) *
-                                                 static_cast<double>(layout.sample_bytes))));
-  text += listed(layout.fields, describe_type);
+  text += line("samples",
+               fmt::format("{} of {}, {} in all", layout.samples, bytes_text(layout.sample_bytes),
+                           bytes_text(layout.samples * layout.sample_bytes)));
+  text += listed(layout.fields, [](const feedline::field& field) {
+    return line("field", to_string(field) + ", " + bytes_text(sample_bytes(field)));
+  });
   if (layout.in_chunks())
     text += folded("chunks", fmt::format("{} of {} samples, {} once read; {} are kept at most",
                                          layout.chunks(), layout.chunking.samples,
-                                         bytes_text(static_cast<double>(layout.chunking.bytes)),
-                                         layout.chunking.kept));
+                                         bytes_text(layout.chunking.bytes), layout.chunking.kept));
   text += folded("way", layout.way);
   return text + line("opening", "took " + time_text(layout.opening));
 }
 
 std::string describe_storage(const storage_facts& storage) {
   std::string text = "\nstorage\n";
-  if (!storage.not_measured.empty()) return text + line("not measured", storage.not_measured);
-  text += line(
-      "files",
-      fmt::format("{}, {}, on {}", storage.files, bytes_text(static_cast<double>(storage.bytes)),
-                  storage.local ? "a local file system" : "a network or unknown file system"));
+  text += line("files", fmt::format("{}, {}, on {}", storage.files, bytes_text(storage.bytes),
+                                    storage.local ? "a local file system"
+                                                  : "a network or unknown file system"));
   text +=
-      line("page cache", storage.cached ? percent_text(*storage.cached) + " of the files was in it"
+      line("page cache", storage.cached ? percent_text(*storage.cached) + " of the files is in it"
                                         : "the system does not tell what of the files is in it");
-  std::string cold = "blocks were read as they were (--keep-cache)";
-  if (storage.dropped && !storage.left)
-    cold = "blocks were to be dropped from it; the system does not tell whether they were";
-  else if (storage.is_cold())
-    cold = fmt::format("blocks were dropped from it before ({} left)", percent_text(*storage.left));
-  else if (storage.dropped)
-    cold = fmt::format("could not be dropped ({} left): these are the page cache's rates",
-                       percent_text(*storage.left));
-  text += folded("cold", cold);
-  for (const storage_rate& each : storage.first)
-    text += line(fmt::format("{} thread{}", each.threads, each.threads == 1 ? "" : "s"),
-                 fmt::format("{} ({} in blocks of 1 MiB at random places)", rate_text(each.rate()),
-                             bytes_text(static_cast<double>(each.bytes))));
-  return text + line("again", rate_text(storage.again.rate()) + " by 1 thread, the same blocks");
+  for (const work_rate& each : storage.rates)
+    text += line(counted(each.workers, "thread"),
+                 fmt::format("{} past the page cache ({} in blocks of 1 MiB at random places)",
+                             rate_text(each.rate()), bytes_text(each.done)));
+  return text + (storage.not_measured.empty() ? "" : folded("not measured", storage.not_measured));
 }
 
-std::string describe_readers(const findings& measured, const std::vector<reader_rate>& rates) {
+std::string describe_readers(const findings& measured, const std::vector<work_rate>& rates) {
   std::string text;
-  for (const reader_rate& each : rates)
+  for (const work_rate& each : rates)
     text += line(
-        fmt::format("{} reader{}", each.readers, each.readers == 1 ? "" : "s"),
+        counted(each.workers, "reader"),
         fmt::format("{:.0f} samples/s, {}", each.rate(),
                     rate_text(each.rate() * static_cast<double>(measured.layout.sample_bytes))));
   return text;
@@ -124,11 +104,13 @@ std::string describe_readers(const findings& measured, const std::vector<reader_
 std::string describe_rates(const findings& measured) {
   std::string text = "\nreading and decoding, one thread, as the page cache is now\n";
   for (const reading_facts& each : measured.reading)
-    text += line(each.order, fmt::format("{} a sample, {} of it on a core ({} samples)",
-                                         time_text(each.of_sample()),
-                                         percent_text(each.cpu_share()), each.samples));
-  text += fmt::format("\ngather into batches of {}, {}; {} core{}\n", measured.batch_size,
-                      measured.readers_order, measured.cores, measured.cores == 1 ? "" : "s");
+    text += line(each.order, fmt::format("{} a sample{} ({} samples)", time_text(each.of_sample()),
+                                         each.cpu_share >= 0 ? ", " + percent_text(each.cpu_share) +
+                                                                   " of it on a core"
+                                                             : "",
+                                         each.samples));
+  text += fmt::format("\ngather into batches of {}, {}; {}\n", measured.batch_size,
+                      measured.readers_order, counted(measured.cores, "core"));
   text += describe_readers(measured, measured.readers);
   if (measured.device) {
     const decoder_facts& decoder = measured.decoder;
@@ -139,12 +121,12 @@ std::string describe_rates(const findings& measured) {
   }
   text += "\ncopies to the GPU\n";
   if (!measured.device) return text + line("not measured", measured.no_device);
-  text += line("GPU", fmt::format("{}, {} of {} free", measured.device->name,
-                                  bytes_text(static_cast<double>(measured.device->free_bytes)),
-                                  bytes_text(static_cast<double>(measured.device->total_bytes))));
-  return text + line("pinned",
-                     fmt::format("{} in copies of {}", rate_text(measured.device->copy_rate),
-                                 bytes_text(static_cast<double>(measured.device->copied_bytes))));
+  const device_facts& gpu = *measured.device;
+  return text +
+         line("GPU", fmt::format("{}, {} of {} free", gpu.name, bytes_text(gpu.free_bytes),
+                                 bytes_text(gpu.total_bytes))) +
+         line("pinned", fmt::format("{} in copies of {}", rate_text(gpu.copy_rate),
+                                    bytes_text(gpu.copied_bytes)));
 }
 
 std::string describe_part(const loop_part& part) {
@@ -160,13 +142,13 @@ std::string describe_part(const loop_part& part) {
 }
 
 std::string describe_loop(const findings& measured, const loop_facts& loop) {
-  const bool decodes = loop.plan.decode_on == feedline::decode_on::device;
-  const std::string way =
-      decodes ? "decode_on device" : "placement " + std::string{to_string(loop.plan.placement)};
-  std::string text = fmt::format(
-      "\nthe loop {}: batches of {}, {}, {} reader{}, {}, {}\n", loop.name, measured.batch_size,
-      loop.order, loop.plan.readers, loop.plan.readers == 1 ? "" : "s", way,
-      measured.step ? "a step of " + time_text(*measured.step) : "no step");
+  const std::string way = loop.plan.decode_on == feedline::decode_on::device
+                              ? "decode_on device"
+                              : "placement " + std::string{to_string(loop.plan.placement)};
+  std::string text =
+      fmt::format("\nthe loop {}: batches of {}, {}, {}, {}, {}\n", loop.name, measured.batch_size,
+                  loop.order, counted(loop.plan.readers, "reader"), way,
+                  measured.step ? "a step of " + time_text(*measured.step) : "no step");
   if (loop.batches == 0)
     return text + folded("not measured", "no batch could be had in " + time_text(loop.took) +
                                              (loop.plan.decode_note.empty() ? "" : ": ") +
@@ -178,14 +160,6 @@ std::string describe_loop(const findings& measured, const loop_facts& loop) {
   if (!loop.later) return text;
   return text + line("later epochs", "find samples where the first one has left them") +
          describe_part(*loop.later);
-}
-
-std::string describe_damages(const std::vector<damage>& damages) {
-  if (damages.empty()) return {};
-  std::string text = "\ndamage: samples that cannot be read; the rest was measured without them\n";
-  for (const damage& each : damages)
-    text += folded(each.sample ? "sample " + std::to_string(*each.sample) : "", each.message);
-  return text;
 }
 
 }  // namespace
@@ -201,15 +175,18 @@ std::string describe(const content& found) {
 std::string describe(const examination& made) {
   const findings& measured = made.measured;
   std::string text;
-  if (!made.notes.empty()) text += "\nnotes\n";
-  text += listed(made.notes, describe_note) + describe_layout(measured.layout) +
-          describe_storage(measured.storage) + describe_rates(measured);
+  if (!made.notes.empty()) text += "\nnotes\n" + describe_sentences("-", made.notes);
+  text += describe_layout(measured.layout) + describe_storage(measured.storage) +
+          describe_rates(measured);
   for (const loop_facts& loop : measured.loops) text += describe_loop(measured, loop);
   if (!measured.not_run.empty())
     text += "\nthe loop as recommended\n" + folded("not measured", measured.not_run);
-  text += describe_damages(measured.damages) + "\nrecommended\n";
-  text += listed(made.recommended.reasons, describe_note);
-  text += listed(made.recommended.hints, describe_hint);
+  if (!measured.damages.empty())
+    text += "\ndamage: samples that cannot be read; the rest was measured without them\n";
+  for (const damage& each : measured.damages)
+    text += folded(each.sample ? "sample " + std::to_string(*each.sample) : "", each.message);
+  text += "\nrecommended\n" + describe_sentences("-", made.recommended.reasons) +
+          describe_sentences("also", made.recommended.hints);
   if (made.recommended.batch.count() > 0)
     text += line("then", "a batch in about " + time_text(made.recommended.batch));
   if (measured.loops.size() == 2 && measured.loops.front().batches != 0 &&

@@ -5,12 +5,14 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace doctor {
 
 /// "784 bytes", "1.5 KiB", "47.1 MiB".
-[[nodiscard]] inline std::string bytes_text(double bytes) {
+[[nodiscard]] inline std::string bytes_text(std::uint64_t count) {
+  auto bytes = static_cast<double>(count);
   constexpr std::array units{"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return fmt::format("{:.0f} byte{}", bytes, bytes == 1 ? "" : "s");
   std::size_t unit = 0;
@@ -31,6 +33,12 @@ namespace doctor {
   if (count < 1e-3) return fmt::format("{:.1f} us", count * 1e6);
   if (count < 1) return fmt::format("{:.1f} ms", count * 1e3);
   return fmt::format("{:.2f} s", count);
+}
+
+/// "1 reader", "2 readers".
+template <class Count>
+[[nodiscard]] std::string counted(Count count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 [[nodiscard]] inline std::string percent_text(double share) {

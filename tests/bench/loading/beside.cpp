@@ -1,8 +1,8 @@
 /// A picture of a plain loop and of feedline's, one above the other on one scale of time: the same
 /// batches of the same rows, and the same step on each.
 ///
-///     feedline_bench_beside --svg beside.svg
-///     feedline_bench_beside --svg beside.svg --page beside.html --shape imagenet256 --step-us 3000
+///     feedline_bench_beside --page beside.html
+///     feedline_bench_beside --page beside.html --shape imagenet256 --step-us 3000
 ///
 /// The plain loop is what people write by hand: one thread gathers a batch into pinned memory
 /// (`--pageable`: into memory that is not), copies it by cudaMemcpy, launches the step, and waits
@@ -38,7 +38,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,7 +54,6 @@ struct options : common_options {
   std::uint64_t batches = 12;
   double step_us = 0;  ///< 0: a little longer than the loader alone needs for a batch
   bool pageable = false;
-  std::string svg;
   std::string page;
 };
 
@@ -218,11 +216,6 @@ void draw(const task& work, trace plain, trace fed, const options& options) {
   const std::string title = std::to_string(work.batches) + " batches, " + work.rows.name +
                             ": a plain loop " + words("%.1f ms", plain_ms) + ", feedline " +
                             words("%.1f ms", fed_ms);
-  if (!options.svg.empty()) {
-    write_trace_svg(both, options.svg, title);
-    std::printf("%s: %ju bytes\n", options.svg.c_str(),
-                static_cast<std::uintmax_t>(std::filesystem::file_size(options.svg)));
-  }
   if (!options.page.empty()) write_trace_page(both, options.page, title);
 }
 
@@ -269,7 +262,6 @@ int main(int argc, char* argv[]) {
   line.add_option("--step-us", options.step_us,
                   "length of a step; 0: 1.25 times what the loader alone needs for a batch");
   line.add_flag("--pageable", options.pageable, "the plain loop copies from memory not pinned");
-  line.add_option("--svg", options.svg, "file for the drawing");
   line.add_option("--page", options.page, "file for a page");
   return run_program(line, argc, argv, has_gpu, [&] { run(options); });
 }

@@ -14,7 +14,7 @@
 /// over that. Medians of the runs, each a round of all three. First, for comparison, what feeding
 /// costs at least: instead of a loader, copies as large as its pieces, out of pinned memory that
 /// nobody fills, into four slots in turns. With `--page` the last loop of products is traced, which
-/// costs time, and becomes a page and a drawing (`.html`, `.svg`).
+/// costs time, and becomes a page.
 
 #include <feedline/cuda/device.hpp>
 #include <feedline/loader/loader.hpp>
@@ -40,7 +40,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -226,14 +225,6 @@ std::vector<way> ways_of(const shape& shape, const options& options) {
   return ways;
 }
 
-/// An epoch's trace, as a page and as a drawing beside it.
-void draw(const loader& loader, std::uint64_t epoch, const std::string& title,
-          const std::string& page) {
-  const trace drawn = only_epoch(loader.trace(), epoch);
-  write_trace_page(drawn, page, title);
-  write_trace_svg(drawn, std::filesystem::path{page}.replace_extension(".svg").string(), title);
-}
-
 /// A loop over so many batches, in seconds. @param busy Null: an empty consumer.
 using feeding_loop = std::function<double(work* busy, const step_kind&, std::uint64_t batches)>;
 
@@ -299,7 +290,8 @@ void run_way(const shape& shape, const dataset_ptr& data, const way& through,
   for (const step_kind& step : step_kinds(options)) {
     measure_step(shape.name, through.name, step, an_epoch, feed, options, busy, stream, found);
     if (!options.page.empty() && step.name.find("product") != std::string::npos)
-      draw(loader, epoch - 1, shape.name + ", " + through.name + ", " + step.name, options.page);
+      write_trace_page(only_epoch(loader.trace(), epoch - 1), options.page,
+                       shape.name + ", " + through.name + ", " + step.name);
   }
 }
 

@@ -18,7 +18,7 @@ using feedline::test::message_of;
 namespace {
 
 using writer = void (*)(const trace&, const std::string&, std::string_view);
-constexpr std::array<writer, 3> writers{write_chrome_trace, write_trace_page, write_trace_svg};
+constexpr std::array<writer, 2> writers{write_chrome_trace, write_trace_page};
 
 }  // namespace
 
@@ -62,18 +62,8 @@ TEST_CASE("trace files: an event of no lane, or one that ends too early, is refu
   }
 }
 
-TEST_CASE("trace files: an event's description has its batches as far as they are known",
+TEST_CASE("trace files: text of HTML has no letter with a meaning, and no control character",
           "[statistics][host]") {
-  using detail::describe;
-  CHECK(describe({.activity = trace_activity::copying, .epoch = 1}) == "copying, epoch 1");
-  CHECK(describe({.activity = trace_activity::stalled, .epoch = 0, .batch = 8}) ==
-        "stalled, epoch 0, batch 8");
-  CHECK(describe({.activity = trace_activity::reading, .epoch = 0, .batch = 8, .batches = 4}) ==
-        "reading, epoch 0, batches 8 to 11");
-}
-
-TEST_CASE("trace files: text of XML has no letter with a meaning, and no control character",
-          "[statistics][host]") {
-  CHECK(detail::xml_text("<a b=\"c\" d='e'>&\n\x01") ==
+  CHECK(detail::html_text("<a b=\"c\" d='e'>&\n\x01") ==
         "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;  ");
 }

@@ -12,7 +12,6 @@ int main(int count, char** arguments) {
   const std::filesystem::path folder{arguments[1]};
   const feedline::trace example = feedline::test::example_trace();
   feedline::write_trace_page(example, folder / "example.html", "Two <b>lanes</b>");
-  feedline::write_trace_svg(example, folder / "example.svg", "Two <b>lanes</b>");
   feedline::write_trace_page({}, folder / "empty.html");
 
   feedline::trace many{{{"busy", feedline::lane_kind::thread, 0}}, {}};

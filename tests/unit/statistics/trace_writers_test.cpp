@@ -43,26 +43,6 @@ nlohmann::json data_of(const std::string& page) {
   return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
-/// Whether all elements of a text of XML are closed in their order, and no letter of their own is
-/// outside of them.
-bool is_well_formed(const std::string& text) {
-  std::vector<std::string> open;
-  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) {
-    const std::size_t end = text.find('>', at);
-    if (end == std::string::npos) return false;
-    const std::string tag = text.substr(at + 1, end - at - 1);
-    if (count_of(tag, "<") != 0 || count_of(tag, "\"") % 2 != 0) return false;
-    if (tag.front() == '/') {
-      if (open.empty() || open.back() != tag.substr(1)) return false;
-      open.pop_back();
-    } else if (tag.back() != '/') {
-      open.push_back(tag.substr(0, tag.find(' ')));
-    }
-    at = end;
-  }
-  return open.empty();
-}
-
 }  // namespace
 
 TEST_CASE("chrome trace: it is JSON, a row for each lane and each event with its time and batch",
@@ -146,57 +126,12 @@ TEST_CASE("trace page: it loads nothing from anywhere", "[statistics][host]") {
   }
 }
 
-TEST_CASE("trace svg: it is well formed, with a bar and a description for each event to be seen",
-          "[statistics][host]") {
-  const std::string text = written(write_trace_svg, example_trace());
-  CHECK(is_well_formed(text));
-  CHECK(count_of(text, "<rect class=\"reading\"") == 4 + 1);  // and one of the legend
-  CHECK(count_of(text, "<rect class=\"copying\"") == 4 + 1);
-  CHECK(count_of(text, "<title>reading, epoch 0, batch 3: 100 µs</title>") == 1);
-  CHECK(count_of(text, "<title>stalled, epoch 1: 100 µs</title>") == 1);
-  CHECK(count_of(text, "&lt;/script&gt;&lt;b&gt; &quot;copy&quot; &amp; &#39;more&#39;") == 1);
-  CHECK(count_of(text, ">busy 50 %<") == 1);
-  CHECK(count_of(text, ">busy 25 %<") == 1);
-}
-
-TEST_CASE("trace svg: a mark among the events is a line at its time, another is left out",
-          "[statistics][host]") {
-  trace example = example_trace();
-  example.marks.push_back({std::chrono::microseconds{-1}, "before"});
-  example.marks.push_back({std::chrono::microseconds{801}, "behind"});
-  const std::string text = written(write_trace_svg, example);
-  CHECK(is_well_formed(text));
-  const double left = 24 + 7.2 * static_cast<double>(example.lanes[1].name.size());
-  const std::string x = std::to_string(left + 960 * 350 / 800.0);
-  CHECK(count_of(text, "d=\"M" + x.substr(0, x.find('.') + 3) + " ") == 1);
-  CHECK(count_of(text, "<title>readers &lt; 2 &amp; &lt;/script&gt;</title></path>") == 1);
-  CHECK(count_of(text, "class=\"mark\"") == 1);
-}
-
-TEST_CASE("trace svg: its size has a bound, however many events there are", "[statistics][host]") {
-  trace many{{{"one", lane_kind::thread, 0}}, {}};
-  for (std::int64_t i = 0; i < 200'000; ++i) {
-    many.events.push_back({0,
-                           i % 2 == 0 ? trace_activity::reading : trace_activity::stalled,
-                           std::chrono::nanoseconds{10 * i},
-                           std::chrono::nanoseconds{10 * i + 10},
-                           0,
-                           {}});
-  }
-  const std::string text = written(write_trace_svg, many);
-  CHECK(is_well_formed(text));
-  CHECK(count_of(text, "<rect") <= 4 * 960 + 5);
-  CHECK(count_of(text, "<rect") > 5);
-}
-
 TEST_CASE("traces: without events the files are whole all the same", "[statistics][host]") {
   const trace none{{{"one", lane_kind::thread, 0}}, {}};
   CHECK(nlohmann::json::parse(written(write_chrome_trace, none)).at("traceEvents").size() == 3);
   CHECK(nlohmann::json::parse(written(write_chrome_trace, {})).at("traceEvents").size() == 1);
   CHECK(data_of(written(write_trace_page, none)).at("events").empty());
   CHECK(data_of(written(write_trace_page, {})).at("lanes").empty());
-  CHECK(is_well_formed(written(write_trace_svg, none)));
-  CHECK(is_well_formed(written(write_trace_svg, {})));
 }
 
 TEST_CASE("traces: those of one epoch keep all lanes", "[statistics][host]") {

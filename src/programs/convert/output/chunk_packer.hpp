@@ -1,6 +1,6 @@
 #pragma once
 
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 
 #include "hdf5/library/handle.hpp"
 #include "hdf5/library/session.hpp"
-#include "programs/convert/work/durable_file.hpp"
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/durable_file.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -119,7 +119,7 @@ class hdf5_output final : public output {
       columns_.clear();
       require(hdf5, H5Fclose(file_.release()), "close the file");
     }
-    on_disk_->release_room();
+    on_disk_->resize(fs::file_size(path_));
     on_disk_->sync();
     on_disk_.reset();
   }
@@ -147,7 +147,7 @@ class hdf5_output final : public output {
     require(hdf5, H5Fget_filesize(file_.get(), &end), "tell the size of the file");
     end += bytes + chunks * index_bytes + header_bytes;
     if (end <= reserved_) return;
-    on_disk_->reserve_room(reserved_, end - reserved_);
+    on_disk_->reserve(reserved_, end - reserved_);
     reserved_ = end;
   }
 

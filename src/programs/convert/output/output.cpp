@@ -66,7 +66,7 @@ class npy_output final : public output {
     for (const feedline::field& field : what_.fields) files_.emplace_back(path_of(field), how);
     if (!is_new) return;
     for (std::size_t f = 0; f < files_.size(); ++f) {
-      files_[f].reserve(headers_[f].size() + what_.samples * sample_bytes(what_.fields[f]));
+      files_[f].take(headers_[f].size() + what_.samples * sample_bytes(what_.fields[f]));
       files_[f].write(0, std::as_bytes(std::span{headers_[f]}));
     }
     sync_folder(folder_);
@@ -111,7 +111,7 @@ class record_output final : public output {
 
   void open(durable_file::mode how) override {
     file_.emplace(path_, how);
-    if (how == durable_file::mode::create) file_->reserve(what_.samples * record_bytes_);
+    if (how == durable_file::mode::create) file_->take(what_.samples * record_bytes_);
   }
 
   void write(std::uint64_t first, std::uint64_t count,

@@ -2,8 +2,8 @@
 
 #include <feedline/dataset/dataset.hpp>
 
-#include "programs/convert/work/durable_file.hpp"
-#include "programs/convert/work/job.hpp"
+#include "programs/convert/output/durable_file.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,31 +2,28 @@
 
 #include <feedline/error.hpp>
 
-#include "programs/convert/work/durable_file.hpp"
+#include "programs/convert/output/durable_file.hpp"
 
-#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <system_error>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <sstream>
-#include <string_view>
 
 namespace convert {
+namespace fs = std::filesystem;
+using feedline::usage_error;
 namespace {
 
-namespace fs = std::filesystem;
-using feedline::detail::descriptor;
-
-constexpr auto first_line = "feedline-convert, an unfinished output, 1";
-constexpr std::string_view claim_text = "feedline-convert makes an output in this folder\n";
+constexpr auto first_line = "feedline-convert, an unfinished output, 2";
+constexpr std::string_view last_line = "end\n";
+constexpr std::string_view claim = "feedline-convert makes an output in this folder\n";
 
 [[noreturn]] void refuse(const fs::path& path, const fs::path& found) {
-  throw feedline::usage_error{
+  throw usage_error{
       path.string() + ": feedline-convert makes its output in a folder of that name, and " +
       found.string() + " is not of its making: move it away, or choose another --output"};
 }
@@ -35,43 +32,73 @@ bool is_folder(const fs::path& path) {
   return fs::symlink_status(path).type() == fs::file_type::directory;
 }
 
+bool has_mounts(const fs::path& folder) {
+  const occupant parent = occupant_of(folder / "..");
+  const auto is_elsewhere = [&](const fs::path& path) {
+    const occupant found = occupant_of(path);
+    return found && parent && found->first != parent->first;
+  };
+  return is_elsewhere(folder) ||
+         std::ranges::any_of(fs::recursive_directory_iterator{folder}, is_elsewhere);
+}
+
 }  // namespace
 
-std::string to_hex(std::uint32_t value) {
-  return fmt::format("{:#010x}", value);
+occupant occupant_of(const fs::path& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return std::nullopt;
+  return std::pair{found.st_dev, found.st_ino};
 }
 
-void journal::write(const std::filesystem::path& path) const {
-  std::string text = std::string{first_line} + '\n' + identity;
-  text += "samples " + std::to_string(samples) + "\nchecksums";
-  for (const std::uint32_t value : checksums) text += ' ' + to_hex(value);
-  replace_file(path, text + "\nend\n");
+occupant check_output(const job& job) {
+  const fs::path& output = job.output;
+  const std::string name = output.string();
+  if (!fs::is_directory(fs::absolute(output).parent_path()))
+    throw usage_error{name + ": there is no folder " + output.parent_path().string() +
+                      " to write it in"};
+  const occupant found = occupant_of(output);
+  if (!found) return found;
+  if (!is_folder(output) && !fs::is_symlink(output) && !fs::is_regular_file(output))
+    throw usage_error{name + ": is a device, a pipe or a socket, which no output can replace"};
+  if (!job.force)
+    throw usage_error{name + ": exists; choose another --output, or let --force replace it" +
+                      (is_folder(output) ? " with all that is in it" : "")};
+  if (is_folder(output) && has_mounts(output))
+    throw usage_error{name +
+                      ": another file system is mounted on it or in it, so it cannot be "
+                      "replaced: choose another --output"};
+  return found;
 }
 
-std::optional<journal> journal::read(const std::filesystem::path& path) {
+void journal::write(const fs::path& path) const {
+  std::string text = std::string{first_line} + '\n' + std::to_string(samples);
+  for (const std::uint32_t sum : checksums) text += ' ' + std::to_string(sum);
+  replace_file(path, text + '\n' + identity + std::string{last_line});
+}
+
+std::optional<journal> journal::read(const fs::path& path) {
   std::ifstream file{path};
   std::string line;
-  if (!std::getline(file, line) || line != first_line) return std::nullopt;
-  journal found;
-  while (std::getline(file, line) && !line.starts_with("samples ")) found.identity += line + '\n';
-  std::istringstream counted{line};
-  std::string word;
-  if (!(counted >> word >> found.samples)) return std::nullopt;
-  if (!std::getline(file, line) || !line.starts_with("checksums")) return std::nullopt;
-  std::istringstream values{line.substr(9)};
-  for (std::uint32_t value = 0; values >> std::hex >> value;) found.checksums.push_back(value);
-  if (!std::getline(file, line) || line != "end") return std::nullopt;
+  if (!std::getline(file, line) || line != first_line || !std::getline(file, line)) return {};
+  journal found{.identity = {std::istreambuf_iterator<char>{file}, {}}};
+  std::istringstream numbers{line};
+  if (!(numbers >> found.samples) || !found.identity.ends_with(last_line)) return {};
+  for (std::uint32_t sum = 0; numbers >> sum;) found.checksums.push_back(sum);
+  found.identity.resize(found.identity.size() - last_line.size());
   return found;
 }
 
 work_folder::work_folder(fs::path path) : path_{std::move(path)}, locked_{enter()} {
-  claim();
   require_only_own();
 }
 
+// The lock file goes last: a folder that has anything has a lock.
 work_folder::~work_folder() {
   try {
-    if (!removed_ && !fs::exists(journal())) remove();
+    if (fs::exists(journal())) return;
+    clear();
+    fs::remove(lock());
+    fs::remove(path_);
   } catch (const std::exception& error) {
     spdlog::warn("{}", error.what());
   }
@@ -83,23 +110,41 @@ void work_folder::clear() const {
   fs::remove_all(unfinished());
 }
 
-// The lock's file last: a folder that has anything has a lock.
-void work_folder::remove() {
-  removed_ = true;
+void work_folder::put_in_place(const fs::path& output, const occupant& replaces) const {
+  const fs::path made = unfinished();
+  const fs::path replaced = path_ / "replaced";
+  // A link never takes a name that is in use, and a folder only that of an empty folder.
+  const bool is_linked = !is_folder(made) && ::link(made.c_str(), output.c_str()) == 0;
+  const occupant found = is_linked ? std::nullopt : occupant_of(output);
+  if (found && found != replaces)
+    throw std::runtime_error{
+        output.string() +
+        ": was put there or replaced while the conversion ran, and is left as it is; what was "
+        "converted is whole, in " +
+        made.string() + ": the same command with --force puts it in place"};
+  if (found && (is_folder(output) || is_folder(made))) fs::rename(output, replaced);
+  if (!is_linked) fs::rename(made, output);
+  sync_folder(fs::absolute(output).parent_path());
   clear();
-  fs::remove(lock());
-  fs::remove(path_);
+  if (std::error_code error; fs::remove_all(replaced, error), error)
+    throw std::runtime_error{output.string() +
+                             ": is complete; what it took the place of cannot be removed, and is " +
+                             replaced.string() + " now: " + error.message()};
 }
 
-/// Begins again where another run removed the folder meanwhile.
-descriptor work_folder::enter() const {
-  for (;;) {
-    if (::mkdir(path_.c_str(), 0777) != 0) {
-      if (errno != EEXIST) fail(path_, "cannot be made; check its folder's permissions");
-      if (!identity_at(path_)) continue;
-      if (!is_folder(path_) || is_foreign()) refuse(path_, path_);
-    }
-    descriptor file{::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)};
+/// Begins again if another run removed the folder meanwhile.
+feedline::detail::descriptor work_folder::enter() const {
+  for (std::error_code gone;;) {
+    if (::mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST)
+      fail(path_, "cannot be made; check its folder's permissions");
+    const auto type = fs::symlink_status(path_, gone).type();
+    if (type == fs::file_type::not_found) continue;
+    // A run that was killed early leaves an empty folder.
+    if (type != fs::file_type::directory ||
+        (!fs::exists(lock(), gone) && !fs::is_empty(path_, gone) && !gone))
+      refuse(path_, path_);
+    feedline::detail::descriptor file{
+        ::open(lock().c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)};
     if (file.number() < 0 && errno == ENOENT) continue;
     if (file.number() < 0) fail(lock(), "cannot be opened");
     if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
@@ -110,42 +155,23 @@ descriptor work_folder::enter() const {
                    path_.string(), feedline::detail::system_words());
     }
     struct stat locked {};
-    if (::fstat(file.number(), &locked) == 0 &&
-        identity_at(lock()) == file_identity{locked.st_dev, locked.st_ino})
-      return file;
+    if (::fstat(file.number(), &locked) == 0 && locked.st_nlink != 0) return file;
   }
-}
-
-/// Whether it has anything but no lock. An empty one was left by a run that was killed early.
-bool work_folder::is_foreign() const {
-  bool is_empty = true;
-  std::error_code gone;  // a run that ends removes it
-  for (fs::directory_iterator at{path_, gone}, end; !gone && at != end; at.increment(gone)) {
-    if (at->path() == lock()) return false;
-    is_empty = false;
-  }
-  return !is_empty;
-}
-
-/// Says in the lock's file whose it is. Part of that was left by a run that was killed just then.
-void work_folder::claim() const {
-  std::array<char, 128> found{};
-  const auto size = ::pread(locked_.number(), found.data(), found.size(), 0);
-  if (size < 0) fail(lock(), "cannot be read");
-  const std::string_view text(found.data(), static_cast<std::size_t>(size < 0 ? 0 : size));
-  if (!claim_text.starts_with(text)) refuse(path_, lock());
-  if (text != claim_text && ::pwrite(locked_.number(), claim_text.data(), claim_text.size(), 0) !=
-                                static_cast<ssize_t>(claim_text.size()))
-    fail(lock(), "cannot be written; is the disk full?");
 }
 
 void work_folder::require_only_own() const {
-  const std::vector<fs::path> own{lock(), journal(), journal().string() + ".new", unfinished()};
-  for (const auto& entry : fs::directory_iterator{path_})
-    if (std::find(own.begin(), own.end(), entry.path()) == own.end()) refuse(path_, entry.path());
-  if (!is_folder(unfinished())) return;
-  for (const auto& entry : fs::directory_iterator{unfinished()})
-    if (!entry.is_regular_file() || entry.path().extension() != ".npy") refuse(path_, entry.path());
+  std::ifstream file{lock()};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  if (!claim.starts_with(text)) refuse(path_, lock());  // half of it: a run was killed just then
+  const std::array own{lock(), journal(), fs::path{journal().string() + ".new"}, unfinished()};
+  for (const auto& entry : fs::recursive_directory_iterator{path_}) {
+    const bool is_array = entry.path().parent_path() == unfinished() &&
+                          entry.path().extension() == ".npy" && entry.is_regular_file();
+    if (!is_array && std::ranges::count(own, entry.path()) == 0) refuse(path_, entry.path());
+  }
+  if (::pwrite(locked_.number(), claim.data(), claim.size(), 0) !=
+      static_cast<ssize_t>(claim.size()))
+    fail(lock(), "cannot be written; is the disk full?");
 }
 
 }  // namespace convert

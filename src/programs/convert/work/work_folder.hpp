@@ -1,67 +1,70 @@
 #pragma once
 
 #include "io/descriptor.hpp"
+#include "programs/convert/output/job.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace convert {
 
-/// "0x0123abcd".
-[[nodiscard]] std::string to_hex(std::uint32_t value);
+/// Which file, folder or link has a name: its device and inode; empty if the name is free.
+using occupant = std::optional<std::pair<dev_t, ino_t>>;
+[[nodiscard]] occupant occupant_of(const std::filesystem::path& path);
 
-/// What a small text file beside an unfinished output says of it.
+/// Decides whether a job's output may be written.
+/// @return What the output is to replace.
+/// @throws feedline::usage_error if its folder is missing; if the name is taken and the job does
+/// not say `force`; if a device has it, or a folder with another file system mounted in it.
+[[nodiscard]] occupant check_output(const job& job);
+
+/// How far an unfinished output is, in a small text file beside it.
 struct journal {
-  std::string identity;  ///< what is converted into what: lines of text, equal for equal outputs
-  std::uint64_t samples = 0;                  ///< that are on the disk, with these checksums
+  std::string identity;       ///< what is converted into what: equal for equal outputs
+  std::uint64_t samples = 0;  ///< on the disk, with these checksums
   std::vector<std::uint32_t> checksums = {};  ///< CRC-32 of each field, over its samples' bytes
 
-  friend bool operator==(const journal&, const journal&) = default;
-
-  /// Puts it on the disk in place of what was there.
+  /// Replaces the file, and returns once it is on the disk.
   void write(const std::filesystem::path& path) const;
-  /// Nothing if there is no such file, or it is not a whole journal.
+  /// Empty if there is no such file, or it is not a whole journal.
   [[nodiscard]] static std::optional<journal> read(const std::filesystem::path& path);
 };
 
 /// The folder beside an output in which it is made: the unfinished output, its journal, and a lock
-/// that says whose the folder is and that one run at a time is in it.
+/// file that marks the folder as feedline-convert's and keeps a second run out.
 ///
-/// Only names that a run makes are ever written or removed; a folder that has others is refused.
+/// A run writes and removes its own names alone; a folder that has others is refused.
 class work_folder {
  public:
   /// Makes the folder, or enters what an earlier run left, however that ended.
   /// @throws feedline::usage_error if something of that name is there that no run made.
   /// @throws std::runtime_error if another run is in it; std::system_error if it cannot be made.
   explicit work_folder(std::filesystem::path path);
-  work_folder(const work_folder&) = delete;
-  work_folder& operator=(const work_folder&) = delete;
-  /// Leaves what can be gone on with, which is what has a journal, and removes the rest.
+  /// Leaves an output that has a journal, since a later run can go on with it; removes all else.
   ~work_folder();
 
   /// Removes the unfinished output and its journal.
   void clear() const;
-  /// Removes the folder, at the end of the run.
-  void remove();
+  /// Gives the finished output its name, and removes what had it and the journal. A file replaces
+  /// a file by one rename; if either is a folder, the name is free for a moment.
+  /// @param replaces As of `check_output`. Anything else is left, and so is the finished output.
+  /// @throws std::runtime_error, std::system_error.
+  void put_in_place(const std::filesystem::path& output, const occupant& replaces) const;
 
   [[nodiscard]] std::filesystem::path unfinished() const { return path_ / "unfinished"; }
   [[nodiscard]] std::filesystem::path journal() const { return path_ / "journal"; }
-  /// What the output takes the place of, until it is removed.
-  [[nodiscard]] std::filesystem::path replaced() const { return path_ / "replaced"; }
 
  private:
   [[nodiscard]] std::filesystem::path lock() const { return path_ / "lock"; }
   [[nodiscard]] feedline::detail::descriptor enter() const;
-  [[nodiscard]] bool is_foreign() const;
-  void claim() const;
   void require_only_own() const;
 
   std::filesystem::path path_;
   feedline::detail::descriptor locked_;
-  bool removed_ = false;
 };
 
 }  // namespace convert

@@ -36,10 +36,10 @@ struct job {
   std::uint64_t within_chunks = 0;            ///< of the input, samples are mixed; 0: of all
   int readers = feedline::automatic_readers;
   std::size_t checkpoint_bytes = std::size_t{256}
-                                 << 20;  ///< may be lost if the conversion is cut short
-  bool restart = false;                  ///< forget what an earlier run left unfinished
-  bool skip_damaged = false;             ///< leave out samples that cannot be read
-  bool force = false;                    ///< replace an output that this program did not write
+                                 << 20;            ///< may be lost if the conversion is cut short
+  bool restart = false;                            ///< forget what an earlier run left unfinished
+  bool skip_damaged = false;                       ///< leave out samples that cannot be read
+  bool force = false;                              ///< replace what has the output's name
   std::vector<std::filesystem::path> inputs = {};  ///< files and folders that must stay
   /// Where the samples come from, in words that differ when the samples may.
   std::string source = {};

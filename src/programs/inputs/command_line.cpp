@@ -1,0 +1,41 @@
+#include "programs/inputs/command_line.hpp"
+
+#include <feedline/version.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+
+namespace programs {
+namespace {
+
+const std::map<std::string, feedline::external_files> external_rules{
+    {"refuse", feedline::external_files::refuse},
+    {"same-folder", feedline::external_files::same_folder},
+    {"allow", feedline::external_files::allow}};
+
+}  // namespace
+
+void add_open_options(CLI::App& app, feedline::open_options& how) {
+  app.add_option("--fields", how.fields,
+                 "Of each input, in the order wanted: HDF5 datasets by path, members, fields; "
+                 "default: all")
+      ->type_name("NAME");
+  app.add_option("--shorter-side", how.image.shorter_side,
+                 "Of images before the middle is cut from them; 0: they are stretched");
+  app.add_option("--tokens-per-sample", how.tokens_per_sample, "Of shards of tokens");
+  app.add_option_function<std::string>(
+         "--external", [&how](const std::string& rule) { how.external = external_rules.at(rule); },
+         "HDF5: which other files an input may name as raw data, links or virtual sources: refuse "
+         "(the default): none; same-folder: those in its folder or below; allow: any that you may "
+         "read")
+      ->type_name("RULE")
+      ->check(CLI::IsMember(external_rules));
+}
+
+std::string version() {
+  return std::to_string(FEEDLINE_VERSION_MAJOR) + '.' + std::to_string(FEEDLINE_VERSION_MINOR) +
+         '.' + std::to_string(FEEDLINE_VERSION_PATCH);
+}
+
+}  // namespace programs

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <feedline/formats/open.hpp>
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace programs {
+
+/// Adds the options of all programs that say how their inputs are opened: --fields,
+/// --shorter-side, --tokens-per-sample, --external.
+void add_open_options(CLI::App& app, feedline::open_options& how);
+
+/// "1.2.3", as `--version` prints after a program's name.
+[[nodiscard]] std::string version();
+
+}  // namespace programs
