@@ -61,6 +61,22 @@ std::string refusal_of(const fs::path& file) {
   return message_of<hdf5_error>([&] { (void)open_hdf5(file, {{"x"}}, nothing_resident); });
 }
 
+/// A filter that the library has and feedline has not, as a plugin's is: it copies.
+H5Z_filter_t foreign_filter() {
+  constexpr H5Z_filter_t number = 32'762;
+  static const H5Z_class2_t copying{H5Z_CLASS_T_VERS,
+                                    number,
+                                    1,
+                                    1,
+                                    "copying",
+                                    nullptr,
+                                    nullptr,
+                                    [](unsigned, std::size_t, const unsigned*, std::size_t bytes,
+                                       std::size_t*, void**) { return bytes; }};
+  require_hdf5(H5Zregister(&copying) >= 0, "register a filter");
+  return number;
+}
+
 /// "x", which is stored so that the library must read it, of so many numbers.
 void write_for_library(hdf5_writer& writer, const std::string& how, std::uint64_t count) {
   const auto values = numbers(0, count);
@@ -69,6 +85,10 @@ void write_for_library(hdf5_writer& writer, const std::string& how, std::uint64_
   if (how == "compact")
     layout = {how, [](hid_t creation) { H5Pset_layout(creation, H5D_COMPACT); }};
   if (how == "contiguous") layout = {how};
+  if (how == "foreign filter")
+    layout = chunked(how, {4}, [](hid_t creation) {
+      H5Pset_filter(creation, foreign_filter(), H5Z_FLAG_MANDATORY, 0, nullptr);
+    });
   detail::hdf5_type_id type{H5Tcopy(H5T_STD_U32LE)};
   if (how == "n-bit" || how == "contiguous") H5Tset_precision(type.get(), 20);
   writer.write("x", type.get(), {count}, H5T_NATIVE_UINT32, values.data(), layout);
@@ -297,7 +317,7 @@ TEST_CASE("hdf5: a raw file that changes after opening ends in an error that nam
 TEST_CASE("hdf5: a field that the library reads is guarded against change as all others",
           "[dataset][host]") {
   const temporary_directory folder;
-  const std::string how = GENERATE("n-bit", "compact", "contiguous");
+  const std::string how = GENERATE("n-bit", "compact", "contiguous", "foreign filter");
   const bool behind_link = GENERATE(false, true);
   const auto change = GENERATE(values(all_file_changes));
   hdf5_writer writer{folder.path() / "x.h5"};
