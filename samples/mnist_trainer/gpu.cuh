@@ -44,13 +44,13 @@ inline void check(ncclResult_t result, const std::string& call) {
 #else
 inline constexpr bool has_nccl = false;
 
-// `ranks_of_process` refuses more than one rank, so that nobody joins.
+// `ranks_of_process` refuses more than one rank, so no rank joins.
 struct ncclUniqueId {
   char internal[1];
 };
 #endif
 
-/// How the ranks find each other: NCCL's name for them all. One for a process.
+/// NCCL's identifier, by which the ranks find each other. One for a process.
 class gpu_team {
  public:
   explicit gpu_team([[maybe_unused]] const process_ranks& ranks) {
@@ -79,9 +79,9 @@ __global__ void for_each_kernel(std::size_t count, Operation operation) {
   if (i < count) operation(i);
 }
 
-/// What a network needs of a GPU: cuBLAS for the products, a kernel for what is between, on
-/// one stream; NCCL for sums over ranks, on another. Functions issue work and return; those that
-/// bring something to the host wait for it.
+/// The functions that a network needs, computed by a GPU: cuBLAS for the products and a kernel for
+/// the rest, on one stream; NCCL for sums over ranks, on another. Functions issue work and return;
+/// those that copy to the host wait for it.
 class gpu {
  public:
   using team = gpu_team;
@@ -100,7 +100,7 @@ class gpu {
   gpu& operator=(const gpu&) = delete;
   ~gpu() {
 #ifdef MNIST_HAS_NCCL
-    // Behind an error there may be sums that the others never come to.
+    // After an error there may be sums that the other ranks never reach.
     if (joined_) std::uncaught_exceptions() == 0 ? ncclCommDestroy(all_) : ncclCommAbort(all_);
 #endif
     cublasDestroy(blas_);

@@ -31,7 +31,7 @@ namespace {
 using mnist::seconds;
 
 constexpr std::uint64_t batch_size = 64;
-/// Each place of a batch has a graph. A GPU takes some 4 us longer for each launch where many
+/// Each address of a batch has a graph. A GPU takes some 4 us longer for each launch where many
 /// graphs take turns: 128 did, 32 did not.
 constexpr std::uint64_t in_a_slot = 8;
 
@@ -113,7 +113,7 @@ class race {
 
 using timings = std::vector<double>;
 
-/// Of an odd number of them.
+/// Median of an odd number of times.
 double median(timings of) {
   const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
   std::nth_element(of.begin(), middle, of.end());

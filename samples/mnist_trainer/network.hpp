@@ -25,11 +25,11 @@ inline constexpr std::size_t classes = 10;
 
 using seconds = std::chrono::duration<double>;
 
-/// What a device measures of an epoch: from before its first batch was taken until the work on the
-/// last one was done.
+/// Times of an epoch, measured by a device from before its first batch was taken until the work on
+/// the last one was done.
 struct epoch_times {
   seconds took{};
-  seconds waited{};  ///< of that, for data
+  seconds waited{};  ///< part of it spent waiting for data
 };
 
 /// Floats in the memory of a device, column after column.
@@ -43,7 +43,7 @@ inline matrix transposed(const matrix& from) {
   return {from.data, from.columns, from.rows, !from.transposed};
 }
 
-// What happens to one element, or to one digit, on any device.
+// Operations on one element, or on one digit, on any device.
 
 /// ReLU, and its slope.
 struct rectify {
@@ -69,9 +69,9 @@ struct descend {
 struct judge {
   const float* logits;
   const float* labels;
-  float* slopes;         ///< of the global batch's mean loss, by the logits
+  float* slopes;         ///< gradient of the global batch's mean loss by the logits
   float* tallies;        ///< three for each digit: loss, right answers, labels that are no class
-  std::size_t count;     ///< digits that count; those behind are repeats and have no slope
+  std::size_t count;     ///< digits that count; later ones are repeats and have no slope
   std::size_t together;  ///< digits that count in the batches of all ranks
   MNIST_ANYWHERE void operator()(std::size_t digit) const {
     const float* const in = logits + digit * classes;
@@ -95,11 +95,11 @@ struct judge {
   }
 };
 
-/// Adds what a batch holds to a checksum: each float's bits, weighed by their place in the batch of
+/// Adds what a batch holds to a checksum: each float's bits, weighed by their index in the batch of
 /// all ranks. A sum of integers has no order, so neither threads nor the number of ranks change it.
 struct fold {
   const float* values;
-  std::size_t first;  ///< place of the first one
+  std::size_t first;  ///< index of the first one
   unsigned long long* checksum;
   MNIST_ANYWHERE void operator()(std::size_t i) const {
     std::uint32_t bits = 0;
@@ -118,9 +118,9 @@ struct digits_view {
   const float* images;   ///< a row of `inputs` for each digit
   const float* labels;   ///< a row of `classes` for each: 1 at the label, else 0
   std::size_t size;      ///< digits in the batch
-  std::size_t count;     ///< of them, those that count: the others are repeats
+  std::size_t count;     ///< digits that count: the others are repeats
   std::size_t together;  ///< digits that count in all ranks' batches together
-  std::size_t first;     ///< place of its first one among these
+  std::size_t first;     ///< index of its first one among these
 };
 
 /// A multi-layer perceptron, inputs → 256 → 128 → 10, with ReLU between layers, trained by
@@ -134,7 +134,7 @@ class network {
  public:
   /// @param max_batch Digits in a batch, at most.
   /// @param overlap Sum each layer's gradient while that of the layer before is computed; else all
-  /// at once, behind the last.
+  /// at once, after the last.
   network(Device& on, std::size_t inputs, std::size_t max_batch, std::uint64_t seed, bool overlap)
       : on_{on},
         overlap_{overlap},
@@ -220,7 +220,7 @@ class network {
   }
 
  private:
-  /// Its weights, and its biases behind them, have the same places in all three of `parameters_`,
+  /// The layer's weights, and its biases after them, have the same offsets in `parameters_`,
   /// `velocity_` and `gradient_`.
   struct layer {
     std::size_t inputs;
@@ -228,7 +228,7 @@ class network {
     std::size_t weights;
     std::size_t biases;
     float* out;     ///< a column a digit
-    float* slopes;  ///< of the loss, by what `rectify` was given
+    float* slopes;  ///< gradient of the loss by the input of `rectify`
   };
   matrix weights(const layer& at) const {
     return {parameters_ + at.weights, at.outputs, at.inputs};
@@ -246,20 +246,20 @@ class network {
   float* gradient_ = nullptr;
 };
 
-/// @param labels How many were no class. @throws std::runtime_error if any was.
+/// @param labels Number of labels that were no class. @throws std::runtime_error if there are any.
 inline void require_classes(double labels) {
   if (labels != 0)
     throw std::runtime_error{std::to_string(static_cast<std::size_t>(labels)) +
                              " labels are above 9: the trainer knows the classes 0 to 9"};
 }
 
-/// What one batch came to, over all ranks.
+/// Result of one batch, over all ranks.
 struct batch_result {
   score of;
   unsigned long long checksum = 0;
 };
 
-/// Keeps what batches come to on the device, until it is asked for: so no step waits for the
+/// Keeps the results of batches on the device until they are asked for: so no step waits for the
 /// device, nor for other ranks.
 template <class Device>
 class scoreboard {
@@ -278,7 +278,7 @@ class scoreboard {
     const std::size_t at = together_.size();
     together_.push_back(digits.together);
     if (wants_checksums_) {
-      const std::size_t images = digits.together * inputs_;  // labels have their places behind
+      const std::size_t images = digits.together * inputs_;  // labels follow the images
       on_.for_each(digits.count * inputs_,
                    fold{digits.images, digits.first * inputs_, checksums_ + at});
       on_.for_each(digits.count * classes,
@@ -288,7 +288,7 @@ class scoreboard {
   }
 
   /// The results of all batches since the last call. Waits for the device and for all ranks, which
-  /// must call it behind the same batch. @throws std::runtime_error if a label was no class.
+  /// must call it after the same batch. @throws std::runtime_error if a label was no class.
   std::vector<batch_result> take() {
     const std::size_t batches = together_.size();
     std::vector<batch_result> results(batches);

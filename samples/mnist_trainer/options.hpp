@@ -11,11 +11,11 @@
 
 namespace mnist {
 
-/// What the command line says.
+/// Options of the command line.
 struct trainer_options {
   std::filesystem::path data;
   std::string device = "auto";     ///< or "cpu", "cuda", "cuda:N"
-  std::uint64_t batch_size = 128;  ///< of all ranks together
+  std::uint64_t batch_size = 128;  ///< for all ranks together
   std::uint64_t epochs = 5;
   int readers = feedline::automatic_readers;
   feedline::placement placement = feedline::placement::automatic;
@@ -40,7 +40,7 @@ struct trainer_options {
 
 /// One of those that share every batch. It has a thread, a loader and a network of its own.
 struct rank {
-  feedline::shard share;  ///< which rank of how many
+  feedline::shard share;  ///< rank and world
   int gpu = -1;           ///< it computes on; -1: on the CPU
   /// It alone prints, and writes files.
   bool is_first() const { return share.rank == 0; }
@@ -53,26 +53,27 @@ struct process_ranks {
   bool across_processes() const { return static_cast<int>(here.size()) < world; }
 };
 
-/// What of this machine and this build decides where ranks can run.
+/// Properties of this machine and this build that decide where ranks can run.
 struct facilities {
   int gpus = 0;        ///< 0: none, or built without CUDA
   bool cuda = false;   ///< built with it
   bool nccl = false;   ///< built with it
-  int local_rank = 0;  ///< of this process among those of its launcher on this machine
+  int local_rank = 0;  ///< number of this process among those of its launcher on this machine
 };
 
-/// @throws feedline::usage_error if what the command line and the launcher ask for cannot be had.
+/// @throws feedline::usage_error if the machine cannot do what the command line and the launcher
+/// ask for.
 [[nodiscard]] process_ranks ranks_of_process(const trainer_options& options,
                                              const feedline::shard& launched,
                                              const facilities& machine);
 
-/// What the launcher that was found says; 0 if there is none.
-/// @throws feedline::usage_error if it does not say, or what is no number.
+/// The local rank that the launcher of this process states; 0 if there is none.
+/// @throws feedline::usage_error if the launcher does not state it, or it is not a number.
 [[nodiscard]] int local_rank_from_environment(const feedline::shard& launched);
 
 /// NCCL's word for where processes meet, "HOST:PORT", where the environment has one: NCCL_COMM_ID,
-/// or the port behind the one that torchrun keeps for itself. Empty: the processes meet by MPI.
-/// @throws feedline::usage_error if MASTER_PORT is no port.
+/// or the port after the one that torchrun keeps for itself. Empty: the processes meet by MPI.
+/// @throws feedline::usage_error if MASTER_PORT is not a port.
 [[nodiscard]] std::string meeting_address_from_environment();
 
 /// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. To be called

@@ -23,7 +23,7 @@ namespace mnist {
 template <class Device>
 class training {
  public:
-  /// @param team Of the ranks: blocks until all are there, if they are several.
+  /// @param team The ranks; if they are several, this blocks until all have joined.
   training(const trainer_options& options, const rank& self, Device& on,
            typename Device::team& team)
       : options_{options},
@@ -70,10 +70,10 @@ class training {
   }
 
  private:
-  /// What an epoch came to.
+  /// Results of an epoch.
   struct epoch_report {
     score of;               ///< all its batches
-    std::uint64_t batches;  ///< that this run had of it
+    std::uint64_t batches;  ///< batches of it in this run
     double digits;          ///< in these
     epoch_times times;
   };
@@ -118,7 +118,7 @@ class training {
     checksums_.flush();
   }
 
-  /// To be called by all ranks behind the same batch; the first one writes.
+  /// All ranks call it after the same batch; the first one writes.
   void save(std::uint64_t epoch) {
     take_scores(epoch);
     if (self_.is_first())
@@ -140,8 +140,9 @@ class training {
   /// Ranks meet when all memory is there: to allocate may mean to wait for a GPU, and a GPU that
   /// sums waits for the other ranks.
   void meet(typename Device::team& team) {
-    // What all ranks must have alike, or they would train on batches of different runs, or wait for
-    // each other for ever. Each compares the sum over all ranks with its own share.
+    // These values must be equal on all ranks; otherwise they would train on batches of different
+    // runs, or wait for each other for ever. Each compares the sum over all ranks with its own
+    // share.
     const std::vector<unsigned long long> own{
         begin_.epoch,   begin_.batch,     train_.order_digest(),      options_.epochs,
         options_.every, options_.overlap, !options_.checksums.empty()};
@@ -232,7 +233,7 @@ class training {
   bool resumed_ = false;
   feedline::loader_state begin_;  // where this run begins: it may be resumed
   std::uint64_t taken_ = 0;       // batches of the epoch whose scores were taken, by any run
-  score so_far_;                  // of these
+  score so_far_;                  // sums over these batches
   batch_lines losses_;            // these write nothing but on the first rank
   batch_lines checksums_;
 
