@@ -119,7 +119,7 @@ std::unique_ptr<word, free_gpu> on_gpu(std::size_t words) {
 
 enum lane { to_gpu, kernel, from_gpu };
 
-struct bar {  // something was at work, in milliseconds since the way began
+struct bar {  // a span of work, in milliseconds since the start of the way
   lane where;
   float begin, end;
 };
@@ -155,7 +155,7 @@ struct marks {
   std::deque<mark> all;
 };
 
-// @param body Does the work, and gives back what checks it when the clock has stopped.
+// @param body Does the work, and returns a function that checks it when the clock has stopped.
 template <class Body>
 measured measure(const std::string& way, const Body& body) {
   measured best{way};

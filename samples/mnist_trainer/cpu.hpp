@@ -56,7 +56,7 @@ class cpu {
   feedline::device_ptr device() const { return device_; }  ///< loaders deliver to it
   feedline::stream_ref stream() const { return {}; }       ///< to take batches on
 
-  /// Zeros.
+  /// Allocates memory that is filled with zeros.
   template <class Value>
   Value* allocate(std::size_t count) {
     memory_.push_back(std::make_unique<std::byte[]>(count * sizeof(Value)));
@@ -97,7 +97,7 @@ class cpu {
     times_.waited += now - waits_since_;
     times_.took = now - *epoch_since_;
   }
-  /// Since the last call. A GPU's work is done then.
+  /// Times since the last call. A GPU's work is done then.
   epoch_times take_times() {
     epoch_since_.reset();
     return std::exchange(times_, {});

@@ -37,7 +37,7 @@ struct matrix {
   const float* data;
   std::size_t rows;
   std::size_t columns;
-  bool transposed = false;  ///< it is its transpose that lies there so
+  bool transposed = false;  ///< memory holds the transpose
 };
 inline matrix transposed(const matrix& from) {
   return {from.data, from.columns, from.rows, !from.transposed};
@@ -95,8 +95,9 @@ struct judge {
   }
 };
 
-/// Adds what a batch holds to a checksum: each float's bits, weighed by their index in the batch of
-/// all ranks. A sum of integers has no order, so neither threads nor the number of ranks change it.
+/// Adds the content of a batch to a checksum: each float's bits, weighed by their index in the
+/// batch of all ranks. A sum of integers has no order, so neither threads nor the number of ranks
+/// change it.
 struct fold {
   const float* values;
   std::size_t first;  ///< index of the first one
@@ -163,7 +164,7 @@ class network {
     on.upload(std::span<const float>{std::vector<float>(max_batch, 1.0F)}, ones_);
   }
 
-  /// Only answers.
+  /// Evaluates a batch, without training.
   /// @param score Three floats on the device: the batch's sums of losses, of right answers, and of
   /// labels that are no class.
   void test(const digits_view& digits, float* score) {
@@ -199,20 +200,20 @@ class network {
     on_.for_each(count_, descend{parameters_, velocity_, gradient_, 0.9F, learning_rate});
   }
 
-  /// All that training changes, for a checkpoint: weights, biases and their velocity. Waits for the
-  /// device.
+  /// All values that training changes, for a checkpoint: weights, biases and their velocity. Waits
+  /// for the device.
   std::vector<float> save() const {
     std::vector<float> values(2 * count_);
     on_.download(parameters_, std::span{values}.first(count_));
     on_.download(velocity_, std::span{values}.last(count_));
     return values;
   }
-  /// @param values From `save` of a network of the same `sizes`.
+  /// @param values Result of `save` of a network with the same `sizes`.
   void load(std::span<const float> values) {
     on_.upload(values.first(count_), parameters_);
     on_.upload(values.last(count_), velocity_);
   }
-  /// How many inputs it has, and then each layer.
+  /// The number of inputs, then the size of each layer.
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes{layers_.front().inputs};
     for (const layer& at : layers_) sizes.push_back(at.outputs);
@@ -264,7 +265,7 @@ struct batch_result {
 template <class Device>
 class scoreboard {
  public:
-  /// @param max_batches Between two calls of `take`.
+  /// @param max_batches Maximum number of batches between two calls of `take`.
   scoreboard(Device& on, std::size_t max_batches, std::size_t inputs, bool checksums)
       : on_{on},
         inputs_{inputs},
@@ -272,8 +273,8 @@ class scoreboard {
         scores_{on.template allocate<float>(max_batches * 3)},
         checksums_{on.template allocate<unsigned long long>(max_batches)} {}
 
-  /// Begins a batch, and adds its bytes up, if checksums are wanted.
-  /// @return Where its score belongs, for the network.
+  /// Begins a batch, and adds up its bytes if checksums are wanted.
+  /// @return Address for the batch's score.
   float* next(const digits_view& digits) {
     const std::size_t at = together_.size();
     together_.push_back(digits.together);
@@ -319,7 +320,7 @@ class scoreboard {
   bool wants_checksums_;
   float* scores_;  // three for each batch: losses, right answers, labels that are no class
   unsigned long long* checksums_;
-  std::vector<std::size_t> together_;  // digits, of each batch since the last `take`
+  std::vector<std::size_t> together_;  // digits of each batch since the last `take`
 };
 
 }  // namespace mnist
