@@ -12,7 +12,7 @@ namespace {
 
 using canvas = std::array<double, side * side>;  // 0 is paper, 1 is ink
 
-/// How this picture's digit lies on the paper: from the unit square to pixels.
+/// Maps this picture's digit from the unit square to pixels.
 struct placement {
   double xx, xy, yx, yy, x0, y0;
 

@@ -10,7 +10,7 @@ namespace digits {
 
 inline constexpr std::size_t side = 28;
 
-/// Row after row, 0 is paper, 255 is ink: as in MNIST.
+/// An image by rows; 0 is paper, 255 is ink, like in MNIST.
 using picture = std::array<std::uint8_t, side * side>;
 
 /// Writes a digit and takes its picture: the strokes shifted, turned, sheared and scaled, drawn

@@ -11,7 +11,7 @@ struct point {
   double y = 0.0;
 };
 
-/// A pen's way over the paper, as points joined by straight lines.
+/// A pen's path over the paper: points joined by straight lines.
 using stroke = std::vector<point>;
 
 /// The strokes of a digit as one hand might write it this time: one of the digit's forms, its

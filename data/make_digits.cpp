@@ -1,6 +1,6 @@
-// Makes a set of digits to train on where there is no MNIST: drawn by this program, written as
-// IDX files under MNIST's names, so that whatever reads MNIST reads them. See README.md beside
-// this file.
+// Makes a set of digits to train on without MNIST. This program draws them and writes IDX files
+// under MNIST's names, so that programs that read MNIST read them too. See README.md in this
+// folder.
 //
 //   make_digits data/digits
 //   make_digits --train 2000 --test 500 --seed 7 /tmp/few_digits
@@ -28,8 +28,8 @@ struct digit_set {
   std::vector<std::uint8_t> labels;
 };
 
-/// Each digit comes from a random stream of its own, so that threads can share the work and a
-/// longer set begins with the shorter one.
+/// Each digit has its own random stream, so that threads can share the work and a longer set begins
+/// with the shorter one.
 digit_set draw(std::uint64_t seed, std::uint64_t first_sequence, std::size_t count) {
   digit_set set{std::vector<std::uint8_t>(count * digits::side * digits::side),
                 std::vector<std::uint8_t>(count)};

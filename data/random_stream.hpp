@@ -14,17 +14,18 @@ class random_stream {
 
   [[nodiscard]] std::uint64_t bits() noexcept { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
 
-  /// In [low, high).
+  /// A number in [low, high).
   [[nodiscard]] double uniform(double low, double high) noexcept {
     return low + (high - low) * (static_cast<double>(bits() >> 11) * 0x1.0p-53);
   }
 
-  /// Less than n; n is small, so that the bias of the remainder is far below notice.
+  /// A number less than n; n is small, so that the bias of the remainder is negligible.
   [[nodiscard]] int below(int n) noexcept {
     return static_cast<int>(bits() % static_cast<std::uint64_t>(n));
   }
 
-  /// About normal, mean 0, deviation 1, within ±3.5: four uniforms added, with no call of libm.
+  /// An approximately normal number with mean 0 and deviation 1, within ±3.5: the sum of four
+  /// uniform numbers, without a call of libm.
   [[nodiscard]] double normal() noexcept {
     constexpr double width = 1.7320508075688772;  // each has variance 1/4 × 4
     double sum = 0.0;

@@ -21,13 +21,13 @@ class noisy_line : public feedline::dataset {
 
   std::uint64_t size() const override { return samples_; }
 
-  // What a sample holds: two scalars. An image would have a shape, {28, 28}.
+  // Fields of a sample: two scalars. An image would have a shape, {28, 28}.
   std::vector<feedline::field> fields() const override {
     return {{"x", feedline::element_type::f32}, {"y", feedline::element_type::f32}};
   }
 
-  // Readers call this, several at once: it writes straight into the batch's memory, one place for
-  // each sample asked for, in the order asked for. A file-backed dataset would read there.
+  // Readers call this, several at once. It writes straight into the batch's memory, one row for
+  // each requested sample, in the order of the request. A dataset in files would read there.
   void read(std::span<const feedline::sample_index> samples,
             std::span<const std::span<std::byte>> out) const override {
     for (std::size_t i = 0; i < samples.size(); ++i) {

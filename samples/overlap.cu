@@ -1,8 +1,8 @@
-// What overlap is worth. 16 chunks of 16 MiB go to the GPU, a kernel changes each in place, and
-// they come back. Six ways do the same work: with pageable memory, with pinned memory,
-// asynchronously on one stream, with both directions of the bus at once, with both and the kernel
-// at once; and then the last one again by feedline's loader and result ring, which write no event
-// and no buffer here. Every number that comes back is checked.
+// This sample measures what overlap gains. 16 chunks of 16 MiB go to the GPU, a kernel changes each
+// in place, and they come back. Six ways do the same work: with pageable memory, with pinned
+// memory, asynchronously on one stream, with both directions of the bus at once, with both and the
+// kernel at once; and then the last one again by feedline's loader and result ring, which write no
+// event and no buffer here. Every number that comes back is checked.
 //
 // Build:  cmake --preset release && cmake --build --preset release --target overlap
 // Run:    build/release/samples/overlap [overlap.svg]
@@ -42,7 +42,7 @@ constexpr std::size_t row_words = 4096;   // a sample of the loader's: 16 KiB
 constexpr std::size_t chunk_rows = 1024;  // and its batch: 16 MiB
 constexpr std::size_t chunk_words = chunk_rows * row_words;
 constexpr std::size_t chunk_bytes = chunk_words * sizeof(word);
-constexpr int runs = 5;  // of each way; the fastest counts, since others use the machine, too
+constexpr int runs = 5;  // for each way; the fastest counts, since others use the machine, too
 
 // ---- The work: so many steps of a generator of random numbers, for each word -------------------
 
@@ -119,7 +119,7 @@ std::unique_ptr<word, free_gpu> on_gpu(std::size_t words) {
 
 enum lane { to_gpu, kernel, from_gpu };
 
-struct bar {  // something was at work, in milliseconds since the way began
+struct bar {  // a span of work, in milliseconds since the start of the way
   lane where;
   float begin, end;
 };
@@ -155,7 +155,7 @@ struct marks {
   std::deque<mark> all;
 };
 
-// @param body Does the work, and gives back what checks it when the clock has stopped.
+// @param body Does the work, and returns a function that checks it when the clock has stopped.
 template <class Body>
 measured measure(const std::string& way, const Body& body) {
   measured best{way};
@@ -178,9 +178,10 @@ measured measure(const std::string& way, const Body& body) {
 
 // ---- Five ways by hand -------------------------------------------------------------------------
 
-// The same three steps a chunk; what differs is the host's memory, whether the host waits behind
-// each step, and whether the steps share a stream. Streams that differ need six events a ring of
-// three buffers: nobody may read what is not there yet, or write what is still read.
+// All ways have the same three steps for each chunk. They differ in the host's memory, whether the
+// host waits after each step, and whether the steps share a stream. Separate streams need six
+// events for a ring of three buffers: no step may read data that is not there yet, or overwrite
+// data that is still read.
 void by_hand(const word* from, word* to, const std::array<word*, 3>& buffers, bool waits,
              const std::array<cudaStream_t, 3>& streams, int rounds, marks& marked) {
   std::array<event, 3> arrived, changed, returned;
@@ -222,7 +223,7 @@ measured by_feedline(const std::vector<word>& from, int rounds) {
                           {.batch_size = chunk_rows,
                            .placement = feedline::placement::stream,
                            .expert = {.batches_per_slot = 1, .device_slots = 5}}};
-  // As many slots as results: they are looked at when the clock has stopped.
+  // There are as many slots as results, because results are checked when the clock has stopped.
   feedline::result_ring results{gpu, {.slot_bytes = chunk_bytes, .slots = chunks}};
   const stream mine;
   const feedline::stream_ref ref{mine.handle};
@@ -238,7 +239,7 @@ measured by_feedline(const std::vector<word>& from, int rounds) {
       }
     }};
     try {
-      struct pushed {  // a batch ends behind the lease on it, so its slot is filled behind the copy
+      struct pushed {  // a batch ends after the lease on it, so its slot is filled after the copy
         feedline::batch batch;
         std::optional<feedline::source_lease> copying;
       };

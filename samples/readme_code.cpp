@@ -1,5 +1,6 @@
-// The code that README.md shows, compiled and not run. That of docs/guide is in guide/. Between
-// `// [name]` and `// [/name]` lies what is copied there. A test compares; this refreshes it:
+// The code that README.md shows, compiled and not run. That of docs/guide is in guide/. The lines
+// between `// [name]` and `// [/name]` are copied there. A test compares them; this command copies
+// them again:
 //
 //     cmake -D SOURCE=. -D UPDATE=ON -P tests/conventions/readme.cmake
 

@@ -19,15 +19,15 @@ where there is a toolkit, and a GPU where there is one.
   --placement PLACEMENT    auto, stream, gather, resident or cached
   --cache MIB              memory of the GPU that digits may stay in
   --device DEVICE          auto, cpu, or cuda:N
-  --seed N                 of the order of the digits and of the initial weights
+  --seed N                 seed of the order of the digits and of the initial weights
   --within-chunks N        mix so many chunks at a time; 0: all digits with each other
   --no-prefetch            read each batch when it is asked for, to compare with
   --gpus N                 GPUs that share each batch
   --ranks N                with --device cpu: threads that do
-  --no-overlap             sum gradients behind the backward pass, to compare with
-  --checkpoint FILE        what a resumed training needs
+  --no-overlap             sum gradients after the backward pass, to compare with
+  --checkpoint FILE        file from which a training can be resumed
   --every N                batches between two checkpoints; 0: at the end of epochs only
-  --resume                 go on from the checkpoint, if there is one
+  --resume                 continue from the checkpoint, if there is one
   --losses FILE            a line for each batch, to compare runs by
   --checksums FILE         the same, of the batch's bytes
   --help                   this text; the trainer's own says more, with all defaults:

@@ -58,7 +58,7 @@ void roots() {
   // [roots]
   const auto both =
       feedline::open_image_folder(std::vector<std::string>{"photos/train", "scans/train"});
-  for (const std::string& name : both.classes) std::cout << name << '\n';  // of label 0, 1, …
+  for (const std::string& name : both.classes) std::cout << name << '\n';  // label 0, label 1, …
   // [/roots]
 }
 

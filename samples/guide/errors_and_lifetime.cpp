@@ -68,7 +68,7 @@ void run_watched(feedline::epoch_range& range, const std::stop_token& interrupt)
       if (!batch) return;  // the epoch's end, or the interrupt
       std::cout << batch->index() << '\n';
     } catch (const feedline::deadline_error& late) {
-      std::cerr << late.what() << '\n';  // which samples, and for how long; then wait on
+      std::cerr << late.what() << '\n';  // names the samples and the time; then wait again
     }
   }
 }

@@ -24,7 +24,7 @@ feedline::dataset_ptr fields() {
 feedline::dataset_ptr jpegs() {
   // [jpegs]
   auto files = feedline::open_hdf5_ragged("train.h5", {"jpeg"});          // one JPEG a sample
-  auto images = feedline::decode(files, feedline::make_image_decoder());  // by readers, or a GPU
+  auto images = feedline::decode(files, feedline::make_image_decoder());  // readers or a GPU do it
   auto train = feedline::zip({images, feedline::open_hdf5("train.h5", {{"label"}})});
   // [/jpegs]
   return train;

@@ -11,7 +11,7 @@
 
 #include "training.hpp"
 
-// What stands for another library: it takes a tensor and calls its deleter when it is done.
+// Stands for another library, which takes a tensor and calls its deleter when it is done.
 void take_over(DLManagedTensorVersioned* tensor);
 DLManagedTensorVersioned* make_tensor(const char* what);
 

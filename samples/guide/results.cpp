@@ -64,7 +64,7 @@ void embed_all(feedline::loader& loader, const feedline::device_ptr& gpu, std::u
     try {
       write_npy(results, samples, width, "embeddings.npy");
     } catch (...) {
-      results.stop();  // the loop below must not wait for room that nobody makes
+      results.stop();  // the loop below must not wait for room that never comes
       throw;
     }
   });
@@ -80,7 +80,7 @@ void embed_all(feedline::loader& loader, const feedline::device_ptr& gpu, std::u
     }
     results.finish();
   } catch (...) {
-    results.stop();  // the writer must not wait for results that nobody pushes
+    results.stop();  // the writer must not wait for results that are never pushed
     throw;
   }
   writer.get();  // throws what the writer threw

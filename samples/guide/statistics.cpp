@@ -21,7 +21,7 @@
 
 namespace {
 
-// A cache of somebody's, in the shape that the page needs: it has every second sample.
+// Stands for a cache of the user's, reduced to what the page needs: it has every second sample.
 struct own_cache {
   static std::size_t read(std::span<const feedline::sample_index> samples,
                           std::span<std::byte> out) {
@@ -45,7 +45,7 @@ void train_epoch(feedline::loader& loader, std::uint64_t epoch, cudaStream_t cud
 // [verdict]
 void raise_alarm(const feedline::loader_statistics& of_epoch) {
   const feedline::loader_verdict verdict = feedline::judge(of_epoch);
-  if (verdict.limit == feedline::bottleneck::consumer) return;  // as it should be
+  if (verdict.limit == feedline::bottleneck::consumer) return;  // the loop is fed well
   std::cerr << to_string(verdict.limit) << ": " << verdict.evidence << '\n' << verdict.next << '\n';
 }
 // [/verdict]

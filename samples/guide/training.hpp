@@ -3,9 +3,9 @@
 #include <cstdint>
 
 struct CUstream_st;
-using cudaStream_t = CUstream_st*;  // as the CUDA runtime has it, for machines that have none
+using cudaStream_t = CUstream_st*;  // same as in the CUDA runtime, for machines that have none
 
-// What stands for the user's own kernels in the code that README.md and docs/guide show.
+// Functions that stand for the user's own kernels in the code of README.md and docs/guide.
 void train_step(const std::uint8_t* images, const std::uint8_t* labels, std::uint64_t samples,
                 cudaStream_t stream);
 void brighten(const std::uint8_t* in, float* out, std::uint64_t samples, cudaStream_t stream);

@@ -87,7 +87,7 @@ feedline::loader_options batch_transform() {
 
 feedline::dataset_ptr augmented(const feedline::dataset_ptr& train) {
   // [augmentation]
-  // Noise and mirrored columns: other ones in each epoch, and the same again for any number of
+  // Noise and mirrored columns: they differ in each epoch, and are the same for any number of
   // readers, on any machine. Images are 32 × 32 pixels of three bytes.
   auto augmented = feedline::map(
       train, train->fields(),

@@ -17,7 +17,7 @@
 
 namespace mnist {
 
-/// Where ranks that are threads of one process meet, to add their values up.
+/// A meeting point where ranks that are threads of one process add up their values.
 class cpu_team {
  public:
   explicit cpu_team(const process_ranks& ranks)
@@ -39,10 +39,11 @@ class cpu_team {
 
  private:
   std::barrier<> arrived_;
-  std::vector<void*> values_;  // of each rank
+  std::vector<void*> values_;  // one for each rank
 };
 
-/// What a network needs of the CPU, on the calling thread; `gpu` is the same for a GPU.
+/// The functions that a network needs, computed by the CPU on the calling thread; `gpu` has the
+/// same for a GPU.
 class cpu {
  public:
   using team = cpu_team;
@@ -52,10 +53,10 @@ class cpu {
   void join(cpu_team& all) { team_ = &all; }
 
   std::string name() const { return "cpu"; }
-  feedline::device_ptr device() const { return device_; }  ///< that loaders deliver to
+  feedline::device_ptr device() const { return device_; }  ///< loaders deliver to it
   feedline::stream_ref stream() const { return {}; }       ///< to take batches on
 
-  /// Zeros.
+  /// Allocates memory that is filled with zeros.
   template <class Value>
   Value* allocate(std::size_t count) {
     memory_.push_back(std::make_unique<std::byte[]>(count * sizeof(Value)));
@@ -78,15 +79,15 @@ class cpu {
     for (std::size_t i = 0; i < count; ++i) operation(i);
   }
 
-  /// Sums over all ranks, in place, what the work before it wrote. Work behind `wait_for_sums`
-  /// finds the sums.
+  /// Sums values that earlier work wrote over all ranks, in place. Work after `wait_for_sums` finds
+  /// the sums.
   template <class Value>
   void sum(Value* values, std::size_t count) {
     if (team_ != nullptr) team_->sum(rank_, values, count);
   }
   void wait_for_sums() {}
 
-  /// How long the computing waits for data: call these before a batch is taken, and after.
+  /// Measure how long the computing waits for data: call these before a batch is taken, and after.
   void begin_wait() {
     waits_since_ = clock::now();
     if (!epoch_since_) epoch_since_ = waits_since_;
@@ -96,7 +97,7 @@ class cpu {
     times_.waited += now - waits_since_;
     times_.took = now - *epoch_since_;
   }
-  /// Since the last call. A GPU's work is done then.
+  /// Times since the last call. A GPU's work is done then.
   epoch_times take_times() {
     epoch_since_.reset();
     return std::exchange(times_, {});

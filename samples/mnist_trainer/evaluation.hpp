@@ -14,7 +14,7 @@
 
 namespace mnist {
 
-/// @param batch_size Of this rank.
+/// @param batch_size Samples in a batch of this rank.
 inline feedline::loader_options loading(const trainer_options& options, const rank& self,
                                         std::uint64_t batch_size) {
   feedline::loader_options loading{.batch_size = batch_size, .shard = self.share};
@@ -29,9 +29,9 @@ inline feedline::loader_options loading(const trainer_options& options, const ra
   return loading;
 }
 
-/// A batch as the network takes it.
-/// @param digits Of the dataset: global batches stand one behind the other, and in each the ranks'
-/// parts; repeats are behind.
+/// A view of a batch for the network.
+/// @param digits Digits of the dataset: global batches follow one another, each with the ranks'
+/// parts in order; repeats come last.
 inline digits_view view_of(const feedline::batch& batch, const feedline::loader& from,
                            const rank& self, std::uint64_t digits) {
   const std::uint64_t global =
@@ -44,12 +44,12 @@ inline digits_view view_of(const feedline::batch& batch, const feedline::loader&
           .first = batch.size() * static_cast<std::uint64_t>(self.share.rank)};
 }
 
-/// Counts the test digits that a network recognises. What it answers comes back by a result ring,
-/// and a thread of the CPU counts: so the training thread issues an evaluation and goes on.
+/// Counts the test digits that a network recognises. Its answers come back by a result ring, and a
+/// separate thread counts them: so the training thread issues an evaluation and continues.
 template <class Device>
 class evaluation {
  public:
-  static constexpr std::uint64_t batch_size = 500;  ///< of each rank
+  static constexpr std::uint64_t batch_size = 500;  ///< for each rank
 
   evaluation(const trainer_options& options, const rank& self, Device& on,
              const feedline::dataset_ptr& digits)
@@ -66,12 +66,12 @@ class evaluation {
   /// @param then Gets the share of digits that were recognised: on the first rank, on a thread of
   /// its own, when the answers are there.
   void begin(network<Device>& model, std::uint64_t epoch, std::function<void(double)> then) {
-    wait();  // for the one of the epoch before, which is long over
+    wait();  // for the evaluation of the epoch before, which ended long ago
     for (const feedline::batch& batch : loader_.epoch(epoch, on_.stream())) {
       model.test(view_of(batch, loader_, self_, digits_), score_);
       on_.sum(score_, 3);
       on_.wait_for_sums();
-      // The lease that it returns ends at once: the next batch's score is written behind the copy.
+      // The lease that it returns ends at once: the next batch's score is written after the copy.
       if (self_.is_first())
         (void)results_.push(score_, 3 * sizeof(float), on_.stream(), {epoch, batch.index()});
     }
@@ -79,7 +79,7 @@ class evaluation {
       counting_ =
           std::async(std::launch::async, [this, then = std::move(then)] { then(recognised()); });
   }
-  /// Until `then` was called, and has returned. @throws what it threw; std::runtime_error if a
+  /// Waits until `then` has returned. @throws the exception of `then`; std::runtime_error if a
   /// label was no class; feedline::stage_error.
   void wait() {
     if (counting_.valid()) counting_.get();
@@ -102,7 +102,7 @@ class evaluation {
   Device& on_;
   std::uint64_t digits_;
   feedline::loader loader_;
-  float* score_;  // of one batch of all ranks, on the device
+  float* score_;  // one batch of all ranks, on the device
   feedline::result_ring results_;
   std::future<void> counting_;
 };

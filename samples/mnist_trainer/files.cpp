@@ -28,9 +28,8 @@ fs::path idx_file(const fs::path& folder, const std::string& name) {
     if (fs::exists(folder / (name + ending))) return folder / (name + ending);
   throw usage_error{
       (folder / name).string() +
-      ": not there, neither plain nor as .gz. The folder is to hold MNIST's four files, or digits "
-      "called 'train' and 'test'. make_digits makes digits; data/README.md says where MNIST is to "
-      "be had"};
+      ": not there, neither plain nor as .gz. The folder must hold MNIST's four files, or digits "
+      "called 'train' and 'test'. make_digits makes digits; data/README.md says where MNIST is"};
 }
 
 bool is_npy_folder(const fs::path& path) {
@@ -131,9 +130,9 @@ checkpoint read_checkpoint(const fs::path& path, const std::vector<std::size_t>&
   std::string layers;
   for (std::string* const each : {&place, &so_far, &layers}) std::getline(file, *each);
   if (file && layers != text_of(sizes))
-    throw usage_error{name + ": of a network of sizes " + layers +
-                      ", where these digits make one of " + text_of(sizes)};
-  std::size_t count = 0;  // weights, biases, and the velocity of each
+    throw usage_error{name + ": belongs to a network of sizes " + layers +
+                      ", but these digits make one of " + text_of(sizes)};
+  std::size_t count = 0;  // weights, biases, and their velocities
   for (std::size_t i = 1; i < sizes.size(); ++i) count += 2 * (sizes[i - 1] + 1) * sizes[i];
   std::vector<float> values(count);
   file.read(reinterpret_cast<char*>(values.data()),

@@ -22,7 +22,7 @@ namespace mnist {
 [[nodiscard]] std::pair<feedline::dataset_ptr, feedline::dataset_ptr> open_digits(
     const std::filesystem::path& data);
 
-/// What an epoch's batches came to so far, over all ranks.
+/// Sums of the results of an epoch's batches so far, over all ranks.
 struct score {
   double loss = 0;    ///< sum of cross entropies, in nats
   double right = 0;   ///< digits recognised
@@ -35,8 +35,8 @@ struct score {
   }
 };
 
-/// All that a training needs to go on: where it stands, and what it has learnt. A file of it is
-/// some lines of text, and then the values as they lie in memory:
+/// All that a training needs to continue: its position, and what it has learnt. A file of it is
+/// some lines of text, and then the values as in memory:
 ///
 ///     feedline mnist_trainer checkpoint 1
 ///     {"feedline_loader_state": 2, "epoch": 2, …}     the loader's place, by `to_json`
@@ -44,23 +44,23 @@ struct score {
 ///     784 256 128 10                                  the network's sizes
 struct checkpoint {
   feedline::loader_state place;
-  score so_far;                    ///< of the epoch that `place` is in
+  score so_far;                    ///< in the epoch of `place`
   std::vector<std::size_t> sizes;  ///< `network::sizes`
   std::vector<float> values;       ///< `network::save`
 };
 
-/// Writes a file that takes the place of `path` when it is whole and on the disk: a process, or a
-/// machine, that ends at any moment leaves the one before or the new one.
+/// Writes a file and renames it to `path` when it is complete and on the disk: if the process or
+/// the machine fails at any moment, either the previous file or the new one is left.
 /// @throws std::runtime_error with the system's words.
 void write_checkpoint(const std::filesystem::path& path, const checkpoint& made);
 
-/// To be called before hours of training: throws where `write_checkpoint` would.
+/// Call it before hours of training: it throws where `write_checkpoint` would.
 /// @throws feedline::usage_error naming the option, the folder, and why no file can be made there.
 void require_place_for_checkpoint(const std::filesystem::path& path);
 
-/// @param sizes Of the network that it is for.
-/// @throws feedline::usage_error if the file is no checkpoint, not a whole one, or of a network of
-/// other sizes; std::runtime_error if it cannot be read.
+/// @param sizes Sizes of the network that it is for.
+/// @throws feedline::usage_error if the file is not a checkpoint, is incomplete, or belongs to a
+/// network of other sizes; std::runtime_error if it cannot be read.
 [[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,
                                          const std::vector<std::size_t>& sizes);
 
@@ -69,18 +69,19 @@ class batch_lines {
  public:
   batch_lines() = default;  ///< writes nothing
   /// @param path Empty: nothing is written.
-  /// @param begin Where the run goes on: lines of earlier batches stay, and no others.
+  /// @param begin Position at which the run continues: lines of earlier batches stay, and no
+  /// others.
   /// @throws std::runtime_error if it cannot be written.
   batch_lines(const std::filesystem::path& path, const feedline::loader_state& begin);
 
-  /// `value` by a format of printf's.
+  /// Writes a line with `value`, by a format of printf's.
   template <class Value>
   void add(std::uint64_t epoch, std::uint64_t batch, const char* format, Value value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     if (file_.is_open()) file_ << epoch << ' ' << batch << ' ' << text << '\n';
   }
-  /// To be called before a checkpoint is written, so that its batches' lines are there.
+  /// Call it before a checkpoint is written, so that the lines of its batches are in the file.
   /// @throws std::runtime_error if they could not be written.
   void flush();
 

@@ -44,13 +44,13 @@ inline void check(ncclResult_t result, const std::string& call) {
 #else
 inline constexpr bool has_nccl = false;
 
-// `ranks_of_process` refuses more than one rank, so that nobody joins.
+// `ranks_of_process` refuses more than one rank, so no rank joins.
 struct ncclUniqueId {
   char internal[1];
 };
 #endif
 
-/// How the ranks find each other: NCCL's name for them all. One for a process.
+/// NCCL's identifier, by which the ranks find each other. One for a process.
 class gpu_team {
  public:
   explicit gpu_team([[maybe_unused]] const process_ranks& ranks) {
@@ -58,7 +58,7 @@ class gpu_team {
     if (ranks.world == 1) return;
     const bool together = !ranks.across_processes();
     const std::string address = together ? "" : meeting_address_from_environment();
-    // NCCL itself listens there, in rank 0; so nothing needs to be sent before.
+    // NCCL itself listens there, in rank 0, so nothing has to be sent first.
     if (!address.empty()) setenv("NCCL_COMM_ID", address.c_str(), 1);
     const bool by_mpi = !together && address.empty();
     if (!by_mpi || ranks.here.front().is_first()) MNIST_CHECK(ncclGetUniqueId(&id_));
@@ -79,15 +79,15 @@ __global__ void for_each_kernel(std::size_t count, Operation operation) {
   if (i < count) operation(i);
 }
 
-/// What a network needs of a GPU: cuBLAS for the products, a kernel for what is between, on
-/// one stream; NCCL for sums over ranks, on another. Functions issue work and return; those that
-/// bring something to the host wait for it.
+/// The functions that a network needs, computed by a GPU: cuBLAS for the products and a kernel for
+/// the rest, on one stream; NCCL for sums over ranks, on another. Functions issue work and return;
+/// those that copy to the host wait for it.
 class gpu {
  public:
   using team = gpu_team;
 
   explicit gpu(const rank& self) : rank_{self}, device_{feedline::make_cuda_device(self.gpu)} {
-    MNIST_CHECK(cudaSetDevice(self.gpu));  // for this, the only thread that uses it
+    MNIST_CHECK(cudaSetDevice(self.gpu));  // for this thread, the only one that uses it
     for (cudaStream_t* const stream : {&stream_, &sum_stream_})
       MNIST_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     for (cudaEvent_t* const event : {&computed_, &summed_})
@@ -100,7 +100,7 @@ class gpu {
   gpu& operator=(const gpu&) = delete;
   ~gpu() {
 #ifdef MNIST_HAS_NCCL
-    // Behind an error there may be sums that the others never come to.
+    // After an error there may be sums that the other ranks never reach.
     if (joined_) std::uncaught_exceptions() == 0 ? ncclCommDestroy(all_) : ncclCommAbort(all_);
 #endif
     cublasDestroy(blas_);
@@ -183,9 +183,9 @@ class gpu {
   }
 
   // The host's clock would mislead. Taking a batch makes the *stream* wait for its copy, not the
-  // host; and a host that is ahead may block at no cost, as the stream has work. So events on
-  // the stream measure: the GPU passes the first when the work before it is done, the second when
-  // the batch is there too. What is found is about a microsecond too high for each pair.
+  // host; and a host that is ahead may block at no cost, as the stream has work. So events on the
+  // stream measure: the GPU passes the first when the work before it is done, the second when the
+  // batch is there too. The result is about a microsecond too high for each pair.
   void begin_wait() {
     mark();
   }
@@ -215,11 +215,11 @@ class gpu {
   feedline::device_ptr device_;
   cudaStream_t stream_ = nullptr;
   cudaStream_t sum_stream_ = nullptr;
-  cudaEvent_t computed_ = nullptr;  // on `stream_`, for `sum_stream_` to wait for
-  cudaEvent_t summed_ = nullptr;    // the other way round
+  cudaEvent_t computed_ = nullptr;  // recorded on `stream_`; `sum_stream_` waits for it
+  cudaEvent_t summed_ = nullptr;    // recorded on `sum_stream_`; `stream_` waits for it
   cublasHandle_t blas_ = nullptr;
   std::vector<void*> memory_;
-  std::vector<cudaEvent_t> marks_;  // begins and ends of waiting, by turns
+  std::vector<cudaEvent_t> marks_;  // begin and end of each wait, alternating
   std::size_t marked_ = 0;          // since the last `take_times`
   bool joined_ = false;
 #ifdef MNIST_HAS_NCCL

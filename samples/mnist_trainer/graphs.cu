@@ -1,7 +1,7 @@
 // Trains the network of mnist_trainer by CUDA graphs and by launches, in turns, and says what the
 // graphs save. Batches are small here: a step takes the host longer to launch than the GPU to run.
 //
-// Run:    mnist_graphs DATA [EPOCHS]       DATA as mnist_trainer --data has it
+// Run:    mnist_graphs DATA [EPOCHS]       DATA is that of mnist_trainer --data
 // Expect: a table of steps a second, each way, for batches of the loader and for some that are held
 //         all the time: what the loader costs is the difference
 
@@ -31,11 +31,11 @@ namespace {
 using mnist::seconds;
 
 constexpr std::uint64_t batch_size = 64;
-/// Each place of a batch has a graph. A GPU takes some 4 us longer for each launch where many
+/// Each address of a batch has a graph. A GPU takes some 4 us longer for each launch where many
 /// graphs take turns: 128 did, 32 did not.
 constexpr std::uint64_t in_a_slot = 8;
 
-/// A network, what it is trained on, and how steps are issued.
+/// A network, its training data, and two ways to issue steps.
 class race {
  public:
   race(const feedline::dataset_ptr& digits, std::uint64_t epochs)
@@ -47,7 +47,7 @@ class race {
         score_{on_.allocate<float>(3)},
         graphs_{on_.stream()} {}
 
-  /// Seconds a step over all epochs, from the loader.
+  /// Seconds for a step, over all epochs, on batches of the loader.
   double from_loader(bool by_graphs) {
     std::uint64_t steps = 0;
     const double took = time([&] {
@@ -59,7 +59,7 @@ class race {
     });
     return took / static_cast<double>(steps);
   }
-  /// Seconds a step on so many batches, again and again: no loader is faster.
+  /// Seconds for a step on a few batches, repeated: no loader is faster.
   double on_held(std::size_t count, bool by_graphs) {
     auto range = train_.epoch(epoch_++, on_.stream());
     std::vector<feedline::batch> held;
@@ -113,7 +113,7 @@ class race {
 
 using timings = std::vector<double>;
 
-/// Of an odd number of them.
+/// Median of an odd number of times.
 double median(timings of) {
   const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
   std::nth_element(of.begin(), middle, of.end());
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   try {
     race track{mnist::open_digits(argv[1]).first,
                argc > 2 ? std::max(1UL, std::strtoul(argv[2], nullptr, 10)) : 3};
-    (void)track.from_loader(true);  // captures, and warms all up
+    (void)track.from_loader(true);  // captures the steps, and warms up
     (void)track.from_loader(false);
     constexpr int rounds = 5;
     timings loader[2];

@@ -83,7 +83,7 @@ void train(const mnist::trainer_options& options, const mnist::process_ranks& ra
 void run(int argc, char** argv) {
   const mnist::trainer_options options = mnist::parse_command_line(argc, argv);
   // CUDA loads a kernel when it is first called, and may have to wait for others then: for a sum
-  // that itself waits for a rank of this process. So all are loaded before.
+  // that itself waits for a rank of this process. So all kernels are loaded first.
   if (options.gpus > 1) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const auto launched = feedline::shard::from_environment();
   const auto ranks = mnist::ranks_of_process(options, launched, this_machine(launched));

@@ -25,11 +25,11 @@ inline constexpr std::size_t classes = 10;
 
 using seconds = std::chrono::duration<double>;
 
-/// What a device measures of an epoch: from before its first batch was taken until the work on the
-/// last one was done.
+/// Times of an epoch, measured by a device from before its first batch was taken until the work on
+/// the last one was done.
 struct epoch_times {
   seconds took{};
-  seconds waited{};  ///< of that, for data
+  seconds waited{};  ///< part of it spent waiting for data
 };
 
 /// Floats in the memory of a device, column after column.
@@ -37,13 +37,13 @@ struct matrix {
   const float* data;
   std::size_t rows;
   std::size_t columns;
-  bool transposed = false;  ///< it is its transpose that lies there so
+  bool transposed = false;  ///< memory holds the transpose
 };
 inline matrix transposed(const matrix& from) {
   return {from.data, from.columns, from.rows, !from.transposed};
 }
 
-// What happens to one element, or to one digit, on any device.
+// Operations on one element, or on one digit, on any device.
 
 /// ReLU, and its slope.
 struct rectify {
@@ -69,9 +69,9 @@ struct descend {
 struct judge {
   const float* logits;
   const float* labels;
-  float* slopes;         ///< of the global batch's mean loss, by the logits
+  float* slopes;         ///< gradient of the global batch's mean loss by the logits
   float* tallies;        ///< three for each digit: loss, right answers, labels that are no class
-  std::size_t count;     ///< digits that count; those behind are repeats and have no slope
+  std::size_t count;     ///< digits that count; later ones are repeats and have no slope
   std::size_t together;  ///< digits that count in the batches of all ranks
   MNIST_ANYWHERE void operator()(std::size_t digit) const {
     const float* const in = logits + digit * classes;
@@ -95,11 +95,12 @@ struct judge {
   }
 };
 
-/// Adds what a batch holds to a checksum: each float's bits, weighed by their place in the batch of
-/// all ranks. A sum of integers has no order, so neither threads nor the number of ranks change it.
+/// Adds the content of a batch to a checksum: each float's bits, weighed by their index in the
+/// batch of all ranks. A sum of integers has no order, so neither threads nor the number of ranks
+/// change it.
 struct fold {
   const float* values;
-  std::size_t first;  ///< place of the first one
+  std::size_t first;  ///< index of the first one
   unsigned long long* checksum;
   MNIST_ANYWHERE void operator()(std::size_t i) const {
     std::uint32_t bits = 0;
@@ -118,9 +119,9 @@ struct digits_view {
   const float* images;   ///< a row of `inputs` for each digit
   const float* labels;   ///< a row of `classes` for each: 1 at the label, else 0
   std::size_t size;      ///< digits in the batch
-  std::size_t count;     ///< of them, those that count: the others are repeats
+  std::size_t count;     ///< digits that count: the others are repeats
   std::size_t together;  ///< digits that count in all ranks' batches together
-  std::size_t first;     ///< place of its first one among these
+  std::size_t first;     ///< index of its first one among these
 };
 
 /// A multi-layer perceptron, inputs → 256 → 128 → 10, with ReLU between layers, trained by
@@ -134,7 +135,7 @@ class network {
  public:
   /// @param max_batch Digits in a batch, at most.
   /// @param overlap Sum each layer's gradient while that of the layer before is computed; else all
-  /// at once, behind the last.
+  /// at once, after the last.
   network(Device& on, std::size_t inputs, std::size_t max_batch, std::uint64_t seed, bool overlap)
       : on_{on},
         overlap_{overlap},
@@ -163,7 +164,7 @@ class network {
     on.upload(std::span<const float>{std::vector<float>(max_batch, 1.0F)}, ones_);
   }
 
-  /// Only answers.
+  /// Evaluates a batch, without training.
   /// @param score Three floats on the device: the batch's sums of losses, of right answers, and of
   /// labels that are no class.
   void test(const digits_view& digits, float* score) {
@@ -199,20 +200,20 @@ class network {
     on_.for_each(count_, descend{parameters_, velocity_, gradient_, 0.9F, learning_rate});
   }
 
-  /// All that training changes, for a checkpoint: weights, biases and their velocity. Waits for the
-  /// device.
+  /// All values that training changes, for a checkpoint: weights, biases and their velocity. Waits
+  /// for the device.
   std::vector<float> save() const {
     std::vector<float> values(2 * count_);
     on_.download(parameters_, std::span{values}.first(count_));
     on_.download(velocity_, std::span{values}.last(count_));
     return values;
   }
-  /// @param values From `save` of a network of the same `sizes`.
+  /// @param values Result of `save` of a network with the same `sizes`.
   void load(std::span<const float> values) {
     on_.upload(values.first(count_), parameters_);
     on_.upload(values.last(count_), velocity_);
   }
-  /// How many inputs it has, and then each layer.
+  /// The number of inputs, then the size of each layer.
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes{layers_.front().inputs};
     for (const layer& at : layers_) sizes.push_back(at.outputs);
@@ -220,7 +221,7 @@ class network {
   }
 
  private:
-  /// Its weights, and its biases behind them, have the same places in all three of `parameters_`,
+  /// The layer's weights, and its biases after them, have the same offsets in `parameters_`,
   /// `velocity_` and `gradient_`.
   struct layer {
     std::size_t inputs;
@@ -228,7 +229,7 @@ class network {
     std::size_t weights;
     std::size_t biases;
     float* out;     ///< a column a digit
-    float* slopes;  ///< of the loss, by what `rectify` was given
+    float* slopes;  ///< gradient of the loss by the input of `rectify`
   };
   matrix weights(const layer& at) const {
     return {parameters_ + at.weights, at.outputs, at.inputs};
@@ -246,25 +247,25 @@ class network {
   float* gradient_ = nullptr;
 };
 
-/// @param labels How many were no class. @throws std::runtime_error if any was.
+/// @param labels Number of labels that were no class. @throws std::runtime_error if there are any.
 inline void require_classes(double labels) {
   if (labels != 0)
     throw std::runtime_error{std::to_string(static_cast<std::size_t>(labels)) +
                              " labels are above 9: the trainer knows the classes 0 to 9"};
 }
 
-/// What one batch came to, over all ranks.
+/// Result of one batch, over all ranks.
 struct batch_result {
   score of;
   unsigned long long checksum = 0;
 };
 
-/// Keeps what batches come to on the device, until it is asked for: so no step waits for the
+/// Keeps the results of batches on the device until they are asked for: so no step waits for the
 /// device, nor for other ranks.
 template <class Device>
 class scoreboard {
  public:
-  /// @param max_batches Between two calls of `take`.
+  /// @param max_batches Maximum number of batches between two calls of `take`.
   scoreboard(Device& on, std::size_t max_batches, std::size_t inputs, bool checksums)
       : on_{on},
         inputs_{inputs},
@@ -272,13 +273,13 @@ class scoreboard {
         scores_{on.template allocate<float>(max_batches * 3)},
         checksums_{on.template allocate<unsigned long long>(max_batches)} {}
 
-  /// Begins a batch, and adds its bytes up, if checksums are wanted.
-  /// @return Where its score belongs, for the network.
+  /// Begins a batch, and adds up its bytes if checksums are wanted.
+  /// @return Address for the batch's score.
   float* next(const digits_view& digits) {
     const std::size_t at = together_.size();
     together_.push_back(digits.together);
     if (wants_checksums_) {
-      const std::size_t images = digits.together * inputs_;  // labels have their places behind
+      const std::size_t images = digits.together * inputs_;  // labels follow the images
       on_.for_each(digits.count * inputs_,
                    fold{digits.images, digits.first * inputs_, checksums_ + at});
       on_.for_each(digits.count * classes,
@@ -288,7 +289,7 @@ class scoreboard {
   }
 
   /// The results of all batches since the last call. Waits for the device and for all ranks, which
-  /// must call it behind the same batch. @throws std::runtime_error if a label was no class.
+  /// must call it after the same batch. @throws std::runtime_error if a label was no class.
   std::vector<batch_result> take() {
     const std::size_t batches = together_.size();
     std::vector<batch_result> results(batches);
@@ -319,7 +320,7 @@ class scoreboard {
   bool wants_checksums_;
   float* scores_;  // three for each batch: losses, right answers, labels that are no class
   unsigned long long* checksums_;
-  std::vector<std::size_t> together_;  // digits, of each batch since the last `take`
+  std::vector<std::size_t> together_;  // digits of each batch since the last `take`
 };
 
 }  // namespace mnist

@@ -53,7 +53,7 @@ void add_options(CLI::App& app, trainer_options& options, std::string& placement
          "Read each batch when it is asked for, to compare with: no readers, one batch a copy")
       ->excludes(readers);
 
-  // What computes: one device, or several that share each batch.
+  // The devices: one, or several that share each batch.
   app.add_option("--device", options.device, "auto, cpu, or cuda:N")
       ->check([](const std::string& text) -> std::string {
         const std::string_view number = std::string_view{text}.substr(text.find(':') + 1);
@@ -71,21 +71,21 @@ void add_options(CLI::App& app, trainer_options& options, std::string& placement
                  "With --device cpu: threads that share each batch as GPUs do, to try it")
       ->check(CLI::Range(1, 1024));
   app.add_flag("!--no-overlap", options.overlap,
-               "Sum the gradients of several GPUs behind the backward pass, to compare with; not "
+               "Sum the gradients of several GPUs after the backward pass, to compare with; not "
                "each layer's while that of the layer before is computed");
 
-  // What is written, to go on from or to compare runs by.
+  // Files to write, from which a run continues or by which runs are compared.
   auto* const checkpoint =
       app.add_option("--checkpoint", options.checkpoint,
-                     "File for weights, velocities and the place in the data; written at the end "
-                     "of each epoch")
+                     "File for weights, velocities and the position in the data; written at the "
+                     "end of each epoch")
           ->type_name("FILE");
   app.add_option("--every", options.every,
                  "Batches between two checkpoints; 0: they are at the end of epochs only")
       ->check(CLI::NonNegativeNumber)
       ->needs(checkpoint);
   app.add_flag("--resume", options.resume,
-               "Go on from the checkpoint, if there is one; also on another number of GPUs")
+               "Continue from the checkpoint, if there is one; also on another number of GPUs")
       ->needs(checkpoint);
   app.add_option("--losses", options.losses, "File for a line a batch: epoch, batch, mean loss")
       ->type_name("FILE");

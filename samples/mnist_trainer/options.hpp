@@ -11,11 +11,11 @@
 
 namespace mnist {
 
-/// What the command line says.
+/// Options of the command line.
 struct trainer_options {
   std::filesystem::path data;
   std::string device = "auto";     ///< or "cpu", "cuda", "cuda:N"
-  std::uint64_t batch_size = 128;  ///< of all ranks together
+  std::uint64_t batch_size = 128;  ///< for all ranks together
   std::uint64_t epochs = 5;
   int readers = feedline::automatic_readers;
   feedline::placement placement = feedline::placement::automatic;
@@ -29,20 +29,20 @@ struct trainer_options {
   bool overlap = true;
 
   std::filesystem::path checkpoint;  ///< empty: none
-  std::uint64_t every = 0;           ///< batches between two; 0: at the end of epochs only
+  std::uint64_t every = 0;  ///< batches between two checkpoints; 0: at the end of epochs only
   bool resume = false;
   std::filesystem::path losses;     ///< empty: none
   std::filesystem::path checksums;  ///< empty: none
 };
 
-/// Reads the command line. Where it asks for help, or is wrong, ends the program: 0 or 2.
+/// Reads the command line. If it asks for help, or is wrong, ends the program with 0 or 2.
 [[nodiscard]] trainer_options parse_command_line(int argc, char** argv);
 
-/// One of those that share every batch. It has a thread, a loader and a network of its own.
+/// One of the ranks that share every batch. Each has its own thread, loader and network.
 struct rank {
-  feedline::shard share;  ///< which rank of how many
-  int gpu = -1;           ///< it computes on; -1: on the CPU
-  /// It alone prints, and writes files.
+  feedline::shard share;  ///< rank and world
+  int gpu = -1;           ///< GPU that it computes on; -1: the CPU
+  /// Only the first rank prints, and writes files.
   bool is_first() const { return share.rank == 0; }
 };
 
@@ -53,30 +53,31 @@ struct process_ranks {
   bool across_processes() const { return static_cast<int>(here.size()) < world; }
 };
 
-/// What of this machine and this build decides where ranks can run.
+/// Properties of this machine and this build that decide where ranks can run.
 struct facilities {
   int gpus = 0;        ///< 0: none, or built without CUDA
   bool cuda = false;   ///< built with it
   bool nccl = false;   ///< built with it
-  int local_rank = 0;  ///< of this process among those of its launcher on this machine
+  int local_rank = 0;  ///< number of this process among those of its launcher on this machine
 };
 
-/// @throws feedline::usage_error if what the command line and the launcher ask for cannot be had.
+/// @throws feedline::usage_error if the machine cannot do what the command line and the launcher
+/// ask for.
 [[nodiscard]] process_ranks ranks_of_process(const trainer_options& options,
                                              const feedline::shard& launched,
                                              const facilities& machine);
 
-/// What the launcher that was found says; 0 if there is none.
-/// @throws feedline::usage_error if it does not say, or what is no number.
+/// The local rank that the launcher of this process states; 0 if there is none.
+/// @throws feedline::usage_error if the launcher does not state it, or it is not a number.
 [[nodiscard]] int local_rank_from_environment(const feedline::shard& launched);
 
-/// NCCL's word for where processes meet, "HOST:PORT", where the environment has one: NCCL_COMM_ID,
-/// or the port behind the one that torchrun keeps for itself. Empty: the processes meet by MPI.
-/// @throws feedline::usage_error if MASTER_PORT is no port.
+/// The address at which processes meet, "HOST:PORT", if the environment has one for NCCL:
+/// NCCL_COMM_ID, or the port after the one that torchrun keeps for itself. Empty: the processes
+/// meet by MPI.
+/// @throws feedline::usage_error if MASTER_PORT is not a port.
 [[nodiscard]] std::string meeting_address_from_environment();
 
-/// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. To be called
-/// once.
+/// Sends rank 0's bytes to all `world` processes that `mpirun` or `srun` started. Call it once.
 /// @throws feedline::usage_error if the trainer was built without MPI, or with another one.
 void broadcast_by_mpi(std::span<char> bytes, int world);
 

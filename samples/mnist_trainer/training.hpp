@@ -19,11 +19,11 @@
 
 namespace mnist {
 
-/// One rank's training: all of it, where there is one.
+/// The training of one rank; with a single rank this is the whole training.
 template <class Device>
 class training {
  public:
-  /// @param team Of the ranks: blocks until all are there, if they are several.
+  /// @param team The ranks; if they are several, this blocks until all have joined.
   training(const trainer_options& options, const rank& self, Device& on,
            typename Device::team& team)
       : options_{options},
@@ -46,7 +46,7 @@ class training {
     if (self.share.world > 1) meet(team);
   }
 
-  /// All epochs that are left.
+  /// Runs all remaining epochs.
   void run() {
     if (self_.is_first()) tell_begin();
     if (begin_.epoch >= options_.epochs) return;
@@ -59,7 +59,7 @@ class training {
                                .batches = taken_ - first,
                                .digits = so_far_.digits - seen,
                                .times = on_.take_times()};
-      // Its line follows when the answers are there; the next epoch begins meanwhile.
+      // The epoch's line is printed when the answers are there; the next epoch begins meanwhile.
       test_.begin(model_, epoch, [=, this](double accuracy) { tell(epoch, found, accuracy); });
       taken_ = 0;
       so_far_ = {};
@@ -70,11 +70,11 @@ class training {
   }
 
  private:
-  /// What an epoch came to.
+  /// Results of an epoch.
   struct epoch_report {
     score of;               ///< all its batches
-    std::uint64_t batches;  ///< that this run had of it
-    double digits;          ///< in these
+    std::uint64_t batches;  ///< batches of it in this run
+    double digits;          ///< digits in these batches
     epoch_times times;
   };
 
@@ -84,8 +84,8 @@ class training {
     return order;
   }
 
-  /// The whole of what feedline asks of a training loop: go through the batches on your stream, and
-  /// issue work on it. Nothing here waits for the GPU, but to write a checkpoint.
+  /// All that feedline asks of a training loop: go through the batches on your stream, and issue
+  /// work on it. Nothing here waits for the GPU, except to write a checkpoint.
   void train(std::uint64_t epoch) {
     const std::uint64_t steps = train_.plan().batches_per_epoch;
     constexpr float peak_rate = 0.05F;
@@ -105,8 +105,8 @@ class training {
     on_.end_wait();
   }
 
-  /// The scores of the epoch's batches since the last call, and their lines. Waits for the device
-  /// and the other ranks.
+  /// Adds the scores of the epoch's batches since the last call, and writes their lines. Waits for
+  /// the device and the other ranks.
   void take_scores(std::uint64_t epoch) {
     for (const batch_result& batch : board_.take()) {
       losses_.add(epoch, taken_, "%.9g", batch.of.loss / batch.of.digits);
@@ -118,7 +118,7 @@ class training {
     checksums_.flush();
   }
 
-  /// To be called by all ranks behind the same batch; the first one writes.
+  /// All ranks call it after the same batch; the first one writes.
   void save(std::uint64_t epoch) {
     take_scores(epoch);
     if (self_.is_first())
@@ -137,11 +137,12 @@ class training {
     so_far_ = found.so_far;
   }
 
-  /// Ranks meet when all memory is there: to allocate may mean to wait for a GPU, and a GPU that
-  /// sums waits for the other ranks.
+  /// Ranks meet when all memory is allocated: an allocation may wait for a GPU, and a GPU that sums
+  /// waits for the other ranks.
   void meet(typename Device::team& team) {
-    // What all ranks must have alike, or they would train on batches of different runs, or wait for
-    // each other for ever. Each compares the sum over all ranks with its own share.
+    // These values must be equal on all ranks; otherwise they would train on batches of different
+    // runs, or wait for each other for ever. Each compares the sum over all ranks with its own
+    // share.
     const std::vector<unsigned long long> own{
         begin_.epoch,   begin_.batch,     train_.order_digest(),      options_.epochs,
         options_.every, options_.overlap, !options_.checksums.empty()};
@@ -187,7 +188,7 @@ class training {
                   options_.checkpoint.c_str(), std::uintmax_t{begin_.epoch});
   }
 
-  /// An epoch's line. On a thread of `test_`, one at a time.
+  /// Prints an epoch's line. Called on a thread of `test_`, one at a time.
   void tell(std::uint64_t epoch, const epoch_report& found, double accuracy) {
     const auto& [took, waited] = found.times;
     loss_ = found.of.loss / found.of.digits;
@@ -203,7 +204,7 @@ class training {
         found.digits / took.count(), 1e3 * waited.count(), 100.0 * (waited / took));
   }
 
-  /// The last lines; the very last is for programs.
+  /// Prints the last lines; the very last one is for programs to read.
   void tell_result() const {
     const double fraction = times_.waited / times_.took;
     const char* const words =
@@ -230,18 +231,18 @@ class training {
   scoreboard<Device> board_;
 
   bool resumed_ = false;
-  feedline::loader_state begin_;  // where this run begins: it may be resumed
+  feedline::loader_state begin_;  // first position of this run, which may be resumed
   std::uint64_t taken_ = 0;       // batches of the epoch whose scores were taken, by any run
-  score so_far_;                  // of these
-  batch_lines losses_;            // these write nothing but on the first rank
+  score so_far_;                  // sums over these batches
+  batch_lines losses_;            // on other ranks than the first these write nothing
   batch_lines checksums_;
 
-  double loss_ = 0;  // these two are of the last epoch that was told, the others of all
+  double loss_ = 0;  // these two are of the last printed epoch, the others of all
   double accuracy_ = 0;
   double trained_on_ = 0;
   epoch_times times_;
-  seconds step_ = seconds::max();  // mean of the fastest epoch, for the first one warms up
-  evaluation<Device> test_;        // the last, for what it calls uses the others
+  seconds step_ = seconds::max();  // mean of the fastest epoch, because the first one warms up
+  evaluation<Device> test_;        // the last member, because its calls use the others
 };
 
 }  // namespace mnist

@@ -1,5 +1,5 @@
-// The mean of 1,000 numbers, which come in batches on the CPU. A GPU's device takes the place of
-// the host's with no other change; a test needs none.
+// The mean of 1,000 numbers, which come in batches on the CPU. To use a GPU, replace the host's
+// device by the GPU's; nothing else changes. A test needs no GPU.
 
 #include <feedline/feedline.hpp>
 

@@ -109,7 +109,7 @@ void run_by_torch(const options& options, torch::Device device) {
       [&](int /*epoch*/, auto step) { pass(*test_loader, step); });
 }
 
-/// Where feedline's batches lie.
+/// The device on which feedline's batches are.
 feedline::device_ptr feeding_device(torch::Device device) {
 #ifdef WITH_CUDA
   if (device.is_cuda()) return feedline::make_cuda_device(device.has_index() ? device.index() : 0);

@@ -38,7 +38,7 @@ class score {
  public:
   explicit score(torch::Device device) : loss_{torch::zeros({}, device)}, right_{loss_.clone()} {}
 
-  /// @param loss   Summed over the batch. @param output Of the network.
+  /// @param loss Sum over the batch. @param output Output of the network.
   void add(const torch::Tensor& loss, const torch::Tensor& output, const torch::Tensor& labels) {
     const torch::NoGradGuard no_grad;
     loss_ += loss;
@@ -46,7 +46,7 @@ class score {
     digits_ += labels.size(0);
   }
 
-  /// A digit, in the mean. These wait for the device.
+  /// Averages over the digits. These functions wait for the device.
   [[nodiscard]] double loss() const { return loss_.item<double>() / static_cast<double>(digits_); }
   [[nodiscard]] double accuracy() const {
     return right_.item<double>() / static_cast<double>(digits_);

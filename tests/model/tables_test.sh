@@ -15,7 +15,7 @@ rows_of() {
     on && ($0 ~ to || (rows && !/^\|/)) { on = 0 }
     on && /^\|/ {
       split($0, cell, "|")
-      gsub(/^ +| +$/, "", cell[2]); gsub(/^ +| +$/, "", cell[3]); gsub(/^ +| +$/, "", cell[4])
+      gsub(/[` ]/, "", cell[2]); gsub(/[` ]/, "", cell[3]); gsub(/^ +| +$/, "", cell[4])
       if (cell[2] == "" || cell[2] == "from" || cell[2] ~ /^-/) next
       sub(/:.*/, "", cell[4])
       print cell[2], cell[3], cell[4]

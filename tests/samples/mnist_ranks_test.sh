@@ -141,7 +141,8 @@ refuses_checkpoints() {
   : >"$work/empty"
   refused 2 "$work/empty: no checkpoint of this trainer" "${again[@]}" "$work/empty"
   sed 's/^784 256 128 10$/100 256 128 10/' "$file" >"$work/smaller"
-  refused 2 "of a network of sizes 100 256 128 10, where these digits make one of 784 256 128 10" \
+  refused 2 \
+    "belongs to a network of sizes 100 256 128 10, but these digits make one of 784 256 128 10" \
     "${again[@]}" "$work/smaller"
   refused 2 'samples in a global batch are 128 in the state, and 100' \
     "${again[@]}" "$file" --batch-size 100
